@@ -1,0 +1,34 @@
+"""The one place that says who may see and change what."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from backend.accounts.models import Membership, Role, Token, User, Workspace
+
+Actor = User | Token | None
+
+
+def workspaces_of(actor: Actor) -> QuerySet[Workspace]:
+    """The workspaces whose private results `actor` may read."""
+    if isinstance(actor, Token):
+        return Workspace.objects.filter(pk=actor.workspace_id)
+    if isinstance(actor, User):
+        return Workspace.objects.filter(memberships__user=actor)
+    return Workspace.objects.none()
+
+
+def workspace_ids_of(actor: Actor) -> list[UUID]:
+    return list(workspaces_of(actor).values_list("pk", flat=True))
+
+
+def may_write(actor: Actor, workspace: Workspace) -> bool:
+    """Whether `actor` may upload to, freeze in and change `workspace`."""
+    if isinstance(actor, Token):
+        return actor.workspace_id == workspace.pk and "runs:write" in actor.scopes
+    if not isinstance(actor, User):
+        return False
+    roles = [Role.MEMBER, Role.OWNER]
+    return Membership.objects.filter(user=actor, workspace=workspace, role__in=roles).exists()

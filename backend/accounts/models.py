@@ -1,0 +1,95 @@
+"""Who may do what: users, workspaces, memberships and tokens."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+
+from backend.accounts import token_format
+
+
+class User(AbstractUser):
+    """A person who signs in. The id is a UUID so that it never tells how many there are."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+
+
+class Workspace(models.Model):
+    """The tenant: everything measured belongs to exactly one."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    slug = models.SlugField(unique=True, max_length=60)
+    name = models.CharField(max_length=120)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Differences smaller than this share are not worth a reader's time (the *relevant* flag).
+    relevant_share = models.FloatField(default=0.02)
+    min_trials = models.PositiveSmallIntegerField(default=3)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer"
+    MEMBER = "member"
+    OWNER = "owner"
+
+
+class Membership(models.Model):
+    """A user's role in a workspace."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "workspace"], name="one_role_per_workspace")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.workspace}"
+
+
+class TokenKind(models.TextChoices):
+    AGENT = "agent"
+    LINK = "link"  # a one-time sign-in link
+
+
+class Token(models.Model):
+    """A credential of one workspace. Only its HMAC is stored; the clear text is shown once."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=10, choices=TokenKind.choices)
+    name = models.CharField(max_length=120, default="")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="tokens")
+    # Whom a sign-in link signs in; who made an agent token.
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens", null=True)
+    scopes = models.JSONField(default=list)
+    lookup = models.CharField(max_length=8, db_index=True)
+    digest = models.BinaryField(max_length=32)
+    pepper_version = models.PositiveSmallIntegerField(default=1)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} token {self.name or self.lookup}"
+
+    def matches(self, clear: str) -> bool:
+        """Whether `clear` is this token, compared in constant time."""
+        return token_format.same_digest(bytes(self.digest), clear)
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at <= timezone.now()

@@ -1,0 +1,61 @@
+"""The written form of a token: `ls_<kind>_<30 base62><6 base62 of CRC32>`.
+
+178 random bits; the checksum lets garbage be refused without a query, and the prefix lets
+secret scanners find leaked ones. Only an HMAC with its own pepper is ever stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import string
+import zlib
+
+from django.conf import settings
+
+ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+RANDOM_LENGTH = 30
+CHECK_LENGTH = 6
+LOOKUP_LENGTH = 8
+
+
+def new_token(kind: str) -> str:
+    """A fresh clear-text token of `kind` ("agent", "link")."""
+    body = f"ls_{kind}_" + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_LENGTH))
+    return body + checksum(body)
+
+
+def checksum(body: str) -> str:
+    """CRC32 of `body` as six base62 digits."""
+    number = zlib.crc32(body.encode())
+    digits = ""
+    for _ in range(CHECK_LENGTH):
+        number, rest = divmod(number, len(ALPHABET))
+        digits = ALPHABET[rest] + digits
+    return digits
+
+
+def is_well_formed(clear: str) -> bool:
+    """Whether `clear` has the shape and checksum of a token of ours."""
+    parts = clear.split("_")
+    if len(parts) != 3 or parts[0] != "ls" or not clear.isascii():
+        return False
+    if len(parts[2]) != RANDOM_LENGTH + CHECK_LENGTH:
+        return False
+    return hmac.compare_digest(checksum(clear[:-CHECK_LENGTH]), clear[-CHECK_LENGTH:])
+
+
+def lookup_of(clear: str) -> str:
+    """The part stored in clear, by which the row is found."""
+    return clear.split("_")[2][:LOOKUP_LENGTH]
+
+
+def digest_of(clear: str) -> bytes:
+    """HMAC-SHA256 of the token under the pepper (32 bytes)."""
+    return hmac.digest(settings.TOKEN_PEPPER.encode(), clear.encode(), hashlib.sha256)
+
+
+def same_digest(stored: bytes, clear: str) -> bool:
+    """Constant-time comparison of a stored digest with a clear-text token."""
+    return hmac.compare_digest(stored, digest_of(clear))

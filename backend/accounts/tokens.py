@@ -1,0 +1,84 @@
+"""Making, finding and redeeming tokens."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from backend.accounts import token_format
+from backend.accounts.models import Token, TokenKind, User, Workspace
+
+AGENT_LIFETIME = timedelta(days=365)
+LINK_LIFETIME = timedelta(hours=12)
+AGENT_SCOPES = ["runs:write", "runs:read"]
+
+
+class TokenRefused(Exception):
+    """The token is not accepted; `reason` is a sentence, `hint` what to do."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+NEW_TOKEN_HINT = "Make a new token in the workspace or with `manage.py make_token`."
+
+
+def issue(
+    kind: TokenKind, workspace: Workspace, *, user: User | None, name: str, lifetime: timedelta
+) -> str:
+    """Store a new token and give its clear text, which is never shown again."""
+    clear = token_format.new_token(kind.value)
+    Token.objects.create(
+        kind=kind,
+        name=name,
+        workspace=workspace,
+        user=user,
+        scopes=AGENT_SCOPES if kind == TokenKind.AGENT else [],
+        lookup=token_format.lookup_of(clear),
+        digest=token_format.digest_of(clear),
+        expires_at=timezone.now() + lifetime,
+    )
+    return clear
+
+
+def find(clear: str, kind: TokenKind) -> Token:
+    """The valid token of `kind` with this clear text; raises TokenRefused."""
+    if not token_format.is_well_formed(clear):
+        raise TokenRefused(
+            "This is not a Loadsheet token: its form or checksum is wrong.",
+            "Copy the whole token, from ls_ to its last character.",
+        )
+    rows = Token.objects.select_related("workspace", "user").filter(
+        lookup=token_format.lookup_of(clear), kind=kind
+    )
+    token = next((row for row in rows if row.matches(clear)), None)
+    if token is None:
+        raise TokenRefused("This token is not known here.", NEW_TOKEN_HINT)
+    if token.revoked_at is not None:
+        raise TokenRefused("This token was revoked.", NEW_TOKEN_HINT)
+    if token.is_expired:
+        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", NEW_TOKEN_HINT)
+    return token
+
+
+def redeem_link(clear: str) -> User:
+    """Use a sign-in link once; a second use is refused."""
+    token = find(clear, TokenKind.LINK)
+    with transaction.atomic():
+        used = Token.objects.filter(pk=token.pk, used_at=None).update(used_at=timezone.now())
+    if used != 1 or token.user is None:
+        raise TokenRefused(
+            "This sign-in link was used before.", "Make another one: `manage.py sign_in_link`."
+        )
+    return token.user
+
+
+def touch(token: Token) -> None:
+    """Remember when a token was last used, at most once a minute."""
+    now = timezone.now()
+    if token.used_at is None or now - token.used_at > timedelta(minutes=1):
+        Token.objects.filter(pk=token.pk).update(used_at=now)

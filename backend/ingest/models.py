@@ -1,0 +1,88 @@
+"""The raw envelope as received. The Upload row is the record of work; a Celery message is a hint.
+
+States: receiving → received → parsing → parsed | failed | quarantined.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from backend.accounts.models import Token, User, Workspace
+from backend.runs.models import Run, Trial
+
+
+class State(models.TextChoices):
+    RECEIVED = "received"
+    PARSING = "parsing"
+    PARSED = "parsed"
+    FAILED = "failed"
+    QUARANTINED = "quarantined"
+
+
+END_STATES = [State.PARSED, State.FAILED, State.QUARANTINED]
+
+
+class Upload(models.Model):
+    """One envelope: artefacts and metadata, kept and re-readable."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="uploads")
+    token = models.ForeignKey(Token, null=True, on_delete=models.SET_NULL, related_name="+")
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    run = models.OneToOneField(Run, null=True, on_delete=models.SET_NULL, related_name="upload")
+    envelope = models.JSONField(default=dict)
+    tool_hint = models.CharField(max_length=40, default="")
+    # SHA-256 over the envelope and the artefacts: same id + same bytes is the same upload.
+    content_sha256 = models.CharField(max_length=64)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.RECEIVED)
+    reason = models.TextField(default="")
+    received_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+    dispatched_at = models.DateTimeField(default=timezone.now)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
+    fence = models.PositiveIntegerField(default=0)
+    parser_version = models.CharField(max_length=40, default="")
+
+    class Meta:
+        ordering = ["-received_at"]
+        indexes = [
+            models.Index(fields=["workspace", "-received_at"], name="upload_by_workspace"),
+            models.Index(
+                fields=["state", "dispatched_at"],
+                name="upload_due",
+                condition=models.Q(state__in=["received", "parsing"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.state})"
+
+    @property
+    def is_ended(self) -> bool:
+        return self.state in END_STATES
+
+
+class Artefact(models.Model):
+    """One raw file of an upload, stored by its content's hash."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="artefacts")
+    trials = models.ManyToManyField(Trial, related_name="artefacts")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64, db_index=True)
+    size_bytes = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["upload", "name"], name="artefact_name_per_upload")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,17 @@
+"""What makes two things the same: canonical JSON of the identity fields, hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+
+def canonical_json(value: object) -> bytes:
+    """JSON with sorted keys, no spaces, UTF-8: equal values give equal bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def identity_of(fields: Mapping[str, object]) -> bytes:
+    """SHA-256 (32 bytes) of the identity fields."""
+    return hashlib.sha256(canonical_json(dict(fields))).digest()

@@ -1,0 +1,192 @@
+"""What was measured: servers, hosts, workloads, runs, trials and cells.
+
+Identity columns are hashed into one indexed key; annotations (labels, notes, plan text) never are.
+Unknown is null.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from backend.accounts.models import User, Workspace
+
+
+class Identified(models.Model):
+    """A thing of a workspace that is the same thing whenever its identity fields are equal."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # SHA-256 of the canonical JSON of the identity fields (see runs/identity.py).
+    identity = models.BinaryField(max_length=32, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Server(Identified):
+    """The software under test."""
+
+    name = models.CharField(max_length=200)
+    version = models.CharField(max_length=200, null=True)  # noqa: DJ001  null is unknown
+    runtime = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    configuration = models.JSONField(default=dict)
+    # The colour of this server on every page of the workspace.
+    slot = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "identity"], name="server_identity")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version or ''}".strip()
+
+
+class Host(Identified):
+    """A machine, as measured."""
+
+    name = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    cpu_model = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    cores = models.PositiveIntegerField(null=True)
+    memory_bytes = models.BigIntegerField(null=True)
+    virtualisation = models.CharField(max_length=100, null=True)  # noqa: DJ001
+    os = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    kernel = models.CharField(max_length=200, null=True)  # noqa: DJ001
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "identity"], name="host_identity")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.cpu_model or "unknown host"
+
+
+class Workload(Identified):
+    """What is asked for."""
+
+    name = models.CharField(max_length=200)
+    method = models.CharField(max_length=20, null=True)  # noqa: DJ001
+    path = models.CharField(max_length=2000, null=True)  # noqa: DJ001
+    payload_bytes = models.BigIntegerField(null=True)
+    keepalive = models.BooleanField(null=True)
+    tls = models.BooleanField(null=True)
+    headers = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "identity"], name="workload_identity")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Run(models.Model):
+    """One submission: a plan executed once."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="runs")
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    server_host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    client_host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    same_host = models.BooleanField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    recorded_at = models.DateTimeField(default=timezone.now)
+    interrupted = models.BooleanField(default=False)
+    # Annotations: shown, never part of an identity.
+    labels = models.JSONField(default=dict)
+    plan = models.TextField(default="")
+    plan_sha256 = models.CharField(max_length=64, default="")
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-recorded_at"]
+        indexes = [models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace")]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Cell(models.Model):
+    """One series at one load point within one run: its trials merged."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # SHA-256 over server, hosts, workload, tool and loop: one indexed key for a series.
+    series_key = models.BinaryField(max_length=32)
+    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="cells")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="cells")
+    tool = models.CharField(max_length=40)
+    tool_version = models.CharField(max_length=80, null=True)  # noqa: DJ001
+    loop = models.CharField(max_length=10)
+    connections = models.PositiveIntegerField(null=True)
+    rate_rps = models.FloatField(null=True)
+    # Compressed HdrHistogram of all counted trials, when every one of them has its own.
+    histogram = models.BinaryField(null=True)
+    checks = models.JSONField(default=list)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workspace", "series_key"], name="cell_by_series"),
+            models.Index(fields=["run"], name="cell_by_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.server} at {self.connections or self.rate_rps}"
+
+
+class Trial(models.Model):
+    """One execution of the load tool at one load point."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="trials")
+    ordinal = models.PositiveIntegerField()
+    repeat = models.PositiveIntegerField(null=True)
+    warmup = models.BooleanField(default=False)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    command = models.JSONField(default=list)
+    exit_code = models.IntegerField(null=True)
+    error = models.TextField(default="")
+    incomplete = models.BooleanField(default=False)
+
+    elapsed_s = models.FloatField(null=True)
+    requests_completed = models.BigIntegerField(null=True)
+    requests_ok = models.BigIntegerField(null=True)
+    bytes_received = models.BigIntegerField(null=True)
+    throughput_rps = models.FloatField(null=True)
+    goodput_rps = models.FloatField(null=True)
+    error_rate = models.FloatField(null=True)
+    reported_rps = models.FloatField(null=True)
+    errors = models.JSONField(default=dict)
+    tool_errors = models.JSONField(default=dict)
+    status_counts = models.JSONField(null=True)
+
+    latency_mean_us = models.FloatField(null=True)
+    latency_min_us = models.FloatField(null=True)
+    latency_max_us = models.FloatField(null=True)
+    # {"50": …} in µs, with where they come from: computed (histogram) or reported (the tool).
+    percentiles_us = models.JSONField(default=dict)
+    percentiles_origin = models.CharField(max_length=10, null=True)  # noqa: DJ001
+    latency_resolution_us = models.FloatField(null=True)
+    histogram = models.BinaryField(null=True)
+    resources = models.JSONField(default=dict)
+
+    # Everything read, in the formats' own shape: the evidence behind the columns above.
+    parsed = models.JSONField(default=dict)
+    checks = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ["ordinal"]
+        constraints = [models.UniqueConstraint(fields=["run", "ordinal"], name="trial_ordinal")]
+
+    def __str__(self) -> str:
+        return f"trial {self.ordinal} of {self.run_id}"
