@@ -1,0 +1,184 @@
+"""POST /api/v1/uploads and GET /api/v1/uploads/<id>."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.http import UnreadablePostError
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.models import Token, Workspace
+from backend.api.auth import actor_of
+from backend.api.errors import Problem
+from backend.ingest.envelope import EnvelopeError
+from backend.ingest.models import Upload
+from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
+
+FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
+
+
+class UploadSerializer(serializers.ModelSerializer[Upload]):
+    """An upload and where its result is."""
+
+    run = serializers.UUIDField(source="run_id", allow_null=True)
+    url = serializers.SerializerMethodField()
+    result_url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Upload
+        fields = ["id", "state", "reason", "received_at", "finished_at", "attempts"]
+        fields += ["run", "url", "result_url"]
+
+    def get_url(self, upload: Upload) -> str:
+        return f"{settings.PUBLIC_URL}/api/v1/uploads/{upload.pk}"
+
+    def get_result_url(self, upload: Upload) -> str:
+        return f"{settings.PUBLIC_URL}/u/{upload.pk}"
+
+
+class UploadForm(serializers.Serializer[Any]):
+    """What a POST carries."""
+
+    file = serializers.ListField(child=serializers.FileField(), help_text="Raw output, one or more")
+    envelope = serializers.CharField(required=False, help_text="JSON of the agent's envelope")
+    tool = serializers.CharField(required=False, help_text="The load tool, if you want it checked")
+    workspace = serializers.CharField(required=False, help_text="Slug; a token has its own")
+
+
+class UploadList(APIView):
+    """Receive uploads."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        operation_id="upload_create",
+        request={"multipart/form-data": UploadForm},
+        responses={
+            202: UploadSerializer,
+            200: UploadSerializer,
+            409: OpenApiResponse(description="The id was used for other bytes"),
+            413: OpenApiResponse(description="Too large"),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Store raw load-tool output. 202 once it is durable; the link shows the result."""
+        _refuse_oversize(request)
+        sender = _sender(request)
+        try:
+            receipt = receive(
+                sender, _files(request), raw_envelope=_envelope(request), tool=_tool(request)
+            )
+        except EnvelopeError as error:
+            raise Problem(400, "Bad envelope", str(error)) from None
+        except UploadTooLarge as error:
+            raise Problem(413, "Too large", str(error), hint="Compress it or split it.") from None
+        except UploadConflict as conflict:
+            raise Problem(
+                409,
+                "Id used before",
+                f"The upload id {conflict} was used before for other bytes; nothing was changed.",
+                hint="Give a new measurement a new id.",
+            ) from None
+        code = status.HTTP_202_ACCEPTED if receipt.is_new else status.HTTP_200_OK
+        return Response(UploadSerializer(receipt.upload).data, status=code)
+
+
+class UploadDetail(APIView):
+    """Where an upload stands."""
+
+    @extend_schema(operation_id="upload_read", responses=UploadSerializer)
+    def get(self, request: Request, upload_id: UUID) -> Response:
+        """State, reason and, once it is read, the run."""
+        visible = access.workspace_ids_of(actor_of(request))
+        upload = Upload.objects.filter(pk=upload_id, workspace__in=visible).first()
+        if upload is None:
+            raise Problem(404, "Not found", f"There is no upload {upload_id} that you may see.")
+        return Response(UploadSerializer(upload).data)
+
+
+def _refuse_oversize(request: Request) -> None:
+    # Before the body is read: the header alone is enough to say no.
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if length > settings.UPLOAD_MAX_BYTES + (1 << 20):
+        raise Problem(
+            413,
+            "Too large",
+            f"This request has {length} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted.",
+            hint="Compress the files with gzip or zstd, or send them as several uploads.",
+        )
+
+
+def _sender(request: Request) -> Sender:
+    actor = actor_of(request)
+    if isinstance(actor, Token):
+        if not access.may_write(actor, actor.workspace):
+            raise Problem(
+                403,
+                "Not allowed",
+                "This token may not upload.",
+                hint="It needs the scope runs:write.",
+            )
+        return Sender(actor.workspace, actor, actor.user)
+    if actor is None:
+        raise Problem(
+            401,
+            "Sign in",
+            "An upload needs a token.",
+            hint="Send it as: Authorization: Bearer ls_agent_…",
+        )
+    workspace = _workspace(request)
+    if workspace is None or not access.may_write(actor, workspace):
+        raise Problem(404, "Not found", "There is no such workspace that you may upload to.")
+    return Sender(workspace, None, actor)
+
+
+def _workspace(request: Request) -> Workspace | None:
+    return Workspace.objects.filter(slug=str(request.data.get("workspace", ""))).first()
+
+
+def _files(request: Request) -> list[Any]:
+    try:
+        files = request.FILES.getlist("file")
+    except UnreadablePostError:
+        raise Problem(400, "Cut off", "The connection ended before the whole body came.") from None
+    if not files:
+        raise Problem(400, "No file", "The request has no part named file.", hint=FILE_HINT)
+    if all(file.size == 0 for file in files):
+        raise Problem(400, "Empty file", "The file is empty: 0 bytes.", hint=FILE_HINT)
+    return files
+
+
+def _envelope(request: Request) -> Any:
+    raw = request.data.get("envelope")
+    if raw is None:
+        return None
+    try:
+        return json.loads(raw if isinstance(raw, str) else raw.read(), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Problem(400, "Bad envelope", f"The envelope is not JSON: {error}.") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _tool(request: Request) -> str:
+    tool = str(request.data.get("tool") or "")
+    if tool:
+        from backend.formats import TOOLS
+
+        if tool not in TOOLS:
+            known = ", ".join(sorted(TOOLS))
+            raise Problem(
+                400, "Unknown tool", f"The tool is {tool[:60]!r}, expected one of: {known}."
+            )
+    return tool

@@ -1,0 +1,255 @@
+"""The envelope an agent sends beside the artefacts: checked here, stored as it came.
+
+A plain upload (`curl -F file=@ab.txt`) has none; it gets an empty envelope.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+SCHEMA = 1
+MAX_TRIALS = 5000
+MAX_TEXT = 2000
+MAX_PLAN = 200_000
+
+
+class EnvelopeError(ValueError):
+    """The envelope is not as agreed: says where, what was got and what was expected."""
+
+    def __init__(self, where: str, got: object, expected: str) -> None:
+        shown = repr(got)
+        shown = shown if len(shown) <= 80 else shown[:77] + "…"
+        super().__init__(f"envelope: {where} is {shown}, expected {expected}.")
+
+
+@dataclass(frozen=True, slots=True)
+class TrialEntry:
+    """One trial of the envelope: what was asked for, and which artefacts hold the answer."""
+
+    ordinal: int
+    artefacts: tuple[str, ...]
+    server: Mapping[str, Any] = field(default_factory=dict)
+    workload: Mapping[str, Any] = field(default_factory=dict)
+    load: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int | None = None
+    warmup: bool = False
+    command: tuple[str, ...] = ()
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    exit_code: int | None = None
+    error: str = ""
+    resources: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What an upload says about itself."""
+
+    upload_id: uuid.UUID | None = None
+    run: Mapping[str, Any] = field(default_factory=dict)
+    hosts: Mapping[str, Any] = field(default_factory=dict)
+    same_host: bool | None = None
+    trials: tuple[TrialEntry, ...] = ()
+
+    @property
+    def started_at(self) -> datetime | None:
+        return instant(self.run, "started_at", "run")
+
+    @property
+    def finished_at(self) -> datetime | None:
+        return instant(self.run, "finished_at", "run")
+
+
+def read_envelope(value: object) -> Envelope:
+    """Check a decoded envelope; raises EnvelopeError with the first thing that is wrong."""
+    body = _mapping(value, "the envelope")
+    if body.get("schema") != SCHEMA:
+        raise EnvelopeError("schema", body.get("schema"), f"{SCHEMA}")
+    _refuse_nul(body)
+    run = _mapping(body.get("run") or {}, "run")
+    text(run, "plan", "run", limit=MAX_PLAN)
+    _mapping(run.get("labels") or {}, "run.labels")
+    hosts = _mapping(body.get("hosts") or {}, "hosts")
+    for role, host in hosts.items():
+        _check_host(role, host)
+    envelope = Envelope(
+        upload_id=_uuid(body.get("id")),
+        run=run,
+        hosts=hosts,
+        same_host=_optional(body, "same_host", bool, "the envelope"),
+        trials=_trials(body.get("trials") or []),
+    )
+    # Reading the two dates now makes a bad one an error of the request, not of the worker.
+    _ = envelope.started_at, envelope.finished_at
+    return envelope
+
+
+def _check_host(role: str, host: object) -> None:
+    if role not in ("client", "server"):
+        raise EnvelopeError("hosts", role, "the roles client and server only")
+    if host is None:
+        return
+    facts = _mapping(host, f"hosts.{role}")
+    for key in ("name", "cpu_model", "virtualisation", "os", "kernel"):
+        text(facts, key, f"hosts.{role}", limit=200)
+    for key in ("cores", "memory_bytes"):
+        whole(facts, key, f"hosts.{role}")
+    _mapping(facts.get("facts") or {}, f"hosts.{role}.facts")
+
+
+def _trials(value: object) -> tuple[TrialEntry, ...]:
+    if not isinstance(value, list):
+        raise EnvelopeError("trials", value, "a list")
+    if len(value) > MAX_TRIALS:
+        raise EnvelopeError("trials", f"{len(value)} trials", f"at most {MAX_TRIALS}")
+    entries = tuple(_trial(item, index) for index, item in enumerate(value))
+    ordinals = [entry.ordinal for entry in entries]
+    if len(set(ordinals)) != len(ordinals):
+        raise EnvelopeError("trials", "an ordinal used twice", "a different ordinal each")
+    return entries
+
+
+def _trial(value: object, index: int) -> TrialEntry:
+    where = f"trials[{index}]"
+    body = _mapping(value, where)
+    server = _mapping(body.get("server") or {}, f"{where}.server")
+    workload = _mapping(body.get("workload") or {}, f"{where}.workload")
+    load = _mapping(body.get("load") or {}, f"{where}.load")
+    _check_trial_parts(where, server, workload, load)
+    ordinal = whole(body, "ordinal", where)
+    return TrialEntry(
+        ordinal=index if ordinal is None else ordinal,
+        artefacts=_strings(body.get("artefacts") or [], f"{where}.artefacts"),
+        server=server,
+        workload=workload,
+        load=load,
+        repeat=whole(body, "repeat", where),
+        warmup=bool(_optional(body, "warmup", bool, where)),
+        command=_strings(body.get("command") or [], f"{where}.command"),
+        started_at=instant(body, "started_at", where),
+        finished_at=instant(body, "finished_at", where),
+        exit_code=whole(body, "exit_code", where, least=-255, most=2**31 - 1),
+        error=text(body, "error", where) or "",
+        resources=_mapping(body.get("resources") or {}, f"{where}.resources"),
+    )
+
+
+def _check_trial_parts(
+    where: str, server: Mapping[str, Any], workload: Mapping[str, Any], load: Mapping[str, Any]
+) -> None:
+    for key in ("name", "version", "runtime"):
+        text(server, key, f"{where}.server", limit=200)
+    _mapping(server.get("configuration") or {}, f"{where}.server.configuration")
+    text(workload, "name", f"{where}.workload", limit=200)
+    text(workload, "method", f"{where}.workload", limit=20)
+    text(workload, "path", f"{where}.workload", limit=2000)
+    whole(workload, "payload_bytes", f"{where}.workload")
+    for key in ("keepalive", "tls"):
+        _optional(workload, key, bool, f"{where}.workload")
+    _mapping(workload.get("headers") or {}, f"{where}.workload.headers")
+    text(load, "tool", f"{where}.load", limit=40)
+    text(load, "tool_version", f"{where}.load", limit=80)
+    if load.get("loop") not in (None, "closed", "open"):
+        raise EnvelopeError(f"{where}.load.loop", load.get("loop"), "closed or open")
+    whole(load, "connections", f"{where}.load", most=2**31 - 1)
+    number(load, "rate_rps", f"{where}.load")
+
+
+def text(body: Mapping[str, Any], key: str, where: str, *, limit: int = MAX_TEXT) -> str | None:
+    """The optional text `key`; raises EnvelopeError when it is no text or too long."""
+    value = body.get(key)
+    if value is not None and (not isinstance(value, str) or len(value) > limit):
+        raise EnvelopeError(f"{where}.{key}", value, f"text of at most {limit} characters")
+    return value
+
+
+def whole(
+    body: Mapping[str, Any], key: str, where: str, *, least: int = 0, most: int = 2**63 - 1
+) -> int | None:
+    """The optional whole number `key` within the column's range."""
+    value = body.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise EnvelopeError(f"{where}.{key}", value, f"a whole number from {least} to {most}")
+    return value
+
+
+def number(body: Mapping[str, Any], key: str, where: str) -> float | None:
+    """The optional finite number `key`, at least 0."""
+    value = body.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        raise EnvelopeError(f"{where}.{key}", value, "a number of at least 0")
+    return float(value)
+
+
+def instant(body: Mapping[str, Any], key: str, where: str) -> datetime | None:
+    """The optional ISO 8601 time `key`, in UTC; a time without a zone is refused."""
+    value = body.get(key)
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            raise ValueError("no time zone")
+        return moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        expected = "an ISO 8601 time with its zone, as 2026-01-31T12:00:00Z"
+        raise EnvelopeError(f"{where}.{key}", value, expected) from None
+
+
+def _mapping(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise EnvelopeError(where, value, "an object")
+    return value
+
+
+def _optional(body: Mapping[str, Any], key: str, kind: type, where: str) -> Any:
+    value = body.get(key)
+    if value is not None and not isinstance(value, kind):
+        raise EnvelopeError(f"{where}.{key}", value, f"{kind.__name__} or null")
+    return value
+
+
+def _strings(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise EnvelopeError(where, value, "a list of texts")
+    return tuple(value)
+
+
+def _uuid(value: object) -> uuid.UUID | None:
+    if value is None:
+        return None
+    try:
+        return uuid.UUID(str(value))
+    except ValueError:
+        raise EnvelopeError("id", value, "a UUID") from None
+
+
+def _refuse_nul(value: object) -> None:
+    # PostgreSQL keeps no NUL in text; saying so here beats an error in the worker.
+    stack: list[object] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            _refuse_bad_text(item)
+        elif isinstance(item, dict):
+            stack.extend(_children(item))
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
+def _children(item: dict[str, object]) -> Iterable[object]:
+    yield from item.keys()
+    yield from item.values()
+
+
+def _refuse_bad_text(item: str) -> None:
+    if "\0" in item or any("\ud800" <= character <= "\udfff" for character in item):
+        raise EnvelopeError("a text", item, "no NUL and no lone surrogate")

@@ -1,0 +1,63 @@
+"""`manage.py parse FILE...`: what the formats read, as JSON in the corpus contract's shape."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from backend.formats import TOOLS, FormatError, RawArtefact, parse
+from backend.ingest.decompress import DecompressionRefused, decompressed
+from backend.ingest.parse_child import as_entry
+
+
+class Command(BaseCommand):
+    help = "Print what load-tool output says, one JSON object per file."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("--tool", choices=sorted(TOOLS), help="refuse anything but this tool")
+        parser.add_argument(
+            "--together", action="store_true", help="all files are artefacts of one trial"
+        )
+
+    def handle(self, *, files: list[Path], tool: str | None, together: bool, **_: Any) -> None:
+        groups = [files] if together else [[file] for file in files]
+        refused = [line for line in (self._print(group, tool) for group in groups) if line]
+        for line in refused:
+            self.stderr.write(line)
+        if refused:
+            sys.exit(1)
+
+    def _print(self, group: Sequence[Path], tool: str | None) -> str:
+        """Print one object; the refusal, if there is one."""
+        name = ", ".join(str(file) for file in group)
+        try:
+            entries = [_shown(as_entry(entry)) for entry in parse(_read(group), tool=tool)]
+        except (FormatError, DecompressionRefused, OSError) as error:
+            entries = [{"error": str(error)}]
+        body = entries[0] if len(entries) == 1 else {"runs": entries}
+        self.stdout.write(orjson.dumps({"file": name, **body}).decode())
+        errors = [entry["error"] for entry in entries if "error" in entry]
+        return f"{name}: {errors[0]}" if errors else ""
+
+
+def _read(group: Sequence[Path]) -> list[RawArtefact]:
+    limit = settings.DECOMPRESSED_MAX_BYTES
+    return [
+        RawArtefact(file.name, decompressed(file.read_bytes(), limit_bytes=limit)) for file in group
+    ]
+
+
+def _shown(entry: dict[str, Any]) -> dict[str, Any]:
+    if "refused" in entry:
+        return {"error": entry["refused"]}
+    extra = {key: entry[key] for key in ("computed_us", "incomplete") if entry[key]}
+    return {**entry["contract"], **extra}

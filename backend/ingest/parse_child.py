@@ -1,0 +1,140 @@
+"""The child process that reads untrusted output: `python -m backend.ingest.parse_child`.
+
+It holds no credentials, imports no Django, and lives under limits of memory, CPU time, file size
+and open files. Requests and answers are length-prefixed JSON on stdin and stdout; one child
+answers many requests, and is replaced after a crash.
+"""
+
+from __future__ import annotations
+
+import base64
+import gc
+import os
+import resource
+import signal
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from backend.formats import PARSER_VERSION, FormatError, ParsedTrial, RawArtefact, parse
+from backend.ingest.decompress import DecompressionRefused, decompressed
+from backend.stats import Histogram
+
+LENGTH = struct.Struct(">I")
+PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may use."""
+
+    memory_bytes: int
+    cpu_s: int
+    output_bytes: int
+    decompressed_bytes: int
+
+
+def main() -> None:
+    """Serve requests until stdin ends."""
+    source, sink = sys.stdin.buffer, _own_stdout()
+    # The worker's signals are for the worker: it ends this child by closing the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while (request := read_message(source)) is not None:
+        limits = Limits(**request["limits"])
+        _limit(limits)
+        write_message(sink, _answer(request, limits))
+        gc.collect()
+
+
+def _own_stdout() -> BinaryIO:
+    # A stray print must not end up between two answers.
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return sink
+
+
+def _limit(limits: Limits) -> None:
+    # CPU time counts over the child's life, so each request moves the limit on.
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = int(used.ru_utime + used.ru_stime) + 1 + limits.cpu_s
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _answer(request: dict[str, Any], limits: Limits) -> bytes:
+    answer: dict[str, Any]
+    try:
+        answer = _read(request, limits)
+    except MemoryError:
+        answer = {"fatal": "out_of_memory"}
+    except (FormatError, DecompressionRefused) as refused:
+        answer = {"refused": str(refused)}
+    encoded = orjson.dumps(answer)
+    if len(encoded) > limits.output_bytes:
+        return orjson.dumps({"fatal": "too_much_output"})
+    return encoded
+
+
+def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    budget = limits.decompressed_bytes
+    artefacts = []
+    for item in request["artefacts"]:
+        data = decompressed(Path(item["path"]).read_bytes(), limit_bytes=budget)
+        budget -= len(data)
+        artefacts.append(RawArtefact(name=item["name"], data=data))
+    entries = parse(artefacts, tool=request["tool"] or None)
+    return {"version": PARSER_VERSION, "entries": [as_entry(entry) for entry in entries]}
+
+
+def as_entry(entry: ParsedTrial | FormatError) -> dict[str, Any]:
+    """One trial (or refusal) as JSON: the contract's shape, and the histogram to store."""
+    if isinstance(entry, FormatError):
+        return {"refused": str(entry)}
+    histogram = None
+    if entry.samples_us is not None and len(entry.samples_us):
+        histogram = Histogram.from_samples(entry.samples_us)
+    return {
+        "contract": entry.as_contract(),
+        "incomplete": entry.incomplete,
+        "detected_by": entry.detected_by,
+        "disagreements": list(entry.disagreements),
+        "histogram": None if histogram is None else base64.b64encode(histogram.encode()).decode(),
+        "computed_us": None if histogram is None else computed(histogram),
+    }
+
+
+def computed(histogram: Histogram) -> dict[str, Any]:
+    """The figures of a histogram: count, mean, min, max and percentiles in µs."""
+    return {
+        "count": histogram.count,
+        "mean": histogram.mean_us,
+        "min": histogram.min_us,
+        "max": histogram.max_us,
+        "percentiles": {f"{p:g}": histogram.percentile(p) for p in PERCENTILES},
+    }
+
+
+def read_message(source: BinaryIO) -> Any:
+    """One length-prefixed JSON message; None at the end."""
+    head = source.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    body = source.read(LENGTH.unpack(head)[0])
+    return orjson.loads(body)
+
+
+def write_message(sink: BinaryIO, body: bytes) -> None:
+    """Write one length-prefixed message."""
+    sink.write(LENGTH.pack(len(body)) + body)
+    sink.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Reading one upload: claim, parse in the child, record the run, end the row. One transaction
+writes result and state together, under the claim's fence."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.db import transaction
+
+from backend.ingest import queue
+from backend.ingest.envelope import Envelope, TrialEntry, read_envelope
+from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
+from backend.ingest.storage import storage
+from backend.runs.models import Trial
+from backend.runs.record import RunFacts, TrialRecord, record_run
+
+log = logging.getLogger(__name__)
+
+
+class NothingRead(Exception):
+    """No trial of the upload could be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: records with the artefacts behind each, and the parser that read them."""
+
+    records: Sequence[TrialRecord]
+    artefacts: Sequence[Sequence[Artefact]]
+    refusals: Sequence[str]
+    parser_version: str
+
+
+def process(upload_id: UUID) -> None:
+    """Read an upload if it is due. A bad upload ends as failed; a passing fault is tried again."""
+    held = queue.claim(upload_id)
+    if held is None:
+        return
+    log.info("upload_claimed", extra={"upload": str(upload_id), "attempt": held.attempt})
+    try:
+        _read_and_record(held)
+    except queue.ClaimLost:
+        log.warning("claim_lost", extra={"upload": str(upload_id)})
+    except (NothingRead, ParserFailed) as refused:
+        queue.finish(held, State.FAILED, reason=str(refused))
+    except MemoryError:
+        # Celery would end the whole worker on this.
+        queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
+    except FileNotFoundError:
+        queue.finish(held, State.FAILED, reason="A stored artefact of this upload is missing.")
+    except Exception:
+        log.exception("upload_not_processed", extra={"upload": str(upload_id)})
+        queue.release(held)
+
+
+def _read_and_record(held: queue.Claim) -> None:
+    upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
+    envelope = read_envelope(upload.envelope) if upload.envelope else Envelope()
+    artefacts = list(upload.artefacts.all())
+    reading = _read_plan(envelope, artefacts) if envelope.trials else _read_plain(upload, artefacts)
+    with transaction.atomic():
+        locked = queue.lock_claimed(held)
+        trials = record_run(_run_facts(locked, envelope), reading.records)
+        _link_artefacts(trials, reading.artefacts)
+        queue.finish(
+            held,
+            State.PARSED,
+            reason=_reason(reading),
+            run_id=locked.pk,
+            parser_version=reading.parser_version,
+        )
+
+
+def _run_facts(upload: Upload, envelope: Envelope) -> RunFacts:
+    run = envelope.run
+    return RunFacts(
+        id=upload.pk,
+        workspace=upload.workspace,
+        author=upload.author,
+        started_at=envelope.started_at,
+        finished_at=envelope.finished_at,
+        interrupted=bool(run.get("interrupted")),
+        same_host=envelope.same_host,
+        labels=run.get("labels") or {},
+        plan=run.get("plan") or "",
+        plan_sha256=str(run.get("plan_sha256") or "")[:64],
+        server_host=envelope.hosts.get("server"),
+        client_host=envelope.hosts.get("client"),
+    )
+
+
+def _reason(reading: Reading) -> str:
+    if not reading.refusals:
+        return ""
+    total = len(reading.records)
+    return f"{len(reading.refusals)} of {total} could not be read: {reading.refusals[0]}"
+
+
+def _link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
+    through = Artefact.trials.through
+    through.objects.bulk_create(
+        through(artefact_id=artefact.pk, trial_id=trial.pk)
+        for trial, group in zip(trials, artefacts, strict=True)
+        for artefact in group
+    )
+
+
+def _ask(artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
+    with ExitStack() as stack:
+        local = [
+            LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
+            for item in artefacts
+        ]
+        return sandbox().read(local, tool=tool)
+
+
+def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact]) -> Reading:
+    """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
+    by_name = {item.name: item for item in artefacts}
+    records, groups, refusals, version = [], [], [], ""
+    for entry in envelope.trials:
+        group = [by_name[name] for name in entry.artefacts]
+        answer = _ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
+        version = answer.get("version", version)
+        parsed, refusal = _only_entry(answer)
+        if refusal and not entry.error:
+            refusals.append(refusal)
+        records.append(_planned_record(entry, parsed, refusal))
+        groups.append(group)
+    if not any(record.contract for record in records):
+        raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
+    return Reading(records, groups, refusals, version)
+
+
+def _only_entry(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    entries = answer.get("entries") or []
+    if len(entries) > 1:
+        return {}, f"The artefacts of one trial hold {len(entries)} results; expected one."
+    if not entries:
+        return {}, answer.get("refused") or "This trial has no artefacts."
+    return (entries[0], "") if "contract" in entries[0] else ({}, entries[0]["refused"])
+
+
+def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> TrialRecord:
+    return TrialRecord(
+        ordinal=entry.ordinal,
+        server={"name": "unknown server", **entry.server},
+        workload={"name": "unknown workload", **entry.workload},
+        load=entry.load,
+        repeat=entry.repeat,
+        warmup=entry.warmup,
+        command=entry.command,
+        started_at=entry.started_at,
+        finished_at=entry.finished_at,
+        exit_code=entry.exit_code,
+        error=entry.error or refusal,
+        resources=entry.resources,
+        **_read_fields(parsed),
+    )
+
+
+def _read_fields(parsed: dict[str, Any]) -> dict[str, Any]:
+    if not parsed:
+        return {"contract": {}}
+    histogram = parsed["histogram"]
+    return {
+        "contract": parsed["contract"],
+        "histogram": None if histogram is None else base64.b64decode(histogram),
+        "computed_us": parsed["computed_us"],
+        "incomplete": parsed["incomplete"],
+        "disagreements": parsed["disagreements"],
+    }
+
+
+def _read_plain(upload: Upload, artefacts: Sequence[Artefact]) -> Reading:
+    """An upload without a plan: each file alone, each result in it a trial."""
+    records: list[TrialRecord] = []
+    groups: list[list[Artefact]] = []
+    refusals: list[str] = []
+    version = ""
+    for artefact in artefacts:
+        answer = _ask([artefact], tool=upload.tool_hint)
+        version = answer.get("version", version)
+        if "refused" in answer:
+            refusals.append(f"{artefact.name}: {answer['refused']}")
+        for entry in answer.get("entries") or []:
+            if "refused" in entry:
+                refusals.append(f"{artefact.name}: {entry['refused']}")
+                continue
+            records.append(_plain_record(len(records), entry))
+            groups.append([artefact])
+    if not records:
+        raise NothingRead(refusals[0] if refusals else "This upload has no files.")
+    return Reading(records, groups, refusals, version)
+
+
+def _plain_record(ordinal: int, entry: dict[str, Any]) -> TrialRecord:
+    contract = entry["contract"]
+    url = urlsplit(contract.get("url") or "")
+    target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
+    return TrialRecord(
+        ordinal=ordinal,
+        server={"name": target[:200]},
+        workload={
+            "name": (url.path or "unknown workload")[:200],
+            "path": url.path[:2000] or None,
+            "keepalive": contract.get("keepalive"),
+            "tls": {"http": False, "https": True}.get(url.scheme),
+        },
+        load={},
+        **_read_fields(entry),
+    )

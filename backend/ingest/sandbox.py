@@ -1,0 +1,171 @@
+"""The parent's side of the child that parses: starting it, asking it, surviving it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+from django.conf import settings
+
+from backend.ingest.parse_child import LENGTH, Limits
+
+OUTPUT_BYTES = 64 << 20
+GRACE_S = 5
+
+
+class ParserFailed(Exception):
+    """The child died, hung or ran out of something: the reason is a sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArtefact:
+    """A raw file for the child to read."""
+
+    name: str
+    path: Path
+
+
+class Sandbox:
+    """One child at a time; a dead one is replaced at the next request."""
+
+    def __init__(self, command: Sequence[str] | None = None) -> None:
+        self.command = list(command or (sys.executable, "-m", "backend.ingest.parse_child"))
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str) -> dict[str, Any]:
+        """What the child read: {"version", "entries"} or {"refused"}; raises ParserFailed."""
+        limits = current_limits()
+        request = {
+            "tool": tool,
+            "limits": asdict(limits),
+            "artefacts": [{"name": item.name, "path": str(item.path)} for item in artefacts],
+        }
+        answer = self._ask(orjson.dumps(request), seconds=limits.cpu_s + GRACE_S)
+        if "fatal" in answer:
+            self.close()
+            raise ParserFailed(_fatal_reason(answer["fatal"], limits))
+        return answer
+
+    def _ask(self, request: bytes, *, seconds: float) -> dict[str, Any]:
+        child = self._running_child()
+        assert child.stdin is not None  # noqa: S101  both are pipes
+        deadline = time.monotonic() + seconds
+        try:
+            child.stdin.write(LENGTH.pack(len(request)) + request)
+            child.stdin.flush()
+            size = LENGTH.unpack(self._read_exactly(child, LENGTH.size, deadline))[0]
+            if size > OUTPUT_BYTES:
+                raise ParserFailed("The parser's answer was too large.")
+            body = orjson.loads(self._read_exactly(child, size, deadline))
+        except (BrokenPipeError, EOFError, orjson.JSONDecodeError):
+            raise ParserFailed(_death_reason(self._reap())) from None
+        except ParserFailed:
+            self.close()
+            raise
+        return cast(dict[str, Any], body)
+
+    def _read_exactly(self, child: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
+        assert child.stdout is not None  # noqa: S101
+        out = bytearray()
+        while len(out) < count:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([child.stdout], [], [], left)[0]:
+                raise ParserFailed("Reading this upload took too long and was stopped.")
+            piece = os.read(child.stdout.fileno(), min(count - len(out), 1 << 20))
+            if not piece:
+                raise EOFError
+            out += piece
+        return bytes(out)
+
+    def _running_child(self) -> subprocess.Popen[bytes]:
+        if self.child is None or self.child.poll() is not None:
+            self.close()
+            self.child = subprocess.Popen(  # noqa: S603  our own module, no shell
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                cwd=settings.BASE_DIR,
+                # Nothing of the service's secrets; one thread per library keeps memory small.
+                env={
+                    "PATH": os.environ.get("PATH", ""),
+                    "LANG": "C.UTF-8",
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "POLARS_MAX_THREADS": "1",
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                },
+            )
+        return self.child
+
+    def _reap(self) -> int:
+        child, self.child = self.child, None
+        if child is None:
+            return 0
+        try:
+            code = child.wait(timeout=GRACE_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            code = child.wait()
+        _close_pipes(child)
+        return code
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        if self.child is not None:
+            self.child.kill()
+            self._reap()
+
+
+def _close_pipes(child: subprocess.Popen[bytes]) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            pipe.close()
+
+
+def current_limits() -> Limits:
+    """The limits of this installation."""
+    return Limits(
+        memory_bytes=settings.PARSE_MEMORY_BYTES,
+        cpu_s=settings.PARSE_CPU_S,
+        output_bytes=OUTPUT_BYTES,
+        decompressed_bytes=settings.DECOMPRESSED_MAX_BYTES,
+    )
+
+
+def _fatal_reason(kind: str, limits: Limits) -> str:
+    if kind == "out_of_memory":
+        return f"Reading this upload needed more than {limits.memory_bytes >> 20} MiB of memory."
+    return "What this upload says is too much to store as one result."
+
+
+def _death_reason(code: int) -> str:
+    if code == -signal.SIGXCPU:
+        return f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"The parser crashed ({name}) on this upload; the raw files are kept."
+    return f"The parser ended with status {code} on this upload; the raw files are kept."
+
+
+_sandbox: Sandbox | None = None
+_owner = 0
+
+
+def sandbox() -> Sandbox:
+    """The sandbox of this worker process."""
+    global _sandbox, _owner  # noqa: PLW0603  one child per worker process
+    if _sandbox is None or _owner != os.getpid():
+        # After a fork the parent's child is not ours to talk to.
+        _sandbox, _owner = Sandbox(), os.getpid()
+        atexit.register(_sandbox.close)
+    return _sandbox

@@ -1,0 +1,320 @@
+"""Recording a run: one function that writes servers, hosts, workloads, cells and trials.
+
+Everything is written in the caller's transaction; a run exists whole or not at all.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from backend.accounts.models import User, Workspace
+from backend.runs.checks import TrialFacts, check_cell, check_trial
+from backend.runs.identity import identity_of
+from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
+from backend.runs.things import host_of, server_of, workload_of
+from backend.stats import Histogram
+
+PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is known of a run as a whole."""
+
+    id: uuid.UUID
+    workspace: Workspace
+    author: User | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    interrupted: bool = False
+    same_host: bool | None = None
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    plan: str = ""
+    plan_sha256: str = ""
+    server_host: Mapping[str, Any] | None = None
+    client_host: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """One trial to record: what was asked, and what its artefacts say (the contract's shape)."""
+
+    ordinal: int
+    server: Mapping[str, Any]
+    workload: Mapping[str, Any]
+    load: Mapping[str, Any]
+    contract: Mapping[str, Any]
+    histogram: bytes | None = None
+    computed_us: Mapping[str, Any] | None = None
+    repeat: int | None = None
+    warmup: bool = False
+    command: Sequence[str] = ()
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    exit_code: int | None = None
+    error: str = ""
+    incomplete: bool = False
+    disagreements: Sequence[str] = ()
+    resources: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPoint:
+    """Tool, loop and load: with server and workload, what makes a cell."""
+
+    tool: str
+    tool_version: str | None
+    loop: str
+    connections: int | None
+    rate_rps: float | None
+
+
+@transaction.atomic
+def record_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
+    """Write a run with its trials and cells; the trials in the order of `records`."""
+    run = Run(
+        id=facts.id,
+        workspace=facts.workspace,
+        author=facts.author,
+        started_at=facts.started_at,
+        finished_at=facts.finished_at,
+        interrupted=facts.interrupted,
+        same_host=facts.same_host,
+        labels=dict(facts.labels),
+        plan=facts.plan,
+        plan_sha256=facts.plan_sha256,
+        server_host=host_of(facts.workspace, facts.server_host),
+        client_host=host_of(facts.workspace, facts.client_host),
+        facts=_host_facts(facts),
+    )
+    run.save(force_insert=True)
+    writer = _Writer(run)
+    trials = [writer.trial(record) for record in records]
+    writer.finish()
+    return trials
+
+
+def _host_facts(facts: RunFacts) -> dict[str, Any]:
+    hosts = {"server": facts.server_host, "client": facts.client_host}
+    return {role: dict(host.get("facts") or {}) for role, host in hosts.items() if host}
+
+
+class _Writer:
+    """Gathers the rows of one run and writes each kind with one statement."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.cells: dict[tuple[object, ...], Cell] = {}
+        self.facts: dict[uuid.UUID, list[TrialFacts]] = defaultdict(list)
+        self.histograms: dict[uuid.UUID, list[bytes | None]] = defaultdict(list)
+        self.trials: list[Trial] = []
+        self.servers: dict[bytes, Server] = {}
+        self.workloads: dict[bytes, Workload] = {}
+
+    def trial(self, record: TrialRecord) -> Trial:
+        server, workload = self._server(record.server), self._workload(record.workload)
+        point = load_point(record)
+        cell = self._cell(server, workload, point)
+        facts = facts_of(record, point, self.run)
+        trial = _trial_row(self.run, cell, record, facts)
+        if not record.warmup:
+            self.facts[cell.pk].append(facts)
+            if facts.requests_completed:
+                self.histograms[cell.pk].append(record.histogram)
+        self.trials.append(trial)
+        return trial
+
+    def finish(self) -> None:
+        for cell in self.cells.values():
+            found = check_cell(self.facts[cell.pk])
+            cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
+            _merge_histograms(cell, self.histograms[cell.pk])
+        Cell.objects.bulk_create(self.cells.values())
+        Trial.objects.bulk_create(self.trials)
+
+    def _server(self, fields: Mapping[str, Any]) -> Server:
+        key = identity_of(fields)
+        if key not in self.servers:
+            self.servers[key] = server_of(self.run.workspace, fields)
+        return self.servers[key]
+
+    def _workload(self, fields: Mapping[str, Any]) -> Workload:
+        key = identity_of(fields)
+        if key not in self.workloads:
+            self.workloads[key] = workload_of(self.run.workspace, fields)
+        return self.workloads[key]
+
+    def _cell(self, server: Server, workload: Workload, point: LoadPoint) -> Cell:
+        key = (server.pk, workload.pk, point)
+        if key not in self.cells:
+            self.cells[key] = Cell(
+                run=self.run,
+                workspace=self.run.workspace,
+                series_key=series_key(self.run, server, workload, point),
+                server=server,
+                workload=workload,
+                tool=point.tool,
+                tool_version=point.tool_version,
+                loop=point.loop,
+                connections=point.connections,
+                rate_rps=point.rate_rps,
+            )
+        return self.cells[key]
+
+
+def series_key(run: Run, server: Server, workload: Workload, point: LoadPoint) -> bytes:
+    """SHA-256 over the identity of a series: everything but the load point."""
+    return identity_of(
+        {
+            "server": bytes(server.identity).hex(),
+            "workload": bytes(workload.identity).hex(),
+            "server_host": _host_key(run.server_host),
+            "client_host": _host_key(run.client_host),
+            "tool": point.tool,
+            "tool_version": point.tool_version,
+            "loop": point.loop,
+        }
+    )
+
+
+def _host_key(host: Host | None) -> str | None:
+    return None if host is None else bytes(host.identity).hex()
+
+
+def load_point(record: TrialRecord) -> LoadPoint:
+    """What the envelope says was asked for, else what the tool's output says."""
+    load, contract = record.load, record.contract
+    loop = load.get("loop") or contract.get("loop") or "unknown"
+    connections = load.get("connections")
+    if connections is None:
+        connections = contract.get("connections")
+    rate = load.get("rate_rps")
+    return LoadPoint(
+        tool=load.get("tool") or contract.get("tool") or "unknown",
+        tool_version=load.get("tool_version") or contract.get("tool_version"),
+        loop=loop,
+        connections=connections,
+        rate_rps=contract.get("requested_rate_rps") if rate is None else rate,
+    )
+
+
+def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
+    """The figures of a trial, ours computed from the counts; unknown stays None."""
+    contract = record.contract
+    latency = contract.get("latency_us") or {}
+    completed, ok = contract.get("requests_completed"), contract.get("requests_ok")
+    errors = contract.get("errors") or {}
+    computed = record.computed_us
+    return TrialFacts(
+        connections=point.connections,
+        loop=point.loop,
+        offered_rps=point.rate_rps,
+        elapsed_s=contract.get("elapsed_s"),
+        requests_completed=completed,
+        requests_ok=ok,
+        throughput_rps=_rate(completed, contract.get("elapsed_s")),
+        goodput_rps=_rate(ok, contract.get("elapsed_s")),
+        reported_rps=contract.get("reported_rps"),
+        error_rate=error_rate(completed, ok, errors),
+        errors=errors,
+        latency_mean_us=(computed or latency).get("mean"),
+        latency_min_us=(computed or latency).get("min"),
+        latency_max_us=(computed or latency).get("max"),
+        percentiles_us=(computed or latency).get("percentiles") or {},
+        percentiles_origin=_origin(computed, latency),
+        latency_resolution_us=contract.get("latency_resolution_us"),
+        same_host=run.same_host,
+        exit_code=record.exit_code,
+        incomplete=record.incomplete,
+        disagreements=tuple(record.disagreements),
+        server_version=record.server.get("version"),
+        host_known=run.server_host is not None,
+    )
+
+
+def _origin(computed: Mapping[str, Any] | None, latency: Mapping[str, Any]) -> str | None:
+    if computed is not None:
+        return "computed"
+    return "reported" if latency.get("percentiles") else None
+
+
+def _rate(count: int | None, elapsed_s: float | None) -> float | None:
+    return count / elapsed_s if count is not None and elapsed_s else None
+
+
+# Failures without a response: these are attempts beside the completed ones.
+UNANSWERED = ("connect", "read", "write", "timeout", "other")
+
+
+def error_rate(
+    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
+) -> float | None:
+    """Failed attempts / attempts, or None when the tool does not tell what succeeded.
+
+    `ok` are the successes among `completed`; the tools' unanswered attempts come on top, except
+    where a tool counts a late answer (timeout) or a receive error among the completed as well:
+    then ok already misses it, and an attempt is never counted twice.
+    """
+    if completed is None or ok is None:
+        return None
+    unanswered = sum(errors.get(name) or 0 for name in UNANSWERED)
+    failed_completed = max(completed - ok, 0)
+    status = errors.get("status") or 0
+    counted_inside = max(failed_completed - status, 0)
+    outside = max(unanswered - counted_inside, 0)
+    attempts = completed + outside
+    return (failed_completed + outside) / attempts if attempts else None
+
+
+def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> Trial:
+    contract = record.contract
+    return Trial(
+        run=run,
+        cell=cell,
+        ordinal=record.ordinal,
+        repeat=record.repeat,
+        warmup=record.warmup,
+        started_at=record.started_at,
+        finished_at=record.finished_at,
+        command=list(record.command),
+        exit_code=record.exit_code,
+        error=record.error,
+        incomplete=record.incomplete,
+        elapsed_s=facts.elapsed_s,
+        requests_completed=facts.requests_completed,
+        requests_ok=facts.requests_ok,
+        bytes_received=contract.get("bytes_received"),
+        throughput_rps=facts.throughput_rps,
+        goodput_rps=facts.goodput_rps,
+        error_rate=facts.error_rate,
+        reported_rps=facts.reported_rps,
+        errors=dict(facts.errors),
+        tool_errors=dict(contract.get("tool_errors") or {}),
+        status_counts=contract.get("status_counts"),
+        latency_mean_us=facts.latency_mean_us,
+        latency_min_us=facts.latency_min_us,
+        latency_max_us=facts.latency_max_us,
+        percentiles_us=dict(facts.percentiles_us),
+        percentiles_origin=facts.percentiles_origin,
+        latency_resolution_us=facts.latency_resolution_us,
+        histogram=record.histogram,
+        resources=dict(record.resources),
+        parsed=dict(contract),
+        checks=[{"id": found.id, "detail": found.detail} for found in check_trial(facts)],
+    )
+
+
+def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
+    # One trial without a distribution makes the merge incomplete: then there is none.
+    if not encoded or any(item is None for item in encoded):
+        return
+    merged = Histogram.merge_all([Histogram.decode(item) for item in encoded if item is not None])
+    cell.histogram = merged.encode()
+    cell.percentiles_us = {f"{p:g}": merged.percentile(p) for p in PERCENTILES}
