@@ -1,0 +1,7 @@
+"""Prints docs/checks.md."""
+
+import sys
+
+from backend.runs.checks.table import as_markdown
+
+sys.stdout.write(as_markdown())

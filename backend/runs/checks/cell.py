@@ -1,0 +1,63 @@
+"""Rules over the trials of one cell, in the order they were executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from backend.runs.checks.facts import Finding, TrialFacts
+
+WIDEST_SPREAD = 0.05
+LEAST_DRIFT = 0.05
+MIN_TRIALS = 3
+
+
+def check_cell(trials: Sequence[TrialFacts], *, min_trials: int = MIN_TRIALS) -> list[Finding]:
+    """Every rule over a cell that fires. Give all its trials, warm-ups too."""
+    counted = [one for one in trials if not one.warmup and one.throughput_rps is not None]
+    rates = [one.throughput_rps for one in counted if one.throughput_rps is not None]
+    details = {
+        "few-trials": _few_trials(len(rates), min_trials),
+        "no-warmup": _no_warmup(trials),
+        "spread": _spread(rates),
+        "drift": _drift(rates),
+    }
+    return [Finding(id_, detail) for id_, detail in details.items() if detail is not None]
+
+
+def _few_trials(count: int, wanted: int) -> str | None:
+    if count >= wanted:
+        return None
+    noun = "trial has" if count == 1 else "trials have"
+    return f"{count} {noun} a throughput; {wanted - count} more would give an interval."
+
+
+def _no_warmup(trials: Sequence[TrialFacts]) -> str | None:
+    return None if any(one.warmup for one in trials) else "Every executed trial is counted."
+
+
+def _spread(rates: Sequence[float]) -> str | None:
+    middle = median(rates) if len(rates) > 1 else 0.0
+    if not middle or (max(rates) - min(rates)) / middle <= WIDEST_SPREAD:
+        return None
+    share = (max(rates) - min(rates)) / middle
+    return (
+        f"The trials reach {min(rates):.6g} to {max(rates):.6g} requests/s: "
+        f"{share * 100:.3g} % of their median."
+    )
+
+
+def _drift(rates: Sequence[float]) -> str | None:
+    if len(rates) < 3 or not rates[0]:
+        return None
+    rises = all(before < after for before, after in pairwise(rates))
+    falls = all(before > after for before, after in pairwise(rates))
+    change = rates[-1] / rates[0] - 1
+    if not (rises or falls) or abs(change) <= LEAST_DRIFT:
+        return None
+    direction = "faster" if rises else "slower"
+    return (
+        f"Each trial is {direction} than the one before: {rates[0]:.6g} to {rates[-1]:.6g} "
+        f"requests/s ({change * 100:+.3g} %)."
+    )

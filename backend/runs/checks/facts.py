@@ -1,0 +1,54 @@
+"""What a check may look at, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A check that fired: its id and one sentence with the figures that made it fire."""
+
+    id: str
+    detail: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"id": self.id, "detail": self.detail}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialFacts:
+    """One trial as measured. None is unknown: a rule that needs an unknown figure is silent."""
+
+    warmup: bool = False
+    loop: str | None = None
+    connections: int | None = None
+    offered_rps: float | None = None
+    keepalive: bool | None = None
+
+    elapsed_s: float | None = None
+    requests_completed: int | None = None
+    requests_ok: int | None = None
+    throughput_rps: float | None = None
+    reported_rps: float | None = None
+    error_rate: float | None = None
+    errors: Mapping[str, int | None] = field(default_factory=dict)
+    status_counts: Mapping[str, int] | None = None
+
+    latency_mean_us: float | None = None
+    latency_min_us: float | None = None
+    latency_max_us: float | None = None
+    percentiles_us: Mapping[str, float] = field(default_factory=dict)
+    percentiles_origin: str | None = None
+    latency_resolution_us: float | None = None
+
+    server_version: str | None = None
+    server_host_known: bool = False
+    client_host_known: bool = False
+    same_host: bool | None = None
+
+    exit_code: int | None = None
+    incomplete: bool = False
+    # Sentences of the reader: figures of the output that contradict one another.
+    disagreements: tuple[str, ...] = ()
