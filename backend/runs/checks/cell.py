@@ -13,13 +13,18 @@ LEAST_DRIFT = 0.05
 MIN_TRIALS = 3
 
 
-def check_cell(trials: Sequence[TrialFacts], *, min_trials: int = MIN_TRIALS) -> list[Finding]:
-    """Every rule over a cell that fires. Give all its trials, warm-ups too."""
+def check_cell(
+    trials: Sequence[TrialFacts],
+    *,
+    min_trials: int = MIN_TRIALS,
+    warmed_up: bool | None = None,
+) -> list[Finding]:
+    """Every rule over a cell that fires. `warmed_up` None: unknown, so nothing is said of it."""
     counted = [one for one in trials if not one.warmup and one.throughput_rps is not None]
     rates = [one.throughput_rps for one in counted if one.throughput_rps is not None]
     details = {
         "few-trials": _few_trials(len(rates), min_trials),
-        "no-warmup": _no_warmup(trials),
+        "no-warmup": _no_warmup(warmed_up),
         "spread": _spread(rates),
         "drift": _drift(rates),
     }
@@ -33,8 +38,8 @@ def _few_trials(count: int, wanted: int) -> str | None:
     return f"{count} {noun} a throughput; {wanted - count} more would give an interval."
 
 
-def _no_warmup(trials: Sequence[TrialFacts]) -> str | None:
-    return None if any(one.warmup for one in trials) else "Every executed trial is counted."
+def _no_warmup(warmed_up: bool | None) -> str | None:
+    return "Every executed trial is counted." if warmed_up is False else None
 
 
 def _spread(rates: Sequence[float]) -> str | None:

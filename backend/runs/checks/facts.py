@@ -31,6 +31,7 @@ class TrialFacts:
     requests_completed: int | None = None
     requests_ok: int | None = None
     throughput_rps: float | None = None
+    goodput_rps: float | None = None
     reported_rps: float | None = None
     error_rate: float | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
@@ -44,8 +45,7 @@ class TrialFacts:
     latency_resolution_us: float | None = None
 
     server_version: str | None = None
-    server_host_known: bool = False
-    client_host_known: bool = False
+    host_known: bool = False
     same_host: bool | None = None
 
     exit_code: int | None = None

@@ -165,9 +165,7 @@ def _unknown_server_version(facts: TrialFacts) -> str | None:
 
 
 def _unknown_host(facts: TrialFacts) -> str | None:
-    known = {"server": facts.server_host_known, "client": facts.client_host_known}
-    missing = [name for name, is_known in known.items() if not is_known]
-    return f"Nothing is recorded of the {' and the '.join(missing)} host." if missing else None
+    return None if facts.host_known else "Nothing is recorded of the host of the server."
 
 
 def _ephemeral_ports(facts: TrialFacts) -> str | None:
