@@ -1,0 +1,1 @@
+"""One module per command; each has `run(arguments) -> Exit`. Imported only when asked for."""

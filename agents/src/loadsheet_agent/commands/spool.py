@@ -1,0 +1,83 @@
+"""`loadsheet spool [list | retry [ID...]]`: what has not reached the service yet."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+
+from loadsheet_agent.commands import common
+from loadsheet_agent.delivery import Delivery, Target
+from loadsheet_agent.errors import UsageError
+from loadsheet_agent.exits import Exit
+from loadsheet_agent.spool import BusyError, Entry, Note, Spool
+
+
+def run(arguments: Namespace) -> Exit:
+    spool = common.open_spool(arguments)
+    if arguments.action == "list":
+        return _list(spool, as_json=arguments.json)
+    target = common.read_target(arguments)
+    if target is None:
+        raise UsageError("no address to upload to; set LOADSHEET_URL or give --url.")
+    return _retry(_wanted(spool, arguments.ids), target, arguments)
+
+
+def _list(spool: Spool, *, as_json: bool) -> Exit:
+    notes = spool.notes()
+    if as_json:
+        common.put_json({"spool": str(spool.root), "entries": [asdict(note) for note in notes]})
+        return Exit.OK
+    for note in notes:
+        common.put(_line(note))
+    if not notes:
+        common.put(f"Nothing waits in {spool.root}.")
+    return Exit.OK
+
+
+def _line(note: Note) -> str:
+    cut = ", interrupted" if note.interrupted and note.state != "in progress" else ""
+    what = f"{note.trials} trials" if note.started_at else f"{note.files} files"
+    tries = f", {note.attempts} attempts" if note.attempts else ""
+    error = f", last: {note.last_error}" if note.last_error else ""
+    size = f"{note.size_bytes / 1024:.0f} KiB"
+    return f"{note.id}  {note.state}{cut}, {what}, {size}{tries}{error}"
+
+
+def _wanted(spool: Spool, ids: list[str]) -> list[Entry]:
+    entries = spool.entries()
+    unknown = set(ids) - {entry.id for entry in entries}
+    if unknown:
+        raise UsageError(
+            f"{', '.join(sorted(unknown))} does not wait in {spool.root}; "
+            "`loadsheet spool list` shows what does."
+        )
+    return [entry for entry in entries if not ids or entry.id in ids]
+
+
+def _retry(entries: list[Entry], target: Target, arguments: Namespace) -> Exit:
+    """Each in turn; a refused token stops all, because the next would fare no better."""
+    worst = Exit.OK
+    for entry in entries:
+        delivery = _retry_one(entry, target, arguments.max_wait)
+        if delivery is None:
+            continue
+        common.report(entry.id, delivery, as_json=arguments.json, more={})
+        worst = max(worst, delivery.exit_code)
+        if delivery.exit_code in (Exit.HELD, Exit.SPOOLED):
+            break
+    if not entries:
+        common.say("Nothing to send.")
+    return worst
+
+
+def _retry_one(entry: Entry, target: Target, max_wait_s: float | None) -> Delivery | None:
+    try:
+        entry.lock()
+    except (BusyError, FileNotFoundError):
+        common.say(f"{entry.id}: in the hands of another loadsheet process, left alone.")
+        return None
+    if entry.is_hollow():
+        common.say(f"{entry.id}: was cut off before anything had finished; removed.")
+        entry.remove()
+        return None
+    return common.deliver(entry, target, max_wait_s)

@@ -1,0 +1,38 @@
+"""The few words in braces a plan may use; other braces are left alone (they may be JSON)."""
+
+from __future__ import annotations
+
+import platform
+import socket
+import sys
+from collections.abc import Iterable, Mapping
+
+
+def constant_words(directory: str) -> dict[str, str]:
+    return {
+        "python": sys.executable,
+        "python_version": platform.python_version(),
+        "here": directory,
+    }
+
+
+def fill(text: str, words: Mapping[str, str]) -> str:
+    for word, value in words.items():
+        text = text.replace("{" + word + "}", value)
+    return text
+
+
+def fill_all(texts: Iterable[str], words: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(fill(text, words) for text in texts)
+
+
+def free_ports(count: int) -> tuple[int, ...]:
+    """Free loopback ports, all different: they are held open together until all are known."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return tuple(each.getsockname()[1] for each in sockets)
+    finally:
+        for each in sockets:
+            each.close()

@@ -1,0 +1,126 @@
+"""Reading a table of a plan so that each mistake becomes one sentence with its place."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from loadsheet_agent.errors import PlanError
+
+Number = TypeVar("Number", int, float)
+
+KIND_WORDS = {
+    str: "text in quotes",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
+
+
+class Table:
+    """One table of the plan; `done` refuses the keys nobody asked for."""
+
+    def __init__(self, data: Mapping[str, Any], place: str) -> None:
+        self._data = data
+        self._asked: list[str] = []
+        self.place = place
+
+    def error(self, text: str) -> PlanError:
+        return PlanError(f"{self.place}: {text}")
+
+    def _get(self, key: str, kind: type) -> Any:
+        self._asked.append(key)
+        value = self._data.get(key)
+        if value is None:
+            return None
+        allowed: tuple[type, ...] = (int, float) if kind is float else (kind,)
+        wrong_bool = isinstance(value, bool) and kind is not bool
+        if wrong_bool or not isinstance(value, allowed):
+            raise self.error(f"{key} is {value!r}; expected {KIND_WORDS[kind]}.")
+        return value
+
+    def text(self, key: str) -> str | None:
+        value = self._get(key, str)
+        if value is not None and not value.strip():
+            raise self.error(f"{key} is empty; give it a value or leave the line out.")
+        return value  # type: ignore[no-any-return]
+
+    def required_text(self, key: str, example: str) -> str:
+        value = self.text(key)
+        if value is None:
+            raise self.error(f"{key} is missing; add a line such as {key} = {example}.")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self._get(key, bool)
+        return default if value is None else bool(value)
+
+    def integer(self, key: str, default: int, least: int) -> int:
+        value = self.optional_integer(key, least)
+        return default if value is None else value
+
+    def optional_integer(self, key: str, least: int) -> int | None:
+        value: int | None = self._get(key, int)
+        return None if value is None else self._at_least(key, value, least)
+
+    def number(self, key: str, default: float, least: float) -> float:
+        value = self._get(key, float)
+        return default if value is None else self._at_least(key, float(value), least)
+
+    def _at_least(self, key: str, value: Number, least: float) -> Number:
+        # `not >=` also refuses nan, which TOML can spell.
+        if not value >= least:
+            raise self.error(f"{key} is {value}; expected at least {least}.")
+        return value
+
+    def words(self, key: str) -> tuple[str, ...] | None:
+        value = self._get(key, list)
+        if value is None:
+            return None
+        if not value or not all(isinstance(word, str) for word in value):
+            raise self.error(
+                f'{key} is {value!r}; expected a list of texts such as ["python", "app.py"] '
+                "(no shell reads it)."
+            )
+        return tuple(value)
+
+    def integers(self, key: str, default: tuple[int, ...]) -> tuple[int, ...]:
+        value = self._get(key, list)
+        if value is None:
+            return default
+        good = all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in value)
+        if not value or not good:
+            raise self.error(f"{key} is {value!r}; expected whole numbers such as [1, 8, 64].")
+        if len(set(value)) != len(value):
+            raise self.error(f"{key} is {value!r}; each number may stand there once.")
+        return tuple(value)
+
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        return self._get(key, dict) or {}
+
+    def tables(self, key: str, example: str) -> list[Table]:
+        value = self._get(key, list)
+        if not value or not all(isinstance(item, dict) for item in value):
+            raise self.error(f"no [[{key}]] found; add at least one, such as {example}.")
+        return [
+            Table(item, f"{self.place}: {key}[{number}]") for number, item in enumerate(value, 1)
+        ]
+
+    def table(self, key: str) -> Table:
+        return Table(self._get(key, dict) or {}, f"{self.place}: [{key}]")
+
+    def choice(self, key: str, default: str, choices: Iterable[str]) -> str:
+        value = self.text(key) or default
+        if value not in choices:
+            raise self.error(f"{key} is {value!r}; expected one of {', '.join(choices)}.")
+        return value
+
+    def done(self) -> None:
+        for key in self._data:
+            if key not in self._asked:
+                near = difflib.get_close_matches(key, self._asked, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(self._asked)}."
+                raise self.error(f"the key {key} is not known; {hint}")
