@@ -24,7 +24,7 @@ class TokenRefused(Exception):
         self.hint = hint
 
 
-NEW_TOKEN_HINT = "Make a new token in the workspace or with `manage.py make_token`."
+NEW_HINT = "Make a new token in the workspace or with `manage.py make_token`."
 
 
 def issue(
@@ -57,11 +57,11 @@ def find(clear: str, kind: TokenKind) -> Token:
     )
     token = next((row for row in rows if row.matches(clear)), None)
     if token is None:
-        raise TokenRefused("This token is not known here.", NEW_TOKEN_HINT)
+        raise TokenRefused("This token is not known here.", NEW_HINT)
     if token.revoked_at is not None:
-        raise TokenRefused("This token was revoked.", NEW_TOKEN_HINT)
+        raise TokenRefused("This token was revoked.", NEW_HINT)
     if token.is_expired:
-        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", NEW_TOKEN_HINT)
+        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", NEW_HINT)
     return token
 
 

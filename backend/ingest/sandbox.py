@@ -58,7 +58,7 @@ class Sandbox:
 
     def _ask(self, request: bytes, *, seconds: float) -> dict[str, Any]:
         child = self._running_child()
-        assert child.stdin is not None  # noqa: S101  both are pipes
+        assert child.stdin is not None
         deadline = time.monotonic() + seconds
         try:
             child.stdin.write(LENGTH.pack(len(request)) + request)
@@ -75,7 +75,7 @@ class Sandbox:
         return cast(dict[str, Any], body)
 
     def _read_exactly(self, child: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
-        assert child.stdout is not None  # noqa: S101
+        assert child.stdout is not None
         out = bytearray()
         while len(out) < count:
             left = deadline - time.monotonic()
@@ -90,7 +90,7 @@ class Sandbox:
     def _running_child(self) -> subprocess.Popen[bytes]:
         if self.child is None or self.child.poll() is not None:
             self.close()
-            self.child = subprocess.Popen(  # noqa: S603  our own module, no shell
+            self.child = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -163,7 +163,7 @@ _owner = 0
 
 def sandbox() -> Sandbox:
     """The sandbox of this worker process."""
-    global _sandbox, _owner  # noqa: PLW0603  one child per worker process
+    global _sandbox, _owner
     if _sandbox is None or _owner != os.getpid():
         # After a fork the parent's child is not ours to talk to.
         _sandbox, _owner = Sandbox(), os.getpid()
