@@ -1,0 +1,120 @@
+// figures -> the rows of the ranking: where each dot and interval lies, and what is said.
+// Plain HTML and SVG draw it, so every row is a real button.
+import {
+  type Figures,
+  type Measure,
+  measureOf,
+  metricOf,
+  type RankRow,
+  type Verdict,
+} from "../api/figures";
+import {
+  halfWidth,
+  interval,
+  inUnit,
+  kindOf,
+  PLAIN,
+  times,
+  type Unit,
+  unitFor,
+} from "../text/format";
+
+export interface RankingRow {
+  readonly series: string;
+  readonly label: string;
+  readonly tier: string;
+  readonly value: string;
+  readonly range: string;
+  readonly exact: number | null;
+  /** Shares of the axis, 0 to 1; null where nothing is known. */
+  readonly dot: number | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly baseline: boolean;
+  readonly ratio: string;
+  readonly ratioRange: string;
+  readonly verdict: Verdict | null;
+  readonly why: string;
+}
+
+export interface RankingView {
+  readonly x: number;
+  readonly metric: string;
+  readonly better: "higher" | "lower";
+  readonly unit: Unit;
+  readonly ticks: readonly { readonly share: number; readonly text: string }[];
+  readonly rows: readonly RankingRow[];
+}
+
+export function rankingView(figures: Figures): RankingView | null {
+  const ranking = figures.ranking;
+  if (!ranking) return null;
+  const metric = metricOf(figures, ranking.metric);
+  const measures = new Map(ranking.rows.map((row) => [row.series, measured(figures, row)]));
+  const known = [...measures.values()].flatMap((one) => [one.value, one.high]);
+  const unit = unitFor(
+    kindOf(metric.unit),
+    [...measures.values()].map((one) => one.value),
+  );
+  const top = niceTop(Math.max(0, ...known.filter((value) => value !== null)) || 1);
+  return {
+    x: ranking.x,
+    metric: metric.label,
+    better: metric.better,
+    unit,
+    ticks: [0, 0.5, 1].map((share) => ({ share, text: axisText(share * top, unit) })),
+    rows: ranking.rows.map((row) =>
+      rankingRow(row, measures.get(row.series) ?? row, unit, top, row.series === ranking.baseline),
+    ),
+  };
+}
+
+/** The cell's own figure where the series is on the page, so dot, line and table agree. */
+function measured(figures: Figures, row: RankRow): Measure {
+  const ranking = figures.ranking;
+  const series = figures.series.find((one) => one.id === row.series);
+  const point = series?.points.find((one) => one.x === ranking?.x);
+  return (point && ranking && measureOf(point, ranking.metric)) ?? row;
+}
+
+function rankingRow(
+  row: RankRow,
+  measure: Measure,
+  unit: Unit,
+  top: number,
+  baseline: boolean,
+): RankingRow {
+  const share = (value: number | null): number | null =>
+    value === null ? null : Math.min(Math.max(value / top, 0), 1);
+  const half = halfWidth(measure.low, measure.high);
+  const ratio = row.ratio;
+  return {
+    series: row.series,
+    label: row.label,
+    tier: row.tier ?? "–",
+    value: inUnit(measure.value, unit, half),
+    range: interval(measure.low, measure.high, unit),
+    exact: measure.value,
+    dot: share(measure.value),
+    from: share(measure.low),
+    to: share(measure.high),
+    baseline,
+    ratio: baseline ? "×1" : times(ratio?.value, ratio?.low, ratio?.high),
+    ratioRange: baseline ? "" : interval(ratio?.low, ratio?.high, PLAIN),
+    verdict: baseline ? null : (ratio?.verdict ?? null),
+    why: baseline ? "the baseline" : (ratio?.why ?? ""),
+  };
+}
+
+/** The next 1, 2, 2.5, 4, 5 or 8 times a power of ten, so that half of it reads well too. */
+export function niceTop(value: number): number {
+  const decade = 10 ** Math.floor(Math.log10(value));
+  for (const step of [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) {
+    if (value <= step * decade * 1.0001) return step * decade;
+  }
+  return 10 * decade;
+}
+
+function axisText(value: number, unit: Unit): string {
+  return value === 0 ? "0" : `${Number((value / unit.factor).toPrecision(3))}${unit.suffix}`;
+}

@@ -1,0 +1,21 @@
+// A link to one trial opens its evidence.
+function openTarget(): void {
+  const id = decodeURIComponent(location.hash.slice(1));
+  const target = id ? document.getElementById(id) : null;
+  if (target instanceof HTMLDetailsElement) {
+    target.open = true;
+    target.scrollIntoView({ block: "start" });
+  }
+}
+
+addEventListener("hashchange", openTarget);
+openTarget();
+
+for (const control of document.querySelectorAll<HTMLButtonElement>("button[data-open-all]")) {
+  control.addEventListener("click", () => {
+    const all = document.querySelectorAll<HTMLDetailsElement>("details.trial");
+    const open = [...all].some((one) => !one.open);
+    for (const one of all) one.open = open;
+    control.textContent = open ? "Close all" : "Open all";
+  });
+}

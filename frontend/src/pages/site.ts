@@ -1,0 +1,60 @@
+// On every page: theme, numbers and dates as text, copy buttons, sortable tables, menus.
+import { bindCopy } from "../ui/copy";
+import { formatNumbers, formatTimes } from "../ui/enhance";
+import { onKey } from "../ui/keyboard";
+import { makeSortable } from "../ui/sortable";
+import { chooseTheme, nextTheme, storedTheme } from "../ui/theme_choice";
+
+function bindTheme(): void {
+  const control = document.querySelector<HTMLButtonElement>("button[data-theme-toggle]");
+  if (!control) return;
+  const name = (): void => {
+    const theme = storedTheme();
+    control.setAttribute("aria-label", `Theme: ${theme}. Press for ${nextTheme(theme)}.`);
+    control.title = `Theme: ${theme}`;
+    control.dataset.current = theme;
+  };
+  control.hidden = false;
+  control.addEventListener("click", () => {
+    chooseTheme(nextTheme(storedTheme()));
+    name();
+  });
+  name();
+}
+
+/** One menu is open at a time; Escape and a click elsewhere close it. */
+function bindMenus(): void {
+  const close = (except: Element | null): void => {
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")) {
+      if (menu !== except) menu.open = false;
+    }
+  };
+  document.addEventListener("click", (event) => {
+    close((event.target as Element | null)?.closest("details.menu") ?? null);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    const open = document.querySelector<HTMLDetailsElement>("details.menu[open]");
+    open?.querySelector("summary")?.focus();
+    close(null);
+  });
+}
+
+function bindHelp(): void {
+  const help = document.querySelector<HTMLDetailsElement>("details[data-help]");
+  if (!help) return;
+  onKey("?", () => {
+    help.open = !help.open;
+    if (help.open) help.querySelector("summary")?.focus();
+  });
+}
+
+bindTheme();
+bindMenus();
+bindHelp();
+formatNumbers();
+formatTimes();
+bindCopy();
+for (const table of document.querySelectorAll<HTMLTableElement>("table[data-sortable]")) {
+  makeSortable(table);
+}

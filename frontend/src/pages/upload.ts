@@ -1,0 +1,35 @@
+// Follows one upload until it reaches an end state, then shows the finished page.
+import { getJson, Problem } from "../api/http";
+
+const ENDS = new Set(["parsed", "failed", "quarantined"]);
+const FIRST_MS = 500;
+const SLOWEST_MS = 5_000;
+
+const root = document.querySelector<HTMLElement>("[data-upload-url]");
+
+function say(page: HTMLElement, state: string, text: string): void {
+  for (const place of page.querySelectorAll("[data-slot=state]")) place.textContent = state;
+  const live = page.querySelector("[data-slot=said]");
+  if (live && live.textContent !== text) live.textContent = text;
+}
+
+async function follow(page: HTMLElement, url: string, wait: number): Promise<void> {
+  try {
+    const body = (await getJson(url)) as { state?: unknown };
+    const state = String(body.state ?? "unknown");
+    say(page, state, `Last asked ${new Date().toISOString().slice(11, 19)} UTC.`);
+    if (ENDS.has(state)) {
+      location.reload();
+      return;
+    }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    say(page, page.dataset.state ?? "unknown", `${error.message} Asking again.`);
+  }
+  setTimeout(() => void follow(page, url, Math.min(wait * 1.5, SLOWEST_MS)), wait);
+}
+
+const state = root?.dataset.state ?? "";
+if (root && !ENDS.has(state)) {
+  setTimeout(() => void follow(root, root.dataset.uploadUrl ?? "", FIRST_MS), FIRST_MS);
+}

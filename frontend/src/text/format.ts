@@ -1,0 +1,164 @@
+// The one place where a number becomes text. Tables, axes, tooltips and the server-rendered
+// pages all call it, so a value never reads differently in two places.
+
+export const UNKNOWN = "unknown";
+
+export type Kind = "rate" | "time" | "ratio" | "count" | "bytes";
+
+/** A scale shared by a whole column or axis: divide by `factor`, print `suffix` in the header. */
+export interface Unit {
+  readonly factor: number;
+  readonly suffix: string;
+  readonly header: string;
+}
+
+const TIME_UNITS: readonly Unit[] = [
+  { factor: 1, suffix: " µs", header: "µs" },
+  { factor: 1_000, suffix: " ms", header: "ms" },
+  { factor: 1_000_000, suffix: " s", header: "s" },
+];
+const RATE_UNITS: readonly Unit[] = [
+  { factor: 1, suffix: "", header: "req/s" },
+  { factor: 1_000, suffix: "k", header: "k req/s" },
+  { factor: 1_000_000, suffix: "M", header: "M req/s" },
+];
+const BYTE_UNITS: readonly Unit[] = [
+  { factor: 1, suffix: " B", header: "B" },
+  { factor: 1_024, suffix: " KiB", header: "KiB" },
+  { factor: 1_048_576, suffix: " MiB", header: "MiB" },
+  { factor: 1_073_741_824, suffix: " GiB", header: "GiB" },
+];
+const PERCENT: Unit = { factor: 0.01, suffix: " %", header: "%" };
+export const PLAIN: Unit = { factor: 1, suffix: "", header: "" };
+
+export type Maybe = number | null | undefined;
+
+function known(values: readonly Maybe[]): number[] {
+  return values.filter((value): value is number => Number.isFinite(value));
+}
+
+export function median(values: readonly Maybe[]): number | null {
+  const sorted = known(values).sort((a, b) => a - b);
+  const upper = sorted[sorted.length >> 1];
+  if (upper === undefined) return null;
+  if (sorted.length % 2 === 1) return upper;
+  return ((sorted[(sorted.length >> 1) - 1] ?? upper) + upper) / 2;
+}
+
+function largestUnitBelow(units: readonly Unit[], size: number): Unit {
+  let chosen = units[0] ?? PLAIN;
+  for (const unit of units) {
+    // 999.6 would print as 1000, so the step up comes where rounding comes.
+    if (size >= unit.factor * 0.9995) chosen = unit;
+  }
+  return chosen;
+}
+
+/** The unit for a column of values: the one that suits their median. */
+export function unitFor(kind: Kind, values: readonly Maybe[]): Unit {
+  const middle = Math.abs(median(known(values).filter((value) => value !== 0)) ?? 0);
+  if (kind === "time") return largestUnitBelow(TIME_UNITS, middle);
+  if (kind === "rate") return largestUnitBelow(RATE_UNITS, middle);
+  if (kind === "bytes") return largestUnitBelow(BYTE_UNITS, middle);
+  return kind === "ratio" ? PERCENT : PLAIN;
+}
+
+function decimalsFor(size: number, halfWidth: Maybe): number {
+  const three = 2 - Math.floor(Math.log10(size));
+  if (!halfWidth || halfWidth <= 0) return three;
+  // Two digits of the half width are kept; anything finer would claim more than was measured.
+  return Math.min(three, 1 - Math.floor(Math.log10(halfWidth)));
+}
+
+/** Three significant digits, and never finer than the interval around the value. */
+export function significant(value: number, halfWidth?: Maybe): string {
+  if (value === 0) return "0";
+  const decimals = decimalsFor(Math.abs(value), halfWidth);
+  const step = 10 ** -Math.min(decimals, 0);
+  const rounded = Math.round(value / step) * step;
+  const text = rounded.toFixed(Math.min(Math.max(decimals, 0), 12));
+  return text.replace(/^-(?=0(\.0*)?$)/, "").replace("-", "\u2212");
+}
+
+export function halfWidth(low: Maybe, high: Maybe): number | null {
+  return typeof low === "number" && typeof high === "number" ? (high - low) / 2 : null;
+}
+
+/** A value in a unit already chosen for its column, without the unit's name. */
+export function inUnit(value: Maybe, unit: Unit, half?: Maybe): string {
+  if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
+  return significant(value / unit.factor, half ? half / unit.factor : null);
+}
+
+/** A single value with its own unit, for a sentence or a tooltip. */
+export function single(kind: Kind, value: Maybe, half?: Maybe): string {
+  if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
+  if (kind === "count") return grouped(value);
+  const unit = unitFor(kind, [value]);
+  return `${inUnit(value, unit, half)}${unit.suffix}${kind === "rate" ? " req/s" : ""}`;
+}
+
+export function grouped(value: number): string {
+  return new Intl.NumberFormat("en", { maximumFractionDigits: 3 })
+    .format(value)
+    .replaceAll(",", "\u202f");
+}
+
+/** The number as stored, for titles: what was rounded away stays one hover away. */
+export function exact(kind: Kind, value: Maybe): string {
+  if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
+  const names: Record<Kind, string> = {
+    rate: " req/s",
+    time: " µs",
+    ratio: "",
+    count: "",
+    bytes: " bytes",
+  };
+  return `${value}${names[kind]}`;
+}
+
+export function interval(low: Maybe, high: Maybe, unit: Unit): string {
+  const half = halfWidth(low, high);
+  return half === null ? "" : `[${inUnit(low, unit, half)}, ${inUnit(high, unit, half)}]`;
+}
+
+/** "×1.62", no finer than its interval; print `interval(low, high, PLAIN)` beside it. */
+export function times(value: Maybe, low?: Maybe, high?: Maybe): string {
+  if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
+  return `×${significant(value, halfWidth(low, high))}`;
+}
+
+export function kindOf(unit: string): Kind {
+  if (unit === "req/s") return "rate";
+  if (unit === "us") return "time";
+  return unit === "ratio" ? "ratio" : "count";
+}
+
+/** UTC to the minute; the reader's own zone would make two readers quote two dates. */
+export function utc(iso: string | null | undefined): string {
+  const date = iso ? new Date(iso) : null;
+  if (!date || Number.isNaN(date.getTime())) return UNKNOWN;
+  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+export function relative(iso: string, now: number = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return UNKNOWN;
+  const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  for (const [name, size] of STEPS) {
+    if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), name);
+  }
+  return "just now";
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}

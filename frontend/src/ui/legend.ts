@@ -1,0 +1,37 @@
+// The legend is HTML: real buttons, reachable by keyboard, with their state announced.
+import type { Figures } from "../api/figures";
+import { slotsOf } from "../charts/identity";
+import { button, h } from "./dom";
+import { swatch } from "./swatch";
+
+export function legend(
+  figures: Figures,
+  emphasis: ReadonlySet<string>,
+  toggle: (series: string) => void,
+): HTMLElement[] {
+  const slots = slotsOf(figures.series);
+  return figures.series.map((series) => {
+    const loud = emphasis.has(series.id);
+    return button(
+      {
+        class: "legend-item",
+        "aria-pressed": String(loud),
+        "data-series": series.id,
+        title: loud ? "Show as grey context" : "Show in its colour",
+      },
+      () => toggle(series.id),
+      swatch(slots.get(series.id) ?? series.slot),
+      h("span", {}, series.label),
+    );
+  });
+}
+
+export function marksKey(figures: Figures): HTMLElement {
+  const points = figures.series.flatMap((series) => series.points);
+  const parts = ["whisker = 95 % interval", "faint dot = one trial"];
+  if (points.some((point) => point.overload)) parts.push("hollow = overload");
+  if (points.some((point) => (point.metrics.error_rate?.value ?? 0) > 0.01)) {
+    parts.push("✕ = errors above 1 %");
+  }
+  return h("p", { class: "hint" }, parts.join(" · "));
+}
