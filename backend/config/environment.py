@@ -1,0 +1,77 @@
+"""Reading settings from the environment. A wrong or missing value stops the start with one line."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable the settings read: for the docs, and for the tests that hold them to it."""
+
+    name: str
+    default: str | None
+    meaning: str
+
+
+VARIABLES: dict[str, Variable] = {}
+
+
+def text(name: str, meaning: str, *, default: str | None = None) -> str:
+    """The variable's value; without a default it must be set."""
+    VARIABLES[name] = Variable(name, default, meaning)
+    value = os.environ.get(name, "")
+    if value:
+        return value
+    if default is None:
+        raise ImproperlyConfigured(f"{name} is not set. Set it to {meaning}.")
+    return default
+
+
+def whole(name: str, meaning: str, *, default: int) -> int:
+    """A whole number of at least 0."""
+    value = text(name, meaning, default=str(default))
+    if not value.isdigit():
+        raise ImproperlyConfigured(f"{name} is {value!r}, expected a whole number ({meaning}).")
+    return int(value)
+
+
+def flag(name: str, meaning: str, *, default: bool) -> bool:
+    """true or false, nothing else."""
+    value = text(name, meaning, default="true" if default else "false").lower()
+    if value not in ("true", "false"):
+        raise ImproperlyConfigured(f"{name} is {value!r}, expected true or false ({meaning}).")
+    return value == "true"
+
+
+def listing(name: str, meaning: str, *, default: str) -> list[str]:
+    """Values separated by commas."""
+    return [
+        item.strip() for item in text(name, meaning, default=default).split(",") if item.strip()
+    ]
+
+
+def database(name: str, meaning: str) -> dict[str, object]:
+    """Django's description of the database a postgresql:// URL names."""
+    url = text(name, meaning)
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured(
+            f"{name} has the scheme {parts.scheme!r}, expected postgresql://user@host/name: "
+            "Loadsheet needs PostgreSQL."
+        )
+    query = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "postgres",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        # A socket folder comes as ?host=/path, which the host part of a URL cannot hold.
+        "HOST": query.pop("host", None) or parts.hostname or "",
+        "PORT": str(query.pop("port", None) or parts.port or ""),
+        "OPTIONS": query,
+    }

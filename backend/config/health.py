@@ -1,0 +1,32 @@
+"""Is the process alive; is it ready to receive."""
+
+import shutil
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse
+
+LEAST_FREE_SHARE = 0.02
+
+
+def livez(_: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return HttpResponse("alive\n", content_type="text/plain")
+
+
+def readyz(_: HttpRequest) -> HttpResponse:
+    """The database answers and there is room for artefacts."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return _not_ready("the database does not answer")
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    usage = shutil.disk_usage(settings.DATA_DIR)
+    if usage.free < usage.total * LEAST_FREE_SHARE:
+        return _not_ready(f"the disk of DATA_DIR has {usage.free >> 20} MiB free")
+    return HttpResponse("ready\n", content_type="text/plain")
+
+
+def _not_ready(reason: str) -> HttpResponse:
+    return HttpResponse(f"not ready: {reason}\n", status=503, content_type="text/plain")

@@ -1,0 +1,45 @@
+"""Log lines as JSON on stderr: a constant event name, then fields; ids, never tokens."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "request"}
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line; control characters are escaped by JSON itself."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            "logger": record.name,
+        }
+        extra = record.__dict__.items()
+        line.update({key: value for key, value in extra if key not in STANDARD})
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def logging_config(level: str) -> dict[str, Any]:
+    """Django's LOGGING with everything of at least `level` on stderr."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": JsonFormatter}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            "django.server": {"handlers": ["stderr"], "propagate": False},
+            # Broken links and bots are no fault of ours.
+            "django.request": {"level": "ERROR"},
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
+        },
+    }

@@ -1,0 +1,229 @@
+"""All settings, in one file, from the environment only. docs/operations.md lists every variable."""
+
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+
+from backend.config import environment as env
+from backend.config.logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+SECRET_KEY = env.text("SECRET_KEY", "a long random text that signs sessions")
+TOKEN_PEPPER = env.text("TOKEN_PEPPER", "a long random text that keys the stored token hashes")
+PUBLIC_URL = env.text(
+    "PUBLIC_URL", "the address people reach the service at", default="http://127.0.0.1:8000"
+).rstrip("/")
+ALLOWED_HOSTS = env.listing(
+    "ALLOWED_HOSTS", "host names to answer to", default="127.0.0.1,localhost,[::1]"
+)
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+DEBUG = env.flag("DEBUG", "show tracebacks on pages; never in production", default=False)
+BEHIND_TLS = PUBLIC_URL.startswith("https://")
+if env.flag("TRUST_PROXY", "a proxy in front sets X-Forwarded-Proto", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# Services
+
+DATABASES = {
+    "default": {
+        **env.database("DATABASE_URL", "the PostgreSQL to use, postgresql://user@host/name"),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+}
+DATABASES["default"]["OPTIONS"] = {
+    "options": (
+        "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=60s"
+    ),
+    **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
+}
+REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use, redis://host:port/0")
+DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
+S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
+S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "the S3-compatible service of S3_BUCKET", default="")
+LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")
+
+# Limits and clocks of receiving and reading uploads
+
+UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", "largest upload as sent", default=256 << 20)
+DECOMPRESSED_MAX_BYTES = env.whole(
+    "DECOMPRESSED_MAX_BYTES", "largest trial when unpacked", default=512 << 20
+)
+PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a trial", default=60)
+PARSE_MEMORY_BYTES = env.whole("PARSE_MEMORY_BYTES", "memory the parser may use", default=2 << 30)
+LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=120)
+SWEEP_INTERVAL_S = env.whole("SWEEP_INTERVAL_S", "seconds between two sweeps", default=15)
+DISPATCH_AFTER_S = env.whole(
+    "DISPATCH_AFTER_S", "seconds after which a received upload is sent again", default=60
+)
+MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quarantined", default=3)
+DATA_UPLOAD_MAX_NUMBER_FILES = 12_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
+
+# Django
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "csp",
+    "rest_framework",
+    "drf_spectacular",
+    "backend.accounts",
+    "backend.runs",
+    "backend.ingest",
+    "backend.analysis",
+    "backend.sharing",
+    "backend.fleet",
+    "backend.api",
+    "backend.web",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "backend.config.urls"
+WSGI_APPLICATION = "backend.config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "frontend" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "frontend" / "dist"]
+# The bundler writes the files that are served: no collecting step between build and page.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_MAX_AGE = 300
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_REDIRECT_URL = "/"
+LOGIN_URL = "/accounts/login/"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+
+# Security
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "session"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
+SECURE_SSL_REDIRECT = False
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# The API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "backend.api.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "backend.api.errors.problem_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Loadsheet",
+    "DESCRIPTION": "HTTP benchmark runs, compared honestly.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# Celery: a message is a hint, the row is the record
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = False  # the sweeper brings a killed upload back
+CELERY_TASK_TIME_LIMIT = 600
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 2000
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_VISIBILITY_TIMEOUT = 1800
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": CELERY_VISIBILITY_TIMEOUT,
+    "unacked_restore_interval": 10,
+    "socket_connect_timeout": 0.5,
+    "socket_timeout": 30,
+    "socket_keepalive": True,
+    "health_check_interval": 30,
+}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "ingest.sweep",
+        "schedule": float(SWEEP_INTERVAL_S),
+        "options": {"expires": float(SWEEP_INTERVAL_S)},
+    }
+}
+
+LOGGING = logging_config(LOG_LEVEL)

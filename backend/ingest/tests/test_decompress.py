@@ -1,0 +1,65 @@
+import gzip
+import time
+
+import pytest
+import zstandard
+
+from backend.ingest.decompress import DecompressionRefused, decompressed
+from backend.testing.uploads import gzip_of_zeros
+
+LIMIT = 512 << 20
+
+
+def zstd_of_zeros(size_bytes):
+    packer = zstandard.ZstdCompressor().compressobj(size=size_bytes)
+    pieces = [packer.compress(bytes(1 << 20)) for _ in range(size_bytes >> 20)]
+    return b"".join([*pieces, packer.flush()])
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_packed_text_comes_back(pack):
+    assert decompressed(pack(b"hello " * 1000), limit_bytes=LIMIT) == b"hello " * 1000
+
+
+def test_plain_bytes_stay_as_they_are():
+    assert decompressed(b"Requests/sec: 1", limit_bytes=LIMIT) == b"Requests/sec: 1"
+
+
+@pytest.mark.parametrize("bomb", [gzip_of_zeros, zstd_of_zeros])
+def test_a_bomb_of_one_gib_stops_at_the_ratio(bomb):
+    packed = bomb(1 << 30)
+    started = time.process_time()
+    with pytest.raises(DecompressionRefused, match="100 times"):
+        decompressed(packed, limit_bytes=LIMIT)
+    assert time.process_time() - started < 10, "the bomb was unpacked whole"
+
+
+def test_members_count_together():
+    with pytest.raises(DecompressionRefused, match="unpacks to more than"):
+        decompressed(gzip.compress(bytes(1 << 20)) * 100, limit_bytes=50 << 20)
+
+
+def test_a_huge_window_is_refused():
+    parameters = zstandard.ZstdCompressionParameters(window_log=27, enable_ldm=True)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    packed = packer.compress(bytes(1000)) + packer.flush()
+    with pytest.raises(DecompressionRefused, match="broken"):
+        decompressed(packed, limit_bytes=LIMIT)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_packed_twice_is_refused(pack):
+    with pytest.raises(DecompressionRefused, match="compressed twice"):
+        decompressed(pack(gzip.compress(b"hello" * 100)), limit_bytes=LIMIT)
+
+
+def test_a_cut_off_gzip_is_refused():
+    with pytest.raises(DecompressionRefused, match="cut off"):
+        decompressed(gzip.compress(bytes(range(256)) * 100)[:-20], limit_bytes=LIMIT)
+
+
+def test_a_corrupt_gzip_is_refused():
+    packed = bytearray(gzip.compress(bytes(range(256)) * 100))
+    packed[-6] ^= 255
+    with pytest.raises(DecompressionRefused, match="broken"):
+        decompressed(bytes(packed), limit_bytes=LIMIT)

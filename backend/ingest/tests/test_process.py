@@ -1,0 +1,160 @@
+import gzip
+
+import pytest
+
+from backend.ingest import process as processing
+from backend.ingest import queue
+from backend.ingest.models import State, Upload
+from backend.ingest.process import process
+from backend.ingest.sandbox import ParserFailed
+from backend.runs.models import Cell, Run, Trial
+from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial
+from backend.testing.uploads import make_upload as upload_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tenant():
+    return make_tenant()
+
+
+@pytest.fixture
+def make_upload(tenant):
+    return lambda *texts, **fields: upload_of(tenant, *texts, **fields)
+
+
+def processed(upload):
+    process(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def test_a_saved_wrk_report_becomes_a_run(make_upload):
+    upload = processed(make_upload())
+    trial = Trial.objects.get(run=upload.run)
+    assert upload.state == State.PARSED
+    assert trial.requests_completed == 18000
+    assert trial.throughput_rps == pytest.approx(6000)
+    assert trial.percentiles_us["99"] == 10020
+    assert trial.percentiles_origin == "reported"
+    assert trial.cell.tool == "wrk"
+    assert trial.cell.connections == 10
+    assert [artefact.name for artefact in trial.artefacts.all()] == ["0.txt"]
+
+
+def test_the_run_has_the_uploads_id(make_upload):
+    upload = processed(make_upload())
+    assert upload.run_id == upload.pk
+
+
+def test_a_gzipped_report_is_read(make_upload):
+    assert processed(make_upload(gzip.compress(WRK.encode()))).state == State.PARSED
+
+
+def test_trials_of_an_envelope_share_a_cell(make_upload):
+    upload = processed(make_upload(WRK, WRK, WRK, envelope=make_envelope(3)))
+    cell = Cell.objects.get(run=upload.run)
+    assert cell.trials.count() == 3
+    assert cell.server.name == "hello"
+    assert len(bytes(cell.series_key)) == 32
+
+
+def test_one_unreadable_trial_is_kept_with_its_error(make_upload):
+    upload = processed(make_upload(WRK, "no tool's output", envelope=make_envelope(2)))
+    assert upload.state == State.PARSED
+    assert upload.reason.startswith("1 of 2 could not be read")
+    bad = Trial.objects.get(run=upload.run, ordinal=1)
+    assert bad.error
+    assert bad.throughput_rps is None
+
+
+def test_a_trial_the_tool_failed_on_is_no_hole(make_upload):
+    failed = make_trial(1, artefacts=[], error="wrk ended with status 1", exit_code=1)
+    envelope = make_envelope(1)
+    envelope["trials"].append(failed)
+    upload = processed(make_upload(WRK, envelope=envelope))
+    assert Trial.objects.get(run=upload.run, ordinal=1).error == "wrk ended with status 1"
+
+
+@pytest.mark.parametrize(
+    "junk", [b"\x00\x01\x02\xff" * 500, b"just some words", b"<html><h1>404</h1></html>"]
+)
+def test_what_is_no_tools_output_fails_with_a_sentence(make_upload, junk):
+    upload = processed(make_upload(junk))
+    assert upload.state == State.FAILED
+    assert len(upload.reason) > 20
+    assert not Run.objects.exists()
+
+
+def test_truncated_output_fails_and_keeps_the_raw_file(make_upload):
+    upload = processed(make_upload(WRK[:200]))
+    assert upload.state == State.FAILED
+    assert upload.artefacts.get().size_bytes == 200
+
+
+def test_a_bomb_fails_the_upload(make_upload):
+    upload = processed(make_upload(gzip_of_zeros(1 << 30)))
+    assert upload.state == State.FAILED
+    assert "unpacks to more than" in upload.reason
+
+
+def test_a_crashed_parser_fails_the_upload(make_upload, monkeypatch):
+    def crash(*_, **__):
+        raise ParserFailed("The parser crashed (SIGSEGV) on this upload; the raw files are kept.")
+
+    monkeypatch.setattr(processing, "_ask", crash)
+    upload = processed(make_upload())
+    assert (upload.state, upload.attempts) == (State.FAILED, 1)
+
+
+def test_a_memory_error_fails_the_upload_not_the_worker(make_upload, monkeypatch):
+    def exhaust(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(processing, "_ask", exhaust)
+    assert processed(make_upload()).state == State.FAILED
+
+
+def test_a_passing_fault_leaves_the_upload_to_be_tried_again(make_upload, monkeypatch):
+    def fault(*_, **__):
+        raise OSError("storage is away")
+
+    monkeypatch.setattr(processing, "_ask", fault)
+    assert processed(make_upload()).state == State.PARSING
+
+
+def test_a_second_hint_does_nothing(make_upload):
+    upload = processed(make_upload())
+    assert processed(upload).attempts == 1
+    assert Run.objects.count() == 1
+
+
+def test_a_worker_whose_lease_ran_out_writes_nothing(make_upload, monkeypatch):
+    upload = make_upload()
+    ask = processing._ask
+
+    def slowly(*args, **kwargs):
+        answer = ask(*args, **kwargs)
+        Upload.objects.filter(pk=upload.pk).update(fence=99)
+        return answer
+
+    monkeypatch.setattr(processing, "_ask", slowly)
+    assert processed(upload).state == State.PARSING
+    assert not Run.objects.exists()
+
+
+def test_a_server_keeps_its_colour_over_versions(make_upload):
+    newer = make_envelope(1)
+    newer["trials"][0]["server"]["version"] = "2.0"
+    first = processed(make_upload(WRK, envelope=make_envelope(1)))
+    second = processed(make_upload(WRK, envelope=newer))
+    slots = {run.cells.get().server.slot for run in (first.run, second.run)}
+    assert len(slots) == 1
+
+
+def test_claiming_counts_the_attempt_first(make_upload):
+    upload = make_upload()
+    held = queue.claim(upload.pk)
+    assert (held.attempt, held.fence) == (1, 1)
+    assert queue.claim(upload.pk) is None

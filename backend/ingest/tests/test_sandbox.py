@@ -1,0 +1,52 @@
+import sys
+
+import pytest
+
+from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox
+
+PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
+
+
+@pytest.fixture
+def planted(settings):
+    settings.PARSE_CPU_S = 1
+    sandbox = Sandbox(PLANTED)
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture
+def ask(planted, tmp_path):
+    def ask(order):
+        path = tmp_path / "artefact"
+        path.write_text(order)
+        return planted.read([LocalArtefact("artefact", path)], tool="")
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("order", "reason"),
+    [
+        ("ALLOCATE", "memory"),
+        ("SEGFAULT", "SIGSEGV"),
+        ("SPIN", "CPU time"),
+        ("EXIT", "status 7"),
+    ],
+)
+def test_a_misbehaving_parser_fails_with_its_reason_and_the_next_request_works(ask, order, reason):
+    with pytest.raises(ParserFailed, match=reason):
+        ask(order)
+    assert ask("FINE")["entries"] == []
+
+
+def test_a_stray_print_does_not_disturb_the_answer(ask):
+    assert ask("PRINT")["entries"] == []
+    assert ask("FINE")["entries"] == []
+
+
+def test_the_child_sees_no_secret_of_the_service(planted, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgresql://secret")
+    child = planted._running_child()
+    with open(f"/proc/{child.pid}/environ", "rb") as environ:
+        assert b"secret" not in environ.read()
