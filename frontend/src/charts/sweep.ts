@@ -218,6 +218,7 @@ function tick(value: number, unit: Unit, log: boolean): string | null {
     const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
     if (![1, 2, 5].includes(Math.round(lead * 100) / 100)) return null;
   }
+  if (value === 0) return "0";
   return `${Number((value / unit.factor).toPrecision(6))}${unit.suffix}`;
 }
 

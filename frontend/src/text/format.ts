@@ -74,8 +74,9 @@ function decimalsFor(size: number, halfWidth: Maybe): number {
 export function significant(value: number, halfWidth?: Maybe): string {
   if (value === 0) return "0";
   const decimals = decimalsFor(Math.abs(value), halfWidth);
-  const step = 10 ** -Math.min(decimals, 0);
-  const rounded = Math.round(value / step) * step;
+  // Below the decimal point toFixed rounds; above it the digits are rounded away here.
+  const step = 10 ** Math.max(-decimals, 0);
+  const rounded = step > 1 ? Math.round(value / step) * step : value;
   const text = rounded.toFixed(Math.min(Math.max(decimals, 0), 12));
   return text.replace(/^-(?=0(\.0*)?$)/, "").replace("-", "\u2212");
 }

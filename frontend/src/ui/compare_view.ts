@@ -1,6 +1,6 @@
 // The comparison, live or frozen: reads figures, fills the page, turns clicks into a new query.
 import type { Chart as AnyChart } from "chart.js";
-import type { Figures, MetricId } from "../api/figures";
+import type { Figures, Metric, MetricId } from "../api/figures";
 import { metricOf } from "../api/figures";
 import { defaultEmphasis } from "../charts/identity";
 import type { SweepOptions } from "../charts/sweep";
@@ -160,8 +160,10 @@ export class CompareView {
     if (figures.series.length === 0) return;
     const main = this.#metric;
     const described = metricOf(figures, main);
-    slot(this.#root, "chart-title").textContent =
-      `${described.label} against ${figures.x.label.toLowerCase()}, ${described.better} is better`;
+    slot(this.#root, "chart-title").replaceChildren(
+      `${described.label} against ${figures.x.label.toLowerCase()}`,
+      h("span", { class: "aside" }, `${unitName(described)}${described.better} is better`),
+    );
     const options = this.#options(figures, main, "main");
     const chart = this.#mounts.mount(slot(this.#root, "chart"), figures, options);
     this.#bindChart(chart, figures);
@@ -192,7 +194,7 @@ export class CompareView {
       { class: "multiple-title", title: "Show in the main chart" },
       () => this.#set("metric", id),
       metric.label,
-      h("span", { class: "better", title: `${metric.better} is better` }, ` ${arrow}`),
+      h("span", { class: "aside", title: `${metric.better} is better` }, unitName(metric), arrow),
     );
     return h("section", { class: "panel multiple" }, h("h3", {}, open), box);
   }
@@ -253,6 +255,11 @@ export class CompareView {
 }
 
 const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";
+
+/** Times and shares carry their unit on each tick; a rate names it once, beside the title. */
+function unitName(metric: Metric): string {
+  return metric.unit === "req/s" ? "req/s, " : "";
+}
 
 function toggle(label: string, on: boolean, act: () => void): HTMLButtonElement {
   return button({ class: "toggle", "aria-pressed": String(on) }, act, label);

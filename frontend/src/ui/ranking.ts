@@ -71,7 +71,7 @@ function rank(
     h(
       "span",
       { class: "absolute", title: exact(kindOf(unitName(figures)), row.exact) },
-      `${row.value}${row.exact === null ? "" : ` ${rankUnit(figures)}`}`,
+      row.exact === null ? row.value : `${row.value}${rankUnit(figures)}`,
     ),
     remark(row),
   ];
@@ -96,7 +96,8 @@ function unitName(figures: Figures): string {
 }
 
 function rankUnit(figures: Figures): string {
-  return rankingView(figures)?.unit.header ?? "";
+  const suffix = rankingView(figures)?.unit.suffix ?? "";
+  return unitName(figures) === "req/s" ? `${suffix} req/s` : suffix;
 }
 
 function remark(row: RankingRow): HTMLElement | false {
