@@ -1,0 +1,153 @@
+"""Intervals of a cell and ratios of two, from the logs of trial values.
+
+Trials are the replicates (Hoefler & Belli, SC '15): with n trials the mean of the logs has n − 1
+degrees of freedom. Latencies and rates are positive and multiply, so logs are where they add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, isfinite, log, sqrt
+from statistics import fmean, median, variance
+from typing import Literal
+
+from backend.stats.student import t_quantile
+
+CONFIDENCE = 0.95
+LEAST_TRIALS = 3
+Verdict = Literal["improved", "regressed", "unchanged", "inconclusive"]
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A cell's value: the median of its trials, and a 95 % interval (None below 3 trials)."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """b ÷ a of the trials' geometric means, its 95 % interval, and what may be said of it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    why: str
+    significant: bool
+    relevant: bool
+
+
+def median_interval(values: Sequence[float]) -> Estimate | None:
+    """Median with a 95 % interval; None without values.
+
+    The interval is Student's t on the logs (on the values themselves when one is 0), widened to
+    hold the median where the two centres differ.
+    """
+    if not values:
+        return None
+    centre = float(median(values))
+    if len(values) < LEAST_TRIALS:
+        return Estimate(centre, None, None, len(values), "fewer than 3 trials: no interval")
+    if min(values) > 0:
+        low, high = (exp(bound) for bound in _t_interval([log(value) for value in values]))
+    else:
+        low, high = _t_interval(values)
+    return Estimate(
+        centre, min(low, centre), max(high, centre), len(values), "95 % t interval on logs"
+    )
+
+
+def _t_interval(values: Sequence[float]) -> tuple[float, float]:
+    mean = fmean(values)
+    half = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * sqrt(variance(values) / len(values))
+    return mean - half, mean + half
+
+
+def ratio(
+    base: Sequence[float],
+    other: Sequence[float],
+    *,
+    better: Better = "higher",
+    relevant: float = 0.02,
+) -> Ratio:
+    """`other` ÷ `base` with a 95 % interval (Welch's t on logs) and a verdict on `other`.
+
+    *Significant*: the interval leaves out 1. *Relevant*: the ratio is further from 1 than the
+    share `relevant`. Improved and regressed need both.
+    """
+    short = min(len(base), len(other))
+    if short == 0 or min(*base, *other) <= 0:
+        return _inconclusive(None, "a value is unknown or zero")
+    logs = [log(value) for value in base], [log(value) for value in other]
+    value = exp(fmean(logs[1]) - fmean(logs[0]))
+    if short < LEAST_TRIALS:
+        missing = LEAST_TRIALS - short
+        return _inconclusive(value, f"{missing} more {_trials(missing)} would tell")
+    low, high = (exp(bound) for bound in _welch(*logs))
+    significant, matters = not low <= 1 <= high, abs(log(value)) > log(1 + relevant)
+    if significant and matters:
+        gain = (value > 1) == (better == "higher")
+        verdict: Verdict = "improved" if gain else "regressed"
+        return Ratio(value, low, high, verdict, "beyond noise and threshold", True, True)
+    if significant or (log(high) < log(1 + relevant) and log(low) > -log(1 + relevant)):
+        return Ratio(value, low, high, "unchanged", "within the threshold", significant, matters)
+    if value == low == high:
+        return Ratio(value, low, high, "unchanged", "equal in every trial", False, matters)
+    more = _more_trials(logs, relevant)
+    why = f"the interval includes ×1; {more} more {_trials(more)} would tell"
+    return Ratio(value, low, high, "inconclusive", why, significant, matters)
+
+
+def _inconclusive(value: float | None, why: str) -> Ratio:
+    return Ratio(value, None, None, "inconclusive", why, significant=False, relevant=False)
+
+
+def _trials(count: int) -> str:
+    return "trial" if count == 1 else "trials"
+
+
+def _welch(base: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    parts = variance(base) / len(base), variance(other) / len(other)
+    difference, total = fmean(other) - fmean(base), sum(parts)
+    if total == 0:
+        return difference, difference
+    freedom = total**2 / (parts[0] ** 2 / (len(base) - 1) + parts[1] ** 2 / (len(other) - 1))
+    half = t_quantile((1 + CONFIDENCE) / 2, max(freedom, 1.0)) * sqrt(total)
+    return difference - half, difference + half
+
+
+def _more_trials(logs: tuple[Sequence[float], Sequence[float]], relevant: float) -> int:
+    """How many trials a side are missing until noise as seen is below the effect (or threshold)."""
+    effect = max(abs(fmean(logs[1]) - fmean(logs[0])), log(1 + relevant))
+    noise = variance(logs[0]) + variance(logs[1])
+    has = min(len(logs[0]), len(logs[1]))
+    needed = (t_quantile((1 + CONFIDENCE) / 2, 30) / effect) ** 2 * noise
+    return max(1, min(999, int(needed) + 1 - has)) if isfinite(needed) else 999
+
+
+def tiers(estimates: Sequence[Estimate], *, better: Better = "higher") -> list[str]:
+    """The rank range of each estimate: "1", or "2-4" where intervals overlap.
+
+    An estimate without an interval overlaps everything: its rank is not known.
+    """
+    return [_tier(item, estimates, better) for item in estimates]
+
+
+def _tier(item: Estimate, others: Sequence[Estimate], better: Better) -> str:
+    ahead = sum(_clearly_above(other, item, better) for other in others)
+    behind = sum(_clearly_above(item, other, better) for other in others)
+    first, last = ahead + 1, len(others) - behind
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _clearly_above(one: Estimate, two: Estimate, better: Better) -> bool:
+    if one.low is None or two.low is None or one.high is None or two.high is None:
+        return False
+    return one.low > two.high if better == "higher" else one.high < two.low
