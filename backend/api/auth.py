@@ -1,0 +1,82 @@
+"""Who asks: an agent's token in the Authorization header, or a browser's session."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.request import Request
+
+from backend.accounts import tokens
+from backend.accounts.models import Token, TokenKind, User
+from backend.api.errors import CHALLENGE, Problem, sign_in_needed
+
+FORM_HINT = "Send the header: Authorization: Bearer ls_agent_…"
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer ls_agent_…`. A wrong token is refused, never treated as none."""
+
+    def authenticate(self, request: Request) -> tuple[User | AnonymousUser, Token] | None:
+        header = get_authorization_header(request)
+        if not header:
+            return None
+        token = _find(_clear_text(header))
+        tokens.touch(token)
+        return token.user or AnonymousUser(), token
+
+    def authenticate_header(self, request: Request) -> str:
+        return CHALLENGE
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document names it."""
+
+    target_class = "backend.api.auth.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "ls_agent_…",
+            "description": "A workspace's token, made in the workspace or by manage.py make_token.",
+        }
+
+
+def _clear_text(header: bytes) -> str:
+    scheme, _, rest = header.partition(b" ")
+    try:
+        clear = rest.strip().decode("ascii")
+    except UnicodeDecodeError:
+        clear = ""
+    if scheme.lower() != b"bearer" or not clear:
+        raise Problem(
+            401,
+            "Bad Authorization header",
+            "The Authorization header is not of the form: Bearer <token>.",
+            hint=FORM_HINT,
+        )
+    return clear
+
+
+def _find(clear: str) -> Token:
+    try:
+        return tokens.find(clear, TokenKind.AGENT)
+    except tokens.TokenRefused as refused:
+        raise Problem(401, "Token refused", refused.reason, hint=refused.hint) from None
+
+
+def actor_of(request: Request) -> Token | User | None:
+    """Who asks, in the words of accounts.access; None for nobody known."""
+    if isinstance(request.auth, Token):
+        return request.auth
+    return request.user if isinstance(request.user, User) else None
+
+
+def required_actor(request: Request) -> Token | User:
+    """Who asks; 401 for nobody, whether or not what was asked for exists."""
+    actor = actor_of(request)
+    if actor is None:
+        raise sign_in_needed()
+    return actor
