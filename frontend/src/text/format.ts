@@ -72,8 +72,10 @@ function decimalsFor(size: number, halfWidth: Maybe): number {
 
 /** Three significant digits, and never finer than the interval around the value. */
 export function significant(value: number, halfWidth?: Maybe): string {
-  if (value === 0) return "0";
-  const decimals = decimalsFor(Math.abs(value), halfWidth);
+  return value === 0 ? "0" : withDecimals(value, decimalsFor(Math.abs(value), halfWidth));
+}
+
+function withDecimals(value: number, decimals: number): string {
   // Below the decimal point toFixed rounds; above it the digits are rounded away here.
   const step = 10 ** Math.max(-decimals, 0);
   const rounded = step > 1 ? Math.round(value / step) * step : value;
@@ -118,9 +120,15 @@ export function exact(kind: Kind, value: Maybe): string {
   return `${value}${names[kind]}`;
 }
 
+/** Both ends carry the same decimals, those of the larger: "[0.95, 1.05]". */
 export function interval(low: Maybe, high: Maybe, unit: Unit): string {
-  const half = halfWidth(low, high);
-  return half === null ? "" : `[${inUnit(low, unit, half)}, ${inUnit(high, unit, half)}]`;
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return "";
+  const ends = [Number(low) / unit.factor, Number(high) / unit.factor];
+  const size = Math.max(...ends.map(Math.abs));
+  if (size === 0) return "[0, 0]";
+  const half = (halfWidth(low, high) ?? 0) / unit.factor;
+  const decimals = decimalsFor(size, half);
+  return `[${ends.map((end) => withDecimals(end, decimals)).join(", ")}]`;
 }
 
 /** "×1.62", no finer than its interval; print `interval(low, high, PLAIN)` beside it. */

@@ -10,11 +10,15 @@ interface Choice {
   readonly label: string;
 }
 
+/** The service's own spelling of a name in a link; it takes the plain name as well. */
 export function slug(name: string): string {
-  return name
+  const spelled = name
+    .normalize("NFKC")
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
+    .replace(/[^\p{L}\p{N}_\s-]/gu, "")
+    .replace(/[-\s]+/g, "-")
+    .replace(/^[-_]+|[-_]+$/g, "");
+  return spelled || name;
 }
 
 function choice(series: Series, filter: Filter): Choice | null {
@@ -26,6 +30,10 @@ function choice(series: Series, filter: Filter): Choice | null {
     host: series.host && { value: series.host_slug ?? slug(series.host), label: series.host },
   }[filter];
   return named ? { filter, ...named } : null;
+}
+
+function names(choice: Choice, value: string): boolean {
+  return choice.value === value || choice.label === value;
 }
 
 function choices(figures: Figures): Choice[] {
@@ -53,7 +61,7 @@ export function chips(
     (FILTERS as readonly string[]).includes(pair[0]),
   );
   const made = chosen.map(([filter, value]) => {
-    const known = offered.find((one) => one.filter === filter && one.value === value);
+    const known = offered.find((one) => one.filter === filter && names(one, value));
     const label = known?.label ?? (filter === "run" ? value.slice(0, 8) : value);
     return h(
       "span",
@@ -68,7 +76,7 @@ export function chips(
     );
   });
   const rest = offered.filter(
-    (one) => !chosen.some(([filter, value]) => filter === one.filter && value === one.value),
+    (one) => !chosen.some(([filter, value]) => filter === one.filter && names(one, value)),
   );
   const lead =
     chosen.length === 0 ? [h("span", { class: "chip chip-all" }, "all runs you may see")] : [];

@@ -51,3 +51,11 @@ export function slot(root: ParentNode, name: string): HTMLElement {
 export function optionalSlot(root: ParentNode, name: string): HTMLElement | null {
   return root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
 }
+
+export function rowsOf(table: ParentNode): HTMLTableRowElement[] {
+  return [...table.querySelectorAll<HTMLTableRowElement>("tbody > tr")];
+}
+
+export function columnOf(cell: Element): number {
+  return [...(cell.parentElement?.children ?? [])].indexOf(cell);
+}

@@ -10,6 +10,7 @@ import {
   unitFor,
   utc,
 } from "../text/format";
+import { columnOf, rowsOf } from "./dom";
 
 const KINDS: readonly Kind[] = ["rate", "time", "ratio", "count", "bytes"];
 
@@ -33,12 +34,11 @@ function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
 function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): void {
   const kind = kindOf(header.dataset.format);
   if (!kind) return;
-  const cells = [...table.tBodies]
-    .flatMap((body) => [...body.rows])
-    .flatMap((row) => {
-      const found = row.cells[header.cellIndex]?.querySelector("data");
-      return found ? [found] : [];
-    });
+  const column = columnOf(header);
+  const cells = rowsOf(table).flatMap((row) => {
+    const found = row.children[column]?.querySelector("data");
+    return found ? [found] : [];
+  });
   const unit = unitFor(kind, cells.map(numberOf));
   for (const cell of cells) write(cell, kind, unit);
   const place = header.querySelector(".unit");
@@ -52,7 +52,9 @@ export function formatNumbers(root: ParentNode = document): void {
       formatColumn(table, header);
     }
   }
+  const inColumns = "table[data-columns] td > data";
   for (const element of root.querySelectorAll<HTMLDataElement>("data[data-format]")) {
+    if (element.matches(inColumns)) continue;
     const kind = kindOf(element.dataset.format);
     if (kind) write(element, kind, null);
   }

@@ -1,11 +1,13 @@
 // Sorting for any table whose header cells hold a button[data-sort]; the order is announced
 // with aria-sort. Cells sort by data-sort-value where it is set, else by their text.
 
+import { columnOf, rowsOf } from "./dom";
+
 type Direction = "ascending" | "descending";
 
 function keyOf(row: HTMLTableRowElement, column: number): number | string | null {
-  const cell = row.cells[column];
-  if (!cell) return null;
+  const cell = row.children[column];
+  if (!(cell instanceof HTMLElement)) return null;
   const raw = cell.dataset.sortValue ?? cell.textContent?.trim() ?? "";
   if (raw === "") return null;
   const number = Number(raw);
@@ -18,14 +20,14 @@ function compareKeys(a: number | string, b: number | string): number {
 }
 
 /** Unknown values stay at the end in both directions: they are neither small nor large. */
-function sortRows(body: HTMLTableSectionElement, column: number, direction: Direction): void {
+function sortRows(table: HTMLTableElement, column: number, direction: Direction): void {
   const sign = direction === "ascending" ? 1 : -1;
-  const rows = [...body.rows].map((row) => ({ row, key: keyOf(row, column) }));
+  const rows = rowsOf(table).map((row) => ({ row, key: keyOf(row, column) }));
   rows.sort((a, b) => {
     if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
     return sign * compareKeys(a.key, b.key);
   });
-  body.append(...rows.map(({ row }) => row));
+  table.querySelector("tbody")?.append(...rows.map(({ row }) => row));
 }
 
 export function makeSortable(table: HTMLTableElement): void {
@@ -38,7 +40,7 @@ export function makeSortable(table: HTMLTableElement): void {
       const next = header.getAttribute("aria-sort") === first ? other : first;
       for (const one of headers) one.removeAttribute("aria-sort");
       header.setAttribute("aria-sort", next);
-      for (const body of table.tBodies) sortRows(body, header.cellIndex, next);
+      sortRows(table, columnOf(header), next);
     });
   }
 }
