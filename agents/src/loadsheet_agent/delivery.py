@@ -28,6 +28,10 @@ from loadsheet_agent.spool import Entry
 
 UPLOADS_PATH = "/api/v1/uploads"
 GZIP_FROM_BYTES = 1024
+COMPRESSED_STARTS = (
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+)  # gzip, zstd: the service refuses a second layer
 IN_MEMORY_UP_TO_BYTES = 4 * 1024 * 1024
 READ_STATES = ("parsed", "failed", "quarantined")
 
@@ -100,9 +104,9 @@ class Courier:
 
     def _send_until_decided(self, entry: Entry, parts: list[tuple[str, Any]]) -> Answer:
         began, attempt = self.clock(), 0
-        envelope = entry.envelope_text() or ""
+        fields = _form_fields(entry)
         while True:
-            answer = self._post(envelope, parts)
+            answer = self._ask("POST", UPLOADS_PATH, data=fields, files=parts)
             kind = self._decide(entry, answer)
             if kind is Verdict.STORED:
                 return answer
@@ -116,16 +120,13 @@ class Courier:
             self.sleep(wait)
             attempt += 1
 
-    def _post(self, envelope: str, parts: list[tuple[str, Any]]) -> Answer:
-        return self._ask("POST", UPLOADS_PATH, data={"envelope": envelope}, files=parts)
-
     def _ask(self, method: str, path: str, **content: Any) -> Answer:
         headers = {"Authorization": f"Bearer {self.target.token}"}
         try:
             response = self.client.request(
                 method, self.target.url + path, headers=headers, **content
             )
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             told = str(error) or type(error).__name__
             return Answer(status=None, text=f"{self.target.url} was not reached ({told})")
         return _read_answer(response)
@@ -181,17 +182,27 @@ def _is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
+def _form_fields(entry: Entry) -> dict[str, str]:
+    """The envelope as it lies on disk: the same text on every try."""
+    tool = (entry.envelope() or {}).get("tool")
+    fields = {"envelope": entry.envelope_text() or ""}
+    return fields if tool is None else {**fields, "tool": tool}
+
+
 def _part(stack: ExitStack, path: Path) -> tuple[str, tuple[str, IO[bytes], str]]:
     """The file as a form part, gzipped where that pays: same name, same bytes on every try."""
     size = path.stat().st_size
     source = stack.enter_context(path.open("rb"))
     content: IO[bytes] = source
-    if size >= GZIP_FROM_BYTES:
+    packed_before = source.read(4).startswith(COMPRESSED_STARTS)
+    source.seek(0)
+    if size >= GZIP_FROM_BYTES and not packed_before:
         in_memory = size <= IN_MEMORY_UP_TO_BYTES
         content = io.BytesIO() if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
         stack.enter_context(content)
         with gzip.GzipFile(filename="", fileobj=content, mode="wb", mtime=0) as packed:
             shutil.copyfileobj(source, packed)
+        content.flush()  # httpx asks the file system for the length
         source.close()
     return "file", (path.name, content, "application/octet-stream")
 

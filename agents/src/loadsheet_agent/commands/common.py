@@ -60,7 +60,8 @@ def delivery_text(upload_id: str, delivery: Delivery) -> str:
     detail = f": {delivery.detail}" if delivery.detail else ""
     link = f" {delivery.result_url}" if delivery.result_url else ""
     if delivery.exit_code is Exit.OK and delivery.state == "parsed":
-        return f"Result:{link or ' ' + upload_id}"
+        remark = f"\n  {delivery.detail}" if delivery.detail else ""
+        return f"Result:{link or ' ' + upload_id}{remark}"
     texts = {
         Exit.OK: f"Stored; the service is still reading it (state {delivery.state}).{link}",
         Exit.UNREAD: f"Stored, but not read ({delivery.state}){detail}.{link}",

@@ -11,6 +11,7 @@ from typing import Any
 
 from loadsheet_agent.clock import utc_now
 from loadsheet_agent.commands import common
+from loadsheet_agent.delivery import Delivery
 from loadsheet_agent.envelope import RunRecord, failed
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.exits import Exit
@@ -42,6 +43,8 @@ def run(arguments: Namespace) -> Exit:
         common.say("No address given, so nothing was uploaded (LOADSHEET_URL or --url).")
         code = Exit.TRIALS_FAILED if failed(record.trials) else Exit.OK
         return _leave(entry, record, arguments, code)
+    if not entry.artefacts():
+        return _nothing_to_send(entry, record, arguments)
     delivery = common.deliver(entry, target, arguments.max_wait)
     common.report(entry.id, delivery, as_json=arguments.json, more=_figures(record))
     if delivery.exit_code is Exit.OK and failed(record.trials):
@@ -81,6 +84,20 @@ def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Ste
     finally:
         signal.signal(signal.SIGTERM, before)
     return False
+
+
+def _nothing_to_send(entry: Entry, record: RunRecord, arguments: Namespace) -> Exit:
+    """The service takes no upload without output, so the errors stay here, beside the refused."""
+    first = next((trial.execution.error for trial in record.trials), None)
+    detail = f"No trial has output, so there is nothing to upload: {first}"
+    place = entry.reject({"title": "Nothing to upload", "detail": detail})
+    upload_id = place.name
+    delivery = Delivery(Exit.TRIALS_FAILED, detail=f"{detail} (kept in {place})")
+    if arguments.json:
+        answer = common.delivery_json(upload_id, delivery)
+        common.put_json({**answer, **_figures(record)})
+    common.say(f"{detail}. Kept in {place}.")
+    return Exit.TRIALS_FAILED
 
 
 def _leave(entry: Entry, record: RunRecord, arguments: Namespace, code: Exit) -> Exit:

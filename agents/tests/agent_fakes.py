@@ -1,0 +1,203 @@
+"""A service that answers as told, a load tool that is quick, and the agent as a process."""
+
+from __future__ import annotations
+
+import email
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+TOKEN = "ls_agent_test"
+
+FAKE_WRK = """#!{python}
+import sys, time, urllib.request
+if "-v" in sys.argv:
+    print("wrk 4.9.9 [fake]")
+    sys.exit(1)
+mode = sys.argv[-1].rpartition("/")[2]
+if mode == "crash":
+    sys.stderr.write("fake: cannot go on\\n")
+    sys.exit(3)
+if mode == "silent":
+    sys.exit(0)
+body = urllib.request.urlopen(sys.argv[-1]).read()
+time.sleep({seconds})
+print("Running 1s test @ " + sys.argv[-1])
+print("  1 requests in 1.00s, %d bytes read" % len(body))
+print("end")
+"""
+
+HELLO_SERVER = """
+import os, sys, threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+class Hello(BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b"Hello, world!"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        if self.path == "/die":
+            threading.Timer(0.05, os._exit, [9]).start()
+    def log_message(self, *args):
+        pass
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Hello).serve_forever()
+"""
+
+
+def write_fake_wrk(directory: Path, seconds: float = 0.01) -> str:
+    path = directory / "fake-wrk"
+    path.write_text(FAKE_WRK.format(python=sys.executable, seconds=seconds))
+    path.chmod(0o755)
+    return str(path)
+
+
+def write_plan(
+    directory: Path,
+    *,
+    servers: int = 2,
+    connections: str = "[1, 2]",
+    repeats: int = 2,
+    warmup_s: int = 1,
+    tool: str = "wrk",
+    path: str = "/",
+    more: str = "",
+) -> Path:
+    (directory / "hello.py").write_text(HELLO_SERVER)
+    parts = [
+        f"repeats = {repeats}\nwarmup_s = {warmup_s}\n{more}\n",
+        f'[labels]\nwhy = "test"\n[load]\ntool = "{tool}"\nconnections = {connections}\n'
+        "duration_s = 1\n",
+        f'[[workloads]]\nname = "hello"\npath = "{path}"\n',
+    ]
+    for number in range(1, servers + 1):
+        parts.append(
+            f'[[servers]]\nname = "server {number}"\nversion = "1.{number}"\n'
+            'runtime = "CPython {python_version}"\n'
+            'start = ["{python}", "{here}/hello.py", "{port}"]\n'
+            'url = "http://127.0.0.1:{port}"\nready_timeout_s = 20\n'
+            f"[servers.configuration]\nnumber = {number}\n"
+        )
+    plan = directory / "plan.toml"
+    plan.write_text("\n".join(parts))
+    return plan
+
+
+def agent_command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "loadsheet_agent", *map(str, arguments)]
+
+
+def run_agent(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        agent_command(*arguments),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environ},
+    )
+
+
+@dataclass
+class Upload:
+    envelope: dict
+    files: dict[str, bytes]
+    raw: dict[str, bytes]
+    fields: dict[str, str]
+    token: str
+
+
+@dataclass
+class FakeService:
+    """Answers POST by `script` (then 202), keeps what it took, answers GET with `states`."""
+
+    script: list[tuple[int, dict, object]] = field(default_factory=list)
+    states: list[str] = field(default_factory=lambda: ["parsing", "parsed"])
+    posts: int = 0
+    gets: int = 0
+    uploads: dict[str, Upload] = field(default_factory=dict)
+
+    def __enter__(self) -> FakeService:
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                self._answer(*service.post(self.path, self.headers, body))
+
+            def do_GET(self) -> None:
+                self._answer(*service.get(self.path))
+
+            def _answer(self, status: int, headers: dict, body: object) -> None:
+                content = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def flags(self) -> list[str]:
+        return ["--url", self.url, "--token", TOKEN]
+
+    def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
+        self.posts += 1
+        if path != "/api/v1/uploads":
+            return 404, {}, {"title": "Not found"}
+        if self.script:
+            return self.script.pop(0)
+        upload = _read_upload(headers, body)
+        key = upload.envelope["id"]
+        known = self.uploads.get(key)
+        if known and (known.files != upload.files or known.envelope != upload.envelope):
+            return 409, {}, {"title": "Id used before", "status": 409}
+        self.uploads[key] = upload
+        answer = {"id": key, "state": "received", "url": "x", "result_url": f"/u/{key}"}
+        return (200 if known else 202), {}, answer
+
+    def get(self, path: str) -> tuple[int, dict, object]:
+        state = self.states[min(self.gets, len(self.states) - 1)]
+        self.gets += 1
+        key = path.rpartition("/")[2]
+        reason = "the text ends early" if state in ("failed", "quarantined") else ""
+        return 200, {}, {"id": key, "state": state, "reason": reason, "result_url": f"/u/{key}"}
+
+
+def _read_upload(headers, body: bytes) -> Upload:
+    head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()
+    message = email.message_from_bytes(head + body)
+    fields: dict[str, str] = {}
+    raw: dict[str, bytes] = {}
+    for part in message.get_payload():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if name == "file":
+            assert part.get_filename() not in raw
+            raw[part.get_filename()] = content
+        else:
+            fields[name] = content.decode()
+    files = {
+        name: gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        for name, content in raw.items()
+    }
+    token = headers["Authorization"].removeprefix("Bearer ")
+    return Upload(json.loads(fields["envelope"]), files, raw, fields, token)

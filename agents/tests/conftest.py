@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+sys.path[:0] = [str(SOURCE), str(Path(__file__).resolve().parent)]
+
+from agent_fakes import FakeService, write_fake_wrk  # noqa: E402
+
+
+@pytest.fixture
+def service() -> Iterator[FakeService]:
+    with FakeService() as running:
+        yield running
+
+
+@pytest.fixture
+def fake_wrk(tmp_path: Path) -> str:
+    return write_fake_wrk(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("URL", "TOKEN", "WRK", "AB", "AUTOCANNON"):
+        monkeypatch.delenv(f"LOADSHEET_{name}", raising=False)
+    monkeypatch.setenv("LOADSHEET_SPOOL", str(tmp_path / "spool"))
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
