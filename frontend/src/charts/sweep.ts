@@ -15,6 +15,7 @@ import {
   inUnit,
   type Kind,
   kindOf,
+  loadPoint,
   plural,
   type Unit,
   unitFor,
@@ -243,6 +244,8 @@ function tooltip(figures: Figures, unit: Unit, options: SweepOptions): TooltipOp
     borderWidth: 1,
     titleColor: theme.ink,
     bodyColor: theme.ink,
+    titleFont: { family: theme.font, size: 12 },
+    bodyFont: { family: theme.font, size: 12 },
     cornerRadius: 6,
     padding: 10,
     boxPadding: 4,
@@ -250,7 +253,7 @@ function tooltip(figures: Figures, unit: Unit, options: SweepOptions): TooltipOp
     filter: (item) => (item.dataset as SweepDataset).loud,
     itemSort: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
     callbacks: {
-      title: (items) => (items[0] ? `${items[0].parsed.x} ${figures.x.label.toLowerCase()}` : ""),
+      title: (items) => (items[0] ? loadPoint(Number(items[0].parsed.x), figures.x.label) : ""),
       label: (item: TooltipItem<"line">) =>
         ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
     },

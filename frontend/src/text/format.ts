@@ -171,3 +171,9 @@ export function relative(iso: string, now: number = Date.now()): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
+
+/** "1 connection", "64 connections": a load point in words. */
+export function loadPoint(x: number, label: string): string {
+  const name = label.toLowerCase();
+  return `${x} ${x === 1 ? name.replace(/s$/, "") : name}`;
+}

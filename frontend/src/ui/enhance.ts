@@ -24,7 +24,8 @@ function numberOf(element: HTMLDataElement): number | null {
 
 function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
   const value = numberOf(element);
-  element.textContent = unit ? inUnit(value, unit) : single(kind, value);
+  // Counts stay exact: they are evidence, and short enough.
+  element.textContent = unit && kind !== "count" ? inUnit(value, unit) : single(kind, value);
   element.title = value === null ? "" : exact(kind, value);
   if (value === null) element.textContent = UNKNOWN;
   element.classList.toggle("unknown", value === null);
@@ -42,7 +43,7 @@ function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): vo
   const unit = unitFor(kind, cells.map(numberOf));
   for (const cell of cells) write(cell, kind, unit);
   const place = header.querySelector(".unit");
-  if (place) place.textContent = ` ${unit.header}`;
+  if (place && kind !== "count") place.textContent = ` ${unit.header}`;
 }
 
 export function formatNumbers(root: ParentNode = document): void {

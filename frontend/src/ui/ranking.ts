@@ -3,7 +3,7 @@ import type { Figures } from "../api/figures";
 import { slotsOf } from "../charts/identity";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { SLOTS } from "../charts/theme";
-import { exact, kindOf } from "../text/format";
+import { exact, kindOf, loadPoint } from "../text/format";
 import { h, svg } from "./dom";
 import { swatch } from "./swatch";
 
@@ -39,7 +39,7 @@ function heading(view: RankingView): string {
 function loadChoice(figures: Figures, view: RankingView, actions: RankingActions): HTMLElement {
   const { chooseLoad } = actions;
   const name = figures.x.label.toLowerCase();
-  if (!chooseLoad) return h("p", { class: "hint" }, `at ${view.x} ${name}`);
+  if (!chooseLoad) return h("p", { class: "hint" }, `at ${loadPoint(view.x, figures.x.label)}`);
   const select = h("select", {
     "aria-label": `Rank at this number of ${name}`,
     "data-control": "at",

@@ -1,7 +1,7 @@
 // Arrow keys through the points of the main chart, with each point spoken in a live region.
 import { everyValue, type Figures, type MetricId, measureOf, metricOf } from "../api/figures";
 import { ERROR_LIMIT, spoken } from "../charts/sweep";
-import { kindOf, unitFor } from "../text/format";
+import { kindOf, loadPoint, unitFor } from "../text/format";
 
 export interface Spot {
   readonly series: number;
@@ -40,5 +40,5 @@ export function sentence(figures: Figures, metric: MetricId, spot: Spot): string
     unit,
     described.unit,
   );
-  return `${series.label} at ${point.x} ${figures.x.label.toLowerCase()}: ${described.label} ${said}`;
+  return `${series.label} at ${loadPoint(point.x, figures.x.label)}: ${described.label} ${said}`;
 }
