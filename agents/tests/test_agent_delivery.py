@@ -229,6 +229,13 @@ def test_an_unreadable_upload_says_why(service: FakeService, spool: Spool, state
     assert spool.notes() == []
 
 
+def test_an_upload_sent_before_tells_how_it_ended(service: FakeService, spool: Spool):
+    entry = waiting_entry(spool)
+    service.script = [(200, {}, {"id": entry.id, "state": "failed", "reason": "junk"})]
+    delivery = courier(service.url, Sleeper()).deliver(entry)
+    assert (delivery.exit_code, delivery.detail, service.gets) == (Exit.UNREAD, "junk", 0)
+
+
 def test_a_slow_reader_is_not_waited_for_forever(service: FakeService, spool: Spool):
     service.states = ["parsing"]
     sleeper = Sleeper()

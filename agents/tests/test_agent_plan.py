@@ -49,6 +49,9 @@ def test_a_short_plan_gets_defaults():
         (WORKLOAD + SERVER + 'version = "1"\nversion_command = ["x"]', "keep one of them"),
         (WORKLOAD + SERVER + 'verson = "1"', "did you mean version?"),
         (WORKLOAD + SERVER + "[servers.configuration]\nx = [1]", "configuration.x is [1]"),
+        (WORKLOAD + SERVER + "[servers.configuration]\nx = nan", "configuration.x is nan"),
+        (WORKLOAD + SERVER.replace('"a"', '"a\\n"'), "expected one line up to 200"),
+        (WORKLOAD + SERVER.replace('"a"', f'"{"a" * 201}"'), "expected one line up to 200"),
         (WORKLOAD + SERVER + SERVER, "two servers are named 'a'"),
         (SERVER + WORKLOAD + WORKLOAD, "two workloads are named 'hello'"),
         (SERVER + WORKLOAD + 'path = "a b"', "expected it to begin with /"),
@@ -118,6 +121,13 @@ def test_a_warmup_is_right_before_the_trial_it_is_for():
 def test_a_restarted_server_is_warmed_up_every_time():
     plan = parse('warmup_s = 1\nrestart = "each-trial"\n' + SERVER + WORKLOAD)
     assert [step.warmup for step in expand(plan)] == [True, False] * 9
+
+
+def test_a_plan_too_large_for_one_run_is_refused_before_it_runs():
+    with pytest.raises(PlanError, match="makes 5001 trials"):
+        expand(parse("repeats = 1667\n" + SERVER + WORKLOAD))
+    with pytest.raises(PlanError, match="characters"):
+        parse(SERVER + WORKLOAD + "#" * 200_000)
 
 
 def test_the_hash_is_of_the_text():

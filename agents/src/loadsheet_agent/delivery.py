@@ -85,12 +85,10 @@ class Courier:
         with ExitStack() as stack:
             parts = [_part(stack, path) for path in entry.artefacts()]
             answer = self._send_until_decided(entry, parts)
-        result = _result_url(self.target.url, answer.body)
         kind = self._decide(entry, answer)
         if kind is Verdict.STORED:
-            upload_id, state = entry.id, str(answer.body.get("state"))
             entry.remove()
-            return self._wait_until_read(upload_id, state, result)
+            return self._wait_until_read(entry.id, answer.body)
         return self._undelivered(entry, kind, answer)
 
     def _undelivered(self, entry: Entry, kind: Verdict, answer: Answer) -> Delivery:
@@ -140,18 +138,22 @@ class Courier:
             return Verdict.HOLD
         return kind
 
-    def _wait_until_read(self, upload_id: str, state: str, result: str | None) -> Delivery:
-        until, pause, detail = self.clock() + self.read_wait_s, 0.2, None
-        while state not in READ_STATES and self.clock() < until:
+    def _wait_until_read(self, upload_id: str, receipt: dict[str, Any]) -> Delivery:
+        """`receipt` is what the service said last; an upload sent before may be read already."""
+        until, pause = self.clock() + self.read_wait_s, 0.2
+        while receipt.get("state") not in READ_STATES and self.clock() < until:
             self.sleep(pause)
             pause = min(pause * 1.5, 2.0)
             answer = self._ask("GET", f"{UPLOADS_PATH}/{upload_id}")
             if answer.status == 200:
-                state = str(answer.body.get("state"))
-                detail = answer.body.get("reason")
-                result = _result_url(self.target.url, answer.body) or result
-        code = Exit.UNREAD if state in ("failed", "quarantined") else Exit.OK
-        return Delivery(code, state=state, result_url=result, detail=detail)
+                receipt = {**receipt, **answer.body}
+        state = str(receipt.get("state"))
+        return Delivery(
+            Exit.UNREAD if state in ("failed", "quarantined") else Exit.OK,
+            state=state,
+            result_url=_result_url(self.target.url, receipt),
+            detail=receipt.get("reason") or None,
+        )
 
 
 def open_client(target: Target) -> httpx.Client:

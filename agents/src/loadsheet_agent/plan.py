@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ ORDERS = ("interleaved",)
 RESTARTS = ("never", "each-trial")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SCALARS = (str, int, float, bool)
+PLAN_LIMIT = 200_000  # characters; the plan travels with every run
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ def read_plan(path: Path) -> Plan:
 
 
 def parse_plan(text: str, *, name: str, directory: Path) -> Plan:
+    if len(text) > PLAN_LIMIT:
+        raise PlanError(f"{name} has {len(text)} characters; expected at most {PLAN_LIMIT}.")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -163,11 +167,16 @@ def _url_problem(url: str) -> str | None:
 def _configuration(table: Table) -> Mapping[str, Any]:
     values = table.mapping("configuration")
     for key, value in values.items():
-        if not isinstance(value, SCALARS):
+        if not isinstance(value, SCALARS) or _is_not_finite(value):
             raise table.error(
                 f"configuration.{key} is {value!r}; expected text, a number, true or false."
             )
     return values
+
+
+def _is_not_finite(value: object) -> bool:
+    # TOML has nan and inf, JSON has not.
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _workloads(top: Table) -> tuple[WorkloadSpec, ...]:
@@ -181,7 +190,7 @@ def _workload(table: Table) -> WorkloadSpec:
     workload = WorkloadSpec(
         name=table.required_text("name", '"hello"'),
         method=table.choice("method", "GET", METHODS),
-        path=table.text("path") or "/",
+        path=table.text("path", limit=2000) or "/",
         keepalive=table.flag("keepalive", default=True),
         payload_bytes=table.optional_integer("payload_bytes", least=0),
     )

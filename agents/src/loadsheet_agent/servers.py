@@ -176,7 +176,7 @@ def _ask_version(argv: tuple[str, ...], directory: Path) -> str | None:
     printed = (done.stdout.strip() or done.stderr.strip()) if done.returncode == 0 else ""
     match = re.search(r"\d+(?:\.\d+)+[\w.+-]*", printed)
     first_line = printed.partition("\n")[0].strip()
-    return match.group(0) if match else (first_line or None)
+    return (match.group(0) if match else first_line)[:200] or None
 
 
 def _answers(url: str) -> bool:

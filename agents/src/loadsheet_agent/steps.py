@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loadsheet_agent.errors import PlanError
 from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
+
+TRIALS_LIMIT = 5000  # what the service takes in one run
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ def expand(plan: Plan) -> tuple[Step, ...]:
     A warm-up precedes a server's first trial at each load point, and every trial when the
     server is restarted for it, because a fresh process is cold again.
     """
-    return tuple(
+    steps = tuple(
         Step(
             ordinal=ordinal,
             server=server,
@@ -39,6 +42,12 @@ def expand(plan: Plan) -> tuple[Step, ...]:
         )
         for ordinal, (repeat, workload, connections, server, warmup) in enumerate(_order(plan))
     )
+    if len(steps) > TRIALS_LIMIT:
+        raise PlanError(
+            f"the plan makes {len(steps)} trials, warm-ups included; expected at most "
+            f"{TRIALS_LIMIT}, so split it."
+        )
+    return steps
 
 
 def _order(plan: Plan) -> Iterator[tuple[int, WorkloadSpec, int, ServerSpec, bool]]:

@@ -10,6 +10,9 @@ from loadsheet_agent.errors import PlanError
 
 Number = TypeVar("Number", int, float)
 
+# What the service takes for a name; told here rather than after an hour of measuring.
+TEXT_LIMIT = 200
+
 KIND_WORDS = {
     str: "text in quotes",
     bool: "true or false",
@@ -42,11 +45,15 @@ class Table:
             raise self.error(f"{key} is {value!r}; expected {KIND_WORDS[kind]}.")
         return value
 
-    def text(self, key: str) -> str | None:
-        value = self._get(key, str)
-        if value is not None and not value.strip():
+    def text(self, key: str, limit: int = TEXT_LIMIT) -> str | None:
+        value: str | None = self._get(key, str)
+        if value is None:
+            return None
+        if not value.strip():
             raise self.error(f"{key} is empty; give it a value or leave the line out.")
-        return value  # type: ignore[no-any-return]
+        if len(value) > limit or not value.isprintable():
+            raise self.error(f"{key} is {value[:40]!r}…; expected one line up to {limit} long.")
+        return value
 
     def required_text(self, key: str, example: str) -> str:
         value = self.text(key)
