@@ -1,0 +1,14 @@
+"""Raw load-tool output → ParsedTrial. Pure: no Django, no database."""
+
+from backend.formats.model import FormatError, Latency, ParsedTrial, RawArtefact
+from backend.formats.reading import PARSER_VERSION, TOOLS, parse
+
+__all__ = [
+    "PARSER_VERSION",
+    "TOOLS",
+    "FormatError",
+    "Latency",
+    "ParsedTrial",
+    "RawArtefact",
+    "parse",
+]

@@ -1,0 +1,174 @@
+"""What the formats give: artefacts in, trials or refusals out. Plain data, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class RawArtefact:
+    """One file of a trial as received: what the tool printed or wrote."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Whole-request latency as the tool reports it, in microseconds; None where it does not."""
+
+    mean_us: float | None = None
+    stdev_us: float | None = None
+    min_us: float | None = None
+    max_us: float | None = None
+    # Keys are percentiles as written ("50", "99.9"), values microseconds.
+    percentiles: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str | None:
+        """How much of the distribution there is: percentiles, summary or nothing."""
+        if self.percentiles:
+            return "percentiles"
+        known = (self.mean_us, self.min_us, self.max_us)
+        return None if all(value is None for value in known) else "summary"
+
+
+NO_LATENCY = Latency()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTrial:
+    """What the artefacts of one trial say. None means that the tool does not say it.
+
+    Times end in `_s` (seconds) or `_us` (microseconds), sizes are bytes, rates per second.
+    `throughput` is not here on purpose: it is computed from counts, never copied from a tool.
+    """
+
+    tool: str
+    detected_by: str
+    tool_version: str | None = None
+    url: str | None = None
+    loop: str | None = None
+    connections: int | None = None
+    threads: int | None = None
+    requested_rate_rps: float | None = None
+    requested_requests: int | None = None
+    requested_duration_s: float | None = None
+    keepalive: bool | None = None
+    elapsed_s: float | None = None
+    requests_completed: int | None = None
+    requests_ok: int | None = None
+    reported_rps: float | None = None
+    bytes_received: int | None = None
+    transfer_rate_bytes_s: float | None = None
+    errors: dict[str, int | None] = field(default_factory=lambda: errors())
+    tool_errors: dict[str, int] = field(default_factory=dict)
+    status_counts: dict[str, int] | None = None
+    latency: Latency = NO_LATENCY
+    latency_origin: str | None = None
+    latency_resolution_us: int | None = None
+    samples: int | None = None
+    # Latency of each request in whole microseconds, in no promised order.
+    samples_us: npt.NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+    # The tool had reported, then the output was cut off.
+    incomplete: bool = False
+    # Where the artefacts, or figures within one, contradict each other.
+    disagreements: tuple[str, ...] = ()
+
+    def as_contract(self) -> dict[str, Any]:
+        """The trial in the JSON shape in which tools are compared: one key per fact."""
+        latency = self.latency
+        return {
+            **{name: getattr(self, name) for name in _BEFORE_LATENCY},
+            "latency_us": {
+                "mean": latency.mean_us,
+                "stdev": latency.stdev_us,
+                "min": latency.min_us,
+                "max": latency.max_us,
+                "percentiles": dict(latency.percentiles),
+            },
+            "latency_origin": self.latency_origin,
+            "latency_resolution_us": self.latency_resolution_us,
+            "samples": self.samples,
+        }
+
+
+_BEFORE_LATENCY = (
+    "tool",
+    "tool_version",
+    "url",
+    "loop",
+    "connections",
+    "threads",
+    "requested_rate_rps",
+    "requested_requests",
+    "requested_duration_s",
+    "keepalive",
+    "elapsed_s",
+    "requests_completed",
+    "requests_ok",
+    "reported_rps",
+    "bytes_received",
+    "transfer_rate_bytes_s",
+    "errors",
+    "tool_errors",
+    "status_counts",
+)
+
+
+def errors(**known: int | None) -> dict[str, int | None]:
+    """Failed attempts by class; a class the tool does not report is None."""
+    return {name: known.get(name) for name in ERROR_CLASSES}
+
+
+class FormatError(ValueError):
+    """Why an input gives no trial, as one sentence for the person who sent it."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        tool: str | None = None,
+        line: int | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+    ) -> None:
+        self.reason = reason
+        self.tool = tool
+        self.line = line
+        self.found = found if found is None else _short(found)
+        self.expected = expected
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        where = f" in line {self.line}" if self.line is not None else ""
+        got = f": got {self.found!r}" if self.found is not None else ""
+        wanted = ""
+        if self.expected is not None:
+            wanted = f"{',' if got else ':'} expected {self.expected}"
+        return f"{self.reason}{where}{got}{wanted}."
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a reader must know of a tool; the page of formats is made from these."""
+
+    title: str
+    reads: tuple[str, ...]
+    loop: str
+    units: str
+    percentiles: str
+    success: str
+    errors: str
+    traps: tuple[str, ...] = ()

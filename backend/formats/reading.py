@@ -1,0 +1,110 @@
+"""Choosing the tool and reading: the one door to the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from backend.formats import ab, autocannon, wrk
+from backend.formats.model import FormatError, ParsedTrial, RawArtefact
+from backend.formats.text import Source
+
+# Raised whenever a reading of the same bytes can change.
+PARSER_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A load tool whose output is read."""
+
+    name: str
+    claims: Callable[[Source], str | None]
+    read: Callable[[Sequence[Source]], list[ParsedTrial | FormatError]]
+    doc: str
+
+
+def _tool(name: str, module: object) -> Tool:
+    return Tool(name, module.claims, module.read, module.__doc__ or "")  # type: ignore[attr-defined]
+
+
+# The one table of tools: a module, a folder of captures and a line here.
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        _tool("ab", ab),
+        _tool("autocannon", autocannon),
+        _tool("wrk", wrk),
+    )
+}
+
+
+def parse(
+    artefacts: Sequence[RawArtefact], *, tool: str | None = None
+) -> list[ParsedTrial | FormatError]:
+    """What the artefacts of one trial say; several runs in one paste give several entries.
+
+    Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when
+    there is nothing to read.
+    """
+    sources = [Source(artefact) for artefact in artefacts]
+    chosen, why, claimed = _choose(sources)
+    if tool is not None and tool != chosen.name:
+        raise FormatError(
+            f"The output is {chosen.name}'s, not {tool}'s.",
+            tool=chosen.name,
+            found=why,
+            expected=f"output of {tool}",
+        )
+    entries = chosen.read(claimed)
+    if len(entries) == 1 and isinstance(entries[0], FormatError):
+        raise entries[0]
+    return [
+        replace(entry, detected_by=why) if isinstance(entry, ParsedTrial) else entry
+        for entry in entries
+    ]
+
+
+def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
+    reasons: dict[str, str] = {}
+    claimed: dict[str, list[Source]] = {}
+    for source in sources:
+        if source.is_binary:
+            continue
+        for name, why in claims_of(source).items():
+            reasons.setdefault(name, why)
+            claimed.setdefault(name, []).append(source)
+    if not reasons:
+        raise _nothing_known(sources)
+    if len(reasons) > 1:
+        names = " and ".join(sorted(reasons))
+        raise FormatError(
+            f"These files hold output of {names}.",
+            found="; ".join(reasons.values()),
+            expected="output of one tool in one trial",
+        )
+    ((name, why),) = reasons.items()
+    return TOOLS[name], why, claimed[name]
+
+
+def claims_of(source: Source) -> dict[str, str]:
+    """Which tools claim the source, and why."""
+    found = {name: tool.claims(source) for name, tool in TOOLS.items()}
+    return {name: why for name, why in found.items() if why is not None}
+
+
+def _nothing_known(sources: Sequence[Source]) -> FormatError:
+    known = ", ".join(TOOLS)
+    if all(source.is_empty for source in sources):
+        return FormatError("The file is empty.", expected=f"the output of {known}")
+    if all(source.is_binary or source.is_empty for source in sources):
+        return FormatError("The file is binary, no text.", expected=f"the output of {known}")
+    first = next(
+        (line for source in sources for line in source.lines if line.text and not source.is_binary),
+        None,
+    )
+    return FormatError(
+        "This is no output of a load tool that is read here.",
+        line=first.number if first else None,
+        found=first.text if first else "",
+        expected=f"the output of {known}, whole and as the tool printed it",
+    )

@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.formats import TOOLS, FormatError, RawArtefact, parse
+from backend.formats.reading import claims_of
+from backend.formats.text import Source
+
+CAPTURES = Path(__file__).parent.parent / "captures"
+OUTPUTS = sorted(
+    path
+    for path in CAPTURES.glob("*/*/*")
+    if path.name in ("stdout", "stderr", "plot.tsv", "pct.csv") and path.stat().st_size
+)
+
+
+def artefact(text, name="file"):
+    return RawArtefact(name, text if isinstance(text, bytes) else text.encode())
+
+
+def capture(path):
+    return (CAPTURES / path).read_bytes()
+
+
+WRK = capture("wrk/latency-c10-10k/stdout")
+AB = capture("ab/rand-c10-tsv-csv/stdout")
+TSV = capture("ab/rand-c10-tsv-csv/plot.tsv")
+
+
+@pytest.mark.parametrize("path", OUTPUTS, ids=lambda path: str(path.relative_to(CAPTURES)))
+def test_no_two_tools_claim_one_input(path):
+    assert len(claims_of(Source(RawArtefact(path.name, path.read_bytes())))) <= 1
+
+
+def test_a_hint_that_contradicts_the_content_is_an_error():
+    with pytest.raises(FormatError, match="wrk's, not ab's"):
+        parse([artefact(WRK)], tool="ab")
+
+
+def test_detection_says_why():
+    (trial,) = parse([artefact(AB)])
+    assert trial.detected_by == "line 1 is ab's banner"
+
+
+def test_report_and_requests_are_read_together():
+    (trial,) = parse([artefact(AB, "stdout"), artefact(TSV, "plot.tsv")])
+    assert (trial.latency_origin, trial.samples, trial.disagreements) == ("samples", 1000, ())
+
+
+def test_a_request_file_of_another_run_is_a_disagreement():
+    short = b"\n".join(TSV.split(b"\n")[:500])
+    (trial,) = parse([artefact(AB), artefact(short)])
+    assert "1000 complete requests" in trial.disagreements[0]
+
+
+def test_files_of_two_tools_in_one_trial_are_refused():
+    with pytest.raises(FormatError, match="ab and wrk"):
+        parse([artefact(AB), artefact(WRK)])
+
+
+def test_a_broken_row_is_named():
+    broken = TSV.replace(b"\t2\t2\t1\n", b"\t2\tx\t1\n", 1)
+    with pytest.raises(FormatError, match="Line ") as refused:
+        parse([artefact(broken)])
+    assert refused.value.line
+
+
+@pytest.mark.parametrize("cut", range(0, len(WRK), 7))
+def test_a_cut_off_report_is_incomplete_or_refused_but_never_wrong(cut):
+    whole = parse([artefact(WRK)])[0]
+    try:
+        (trial,) = parse([artefact(WRK[:cut])])
+    except FormatError:
+        return
+    assert trial.requests_completed == whole.requests_completed
+    assert trial.incomplete or trial.reported_rps == whole.reported_rps or cut > len(WRK) - 45
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(OUTPUTS), st.data())
+def test_a_damaged_capture_raises_format_errors_only(path, data):
+    raw = bytearray(path.read_bytes()[:6000])
+    for _ in range(data.draw(st.integers(1, 8))):
+        at = data.draw(st.integers(0, len(raw) - 1))
+        piece = data.draw(st.binary(max_size=6))
+        raw[at : at + data.draw(st.integers(0, 40))] = piece
+        if not raw:
+            break
+    try:
+        entries = parse([RawArtefact(path.name, bytes(raw))])
+    except FormatError:
+        return
+    for entry in entries:
+        str(entry) if isinstance(entry, FormatError) else entry.as_contract()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_are_refused_with_a_sentence(raw):
+    with pytest.raises(FormatError):
+        parse([RawArtefact("junk", raw)])
+
+
+def test_every_tool_documents_its_definitions():
+    for tool in TOOLS.values():
+        assert all(
+            word in tool.doc for word in ("Loop:", "Latency unit:", "Percentiles:", "Success:")
+        )
