@@ -31,19 +31,8 @@ class Latency:
     # Keys are percentiles as written ("50", "99.9"), values microseconds.
     percentiles: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def origin(self) -> str | None:
-        """How much of the distribution there is: percentiles, summary or nothing."""
-        if self.percentiles:
-            return "percentiles"
-        known = (self.mean_us, self.min_us, self.max_us)
-        return None if all(value is None for value in known) else "summary"
 
-
-NO_LATENCY = Latency()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedTrial:
     """What the artefacts of one trial say. None means that the tool does not say it.
 
@@ -52,10 +41,9 @@ class ParsedTrial:
     """
 
     tool: str
-    detected_by: str
     tool_version: str | None = None
     url: str | None = None
-    loop: str | None = None
+    loop: str | None = "closed"
     connections: int | None = None
     threads: int | None = None
     requested_rate_rps: float | None = None
@@ -68,12 +56,13 @@ class ParsedTrial:
     reported_rps: float | None = None
     bytes_received: int | None = None
     transfer_rate_bytes_s: float | None = None
-    errors: dict[str, int | None] = field(default_factory=lambda: errors())
-    tool_errors: dict[str, int] = field(default_factory=dict)
-    status_counts: dict[str, int] | None = None
-    latency: Latency = NO_LATENCY
+    errors: Mapping[str, int | None] = field(default_factory=dict)
+    tool_errors: Mapping[str, int] = field(default_factory=dict)
+    status_counts: Mapping[str, int] | None = None
+    latency: Latency = field(default_factory=Latency)
+    # samples, histogram, percentiles, summary or None
     latency_origin: str | None = None
-    latency_resolution_us: int | None = None
+    latency_resolution_us: float | None = None
     samples: int | None = None
     # Latency of each request in whole microseconds, in no promised order.
     samples_us: npt.NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
@@ -81,12 +70,19 @@ class ParsedTrial:
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.
     disagreements: tuple[str, ...] = ()
+    # Why this tool was chosen.
+    detected_by: str = ""
+    # Figures of the tool that have no field above.
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def as_contract(self) -> dict[str, Any]:
         """The trial in the JSON shape in which tools are compared: one key per fact."""
         latency = self.latency
         return {
             **{name: getattr(self, name) for name in _BEFORE_LATENCY},
+            "errors": {name: self.errors.get(name) for name in ERROR_CLASSES},
+            "tool_errors": dict(self.tool_errors),
+            "status_counts": None if self.status_counts is None else dict(self.status_counts),
             "latency_us": {
                 "mean": latency.mean_us,
                 "stdev": latency.stdev_us,
@@ -97,6 +93,8 @@ class ParsedTrial:
             "latency_origin": self.latency_origin,
             "latency_resolution_us": self.latency_resolution_us,
             "samples": self.samples,
+            **self.extra,
+            **({"incomplete": True} if self.incomplete else {}),
         }
 
 
@@ -117,15 +115,7 @@ _BEFORE_LATENCY = (
     "reported_rps",
     "bytes_received",
     "transfer_rate_bytes_s",
-    "errors",
-    "tool_errors",
-    "status_counts",
 )
-
-
-def errors(**known: int | None) -> dict[str, int | None]:
-    """Failed attempts by class; a class the tool does not report is None."""
-    return {name: known.get(name) for name in ERROR_CLASSES}
 
 
 class FormatError(ValueError):
@@ -140,35 +130,17 @@ class FormatError(ValueError):
         found: str | None = None,
         expected: str | None = None,
     ) -> None:
-        self.reason = reason
-        self.tool = tool
-        self.line = line
-        self.found = found if found is None else _short(found)
-        self.expected = expected
-        super().__init__(self._sentence())
+        super().__init__(reason)
+        self.reason, self.tool, self.line = reason, tool, line
+        self.found, self.expected = found, expected
 
-    def _sentence(self) -> str:
-        where = f" in line {self.line}" if self.line is not None else ""
-        got = f": got {self.found!r}" if self.found is not None else ""
-        wanted = ""
-        if self.expected is not None:
-            wanted = f"{',' if got else ':'} expected {self.expected}"
-        return f"{self.reason}{where}{got}{wanted}."
+    def __str__(self) -> str:
+        where = f" Line {self.line}." if self.line is not None else ""
+        found = f" Found: {_short(self.found)}." if self.found is not None else ""
+        expected = f" Expected: {self.expected}." if self.expected is not None else ""
+        return f"{self.reason}{where}{found}{expected}"
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a reader must know of a tool; the page of formats is made from these."""
-
-    title: str
-    reads: tuple[str, ...]
-    loop: str
-    units: str
-    percentiles: str
-    success: str
-    errors: str
-    traps: tuple[str, ...] = ()
+    shown = repr(text)
+    return shown if len(shown) <= 80 else shown[:77] + "…'"
