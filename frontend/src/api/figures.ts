@@ -74,6 +74,8 @@ export interface Check {
   readonly title: string;
   readonly explanation: string;
   readonly count: number;
+  readonly cells?: readonly string[];
+  readonly trials?: readonly string[];
 }
 
 export interface RunLink {
@@ -120,4 +122,16 @@ export function everyValue(figures: Figures, id: MetricId): (number | null)[] {
   return figures.series.flatMap((series) =>
     series.points.map((point) => measureOf(point, id)?.value ?? null),
   );
+}
+
+/** What the intervals of a metric are: the service names it at each measure. */
+export function intervalName(figures: Figures, id: MetricId): string {
+  const names = new Set<string>();
+  for (const series of figures.series) {
+    for (const point of series.points) {
+      const name = measureOf(point, id)?.interval;
+      if (name) names.add(name.replace("95%", "95 %"));
+    }
+  }
+  return [...names].sort().join(" or ");
 }

@@ -123,9 +123,9 @@ export function exact(kind: Kind, value: Maybe): string {
 /** Both ends carry the same decimals, those of the larger: "[0.95, 1.05]". */
 export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return "";
+  if (low === high) return ""; // nothing was spread, so a bracket would say nothing
   const ends = [Number(low) / unit.factor, Number(high) / unit.factor];
   const size = Math.max(...ends.map(Math.abs));
-  if (size === 0) return "[0, 0]";
   const half = (halfWidth(low, high) ?? 0) / unit.factor;
   const decimals = decimalsFor(size, half);
   return `[${ends.map((end) => withDecimals(end, decimals)).join(", ")}]`;
@@ -175,5 +175,5 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 /** "1 connection", "64 connections": a load point in words. */
 export function loadPoint(x: number, label: string): string {
   const name = label.toLowerCase();
-  return `${x} ${x === 1 ? name.replace(/s$/, "") : name}`;
+  return `${x} ${x === 1 ? name.replace(/(?<=[a-z])s$/, "") : name}`;
 }

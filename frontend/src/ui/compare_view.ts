@@ -52,9 +52,9 @@ export class CompareView {
     const box = slot(this.#root, "problem");
     box.replaceChildren(h("p", {}, h("strong", {}, message)), ...(hint ? [h("p", {}, hint)] : []));
     box.hidden = false;
-    if (!this.#figures)
-      slot(this.#root, "finding").textContent = "This comparison could not be read";
-    if (!this.#figures) this.#root.classList.add("is-empty");
+    if (this.#figures) return;
+    slot(this.#root, "finding").textContent = "This comparison could not be read";
+    this.#root.classList.add("is-empty", "has-failed");
   }
 
   /** Shows a query at once with the figures at hand; `show` follows when new ones arrive. */
@@ -72,6 +72,7 @@ export class CompareView {
     const ranked = figures.ranking?.rows.map((row) => row.series) ?? [];
     this.#emphasis = emphasisFrom(location.hash) ?? defaultEmphasis(figures.series, ranked);
     slot(this.#root, "problem").hidden = true;
+    this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
     this.#root.classList.add("is-ready");
     this.#drawHead(figures);
@@ -131,13 +132,9 @@ export class CompareView {
     slot(this.#root, "ranking").replaceChildren(
       ...rankingPanel(figures, {
         chooseBaseline: live ? (series) => this.#set("baseline", series) : null,
-        chooseLoad: live ? (x) => this.#chooseLoad(figures, x) : null,
+        chooseLoad: live ? (x) => this.#set("at", String(x)) : null,
       }),
     );
-  }
-
-  #chooseLoad(figures: Figures, x: number): void {
-    this.#set("at", x === Math.max(...figures.x.values) ? null : String(x));
   }
 
   #options(figures: Figures, metric: MetricId, size: "main" | "small"): SweepOptions {
@@ -166,11 +163,11 @@ export class CompareView {
     );
     const options = this.#options(figures, main, "main");
     const chart = this.#mounts.mount(slot(this.#root, "chart"), figures, options);
-    this.#bindChart(chart, figures);
+    this.#bindChart(chart);
     slot(this.#root, "legend").replaceChildren(
       ...legend(figures, this.#emphasis, (series) => this.#toggleEmphasis(series)),
     );
-    slot(this.#root, "marks").replaceChildren(marksKey(figures));
+    slot(this.#root, "marks").replaceChildren(marksKey(figures, main));
     this.#drawMultiples(figures, main);
   }
 
@@ -222,7 +219,7 @@ export class CompareView {
     if (kept) kept.value = this.#query;
   }
 
-  #bindChart(chart: AnyChart, figures: Figures): void {
+  #bindChart(chart: AnyChart): void {
     chart.canvas.addEventListener("click", (event) => {
       const [hit] = chart.getElementsAtEventForMode(
         event,
@@ -232,7 +229,7 @@ export class CompareView {
       );
       const value = hit && chart.data.datasets[hit.datasetIndex]?.data[hit.index];
       if (!this.#hooks.frozen && value && typeof value === "object" && "x" in value) {
-        this.#chooseLoad(figures, Number(value.x));
+        this.#set("at", String(value.x));
       }
     });
   }

@@ -60,7 +60,11 @@ function checkItem(check: Check): HTMLLIElement {
         ` ${check.severity}`,
       ),
       h("strong", {}, check.title),
-      h("span", { class: "hint" }, plural(check.count, "trial")),
+      h(
+        "span",
+        { class: "hint" },
+        plural(check.count, check.trials?.length === 0 ? "load point" : "trial"),
+      ),
       h("code", {}, check.id),
     ),
     h("p", {}, check.explanation),

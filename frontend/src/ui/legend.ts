@@ -1,5 +1,5 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
-import type { Figures } from "../api/figures";
+import { type Figures, intervalName, type MetricId } from "../api/figures";
 import { slotsOf } from "../charts/identity";
 import { button, h } from "./dom";
 import { swatch } from "./swatch";
@@ -26,9 +26,10 @@ export function legend(
   });
 }
 
-export function marksKey(figures: Figures): HTMLElement {
+export function marksKey(figures: Figures, metric: MetricId): HTMLElement {
   const points = figures.series.flatMap((series) => series.points);
-  const parts = ["whisker = 95 % interval", "faint dot = one trial"];
+  const interval = intervalName(figures, metric);
+  const parts = [...(interval ? [`whisker = ${interval}`] : []), "faint dot = one trial"];
   if (points.some((point) => point.overload)) parts.push("hollow = overload");
   if (points.some((point) => (point.metrics.error_rate?.value ?? 0) > 0.01)) {
     parts.push("✕ = errors above 1 %");

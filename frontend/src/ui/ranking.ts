@@ -1,5 +1,5 @@
 // The ranking panel: one button per series; pressing it makes that series ×1.
-import type { Figures } from "../api/figures";
+import { type Figures, intervalName } from "../api/figures";
 import { slotsOf } from "../charts/identity";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { SLOTS } from "../charts/theme";
@@ -28,7 +28,7 @@ export function rankingPanel(figures: Figures, actions: RankingActions): HTMLEle
     ),
     list,
     axis(view),
-    note(actions),
+    note(figures, actions),
   ];
 }
 
@@ -130,9 +130,10 @@ function axis(view: RankingView): HTMLElement {
   return h("div", { class: "rank-axis", "aria-hidden": "true" }, ...marks);
 }
 
-function note(actions: RankingActions): HTMLElement {
-  const base =
-    "Dots are medians, bars 95 % intervals; series that share a tier are not told apart.";
+function note(figures: Figures, actions: RankingActions): HTMLElement {
+  const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
+  const bars = interval ? `Bars are the ${interval}. ` : "";
+  const base = `${bars}Series that share a tier are not told apart.`;
   const how = actions.chooseBaseline ? " Press a row to make it ×1." : "";
   return h("p", { class: "hint" }, base + how);
 }
