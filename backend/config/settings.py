@@ -85,6 +85,7 @@ INSTALLED_APPS = [
     "backend.web",
 ]
 MIDDLEWARE = [
+    "backend.web.middleware.PrivateByDefault",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -145,6 +146,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "/accounts/login/"
+CSRF_FAILURE_VIEW = "backend.web.errors.csrf_failure"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username"}
 

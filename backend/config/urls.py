@@ -11,3 +11,8 @@ urlpatterns = [
     path("api/v1/", include("backend.api.urls")),
     path("", include("backend.web.urls")),
 ]
+
+handler400 = "backend.config.errors.bad_request"
+handler403 = "backend.config.errors.permission_denied"
+handler404 = "backend.config.errors.not_found"
+handler500 = "backend.config.errors.server_error"

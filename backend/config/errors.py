@@ -1,0 +1,32 @@
+"""Errors outside the views: problem+json under /api/, a page everywhere else."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+
+from backend.api import errors as api
+from backend.web import errors as web
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    answer = api.bad_request if _is_api(request) else web.bad_request
+    return answer(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    answer = api.permission_denied if _is_api(request) else web.permission_denied
+    return answer(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    answer = api.not_found if _is_api(request) else web.not_found
+    return answer(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    answer = api.server_error if _is_api(request) else web.server_error
+    return answer(request)

@@ -1,0 +1,154 @@
+"""Making a checkout ready to run: .venv, requirements, node modules, the built frontend.
+
+Standard library only, and old syntax: it must be able to say that a Python is too old.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "bin", "python")
+FRONTEND = os.path.join(ROOT, "frontend")
+OLDEST_PYTHON = (3, 11)
+OLDEST_NODE = 20
+NEEDED_BYTES = 1200 << 20
+
+
+class CannotPrepare(Exception):
+    """One line: what is missing and what to do."""
+
+
+def prepare(tests=False):
+    """Bring the checkout up to date; what is so already takes no time."""
+    _check_python()
+    _check_node()
+    _check_disk()
+    _python_packages(["requirements.txt"] + (["requirements-dev.txt"] if tests else []))
+    _node_packages()
+    _frontend()
+
+
+def _check_python():
+    if sys.version_info < OLDEST_PYTHON:
+        raise CannotPrepare(
+            "Python %d.%d is too old: install Python 3.11 or newer and run "
+            "`python3.11 scripts/start`." % sys.version_info[:2]
+        )
+
+
+def _check_node():
+    node = shutil.which("node")
+    if node is None or shutil.which("npm") is None:
+        raise CannotPrepare("Node is missing: install Node 20 or newer, with npm, and try again.")
+    version = subprocess.run([node, "--version"], stdout=subprocess.PIPE, check=False).stdout
+    major = version.decode().strip().lstrip("v").split(".")[0]
+    if not major.isdigit() or int(major) < OLDEST_NODE:
+        raise CannotPrepare(
+            "Node %s is too old: install Node 20 or newer and try again." % version.decode().strip()
+        )
+
+
+def _check_disk():
+    free = shutil.disk_usage(ROOT).free
+    if free < NEEDED_BYTES and not os.path.exists(os.path.join(VENV, ".done-requirements.txt")):
+        raise CannotPrepare(
+            "The disk of %s has %d MiB free, %d MiB are needed: make room and try again."
+            % (ROOT, free >> 20, NEEDED_BYTES >> 20)
+        )
+
+
+def _python_packages(files):
+    if not os.path.exists(PYTHON) or not _runs(PYTHON):
+        _step("Making .venv", [sys.executable, "-m", "venv", "--clear", VENV])
+    for name in files:
+        path = os.path.join(ROOT, name)
+        stamp = os.path.join(VENV, ".done-" + name)
+        if _is_done(stamp, [path]):
+            continue
+        command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _step("Installing " + name, command + ["--requirement", path])
+        _mark(stamp, [path])
+
+
+def _runs(python):
+    # A checkout that was moved has a .venv whose Python is gone.
+    try:
+        return subprocess.run([python, "-c", "import pip"], check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def _node_packages():
+    lock = os.path.join(FRONTEND, "package-lock.json")
+    stamp = os.path.join(FRONTEND, "node_modules", ".done")
+    if not _is_done(stamp, [lock]):
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
+        _step("Installing the frontend's packages", command, cwd=FRONTEND)
+        _mark(stamp, [lock])
+
+
+def _frontend():
+    sources = [os.path.join(FRONTEND, "package-lock.json"), os.path.join(FRONTEND, "build.mjs")]
+    for folder in ("src", "styles"):
+        for place, _, names in sorted(os.walk(os.path.join(FRONTEND, folder))):
+            sources += [os.path.join(place, name) for name in sorted(names)]
+    stamp = os.path.join(FRONTEND, "dist", ".done")
+    if not _is_done(stamp, sources):
+        _step("Building the pages", ["npm", "run", "--silent", "build"], cwd=FRONTEND)
+        _mark(stamp, sources)
+
+
+def _digest(paths):
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update(path.encode())
+        with open(path, "rb") as source:
+            whole.update(source.read())
+    return whole.hexdigest()
+
+
+def _is_done(stamp, paths):
+    try:
+        with open(stamp) as kept:
+            return kept.read() == _digest(paths)
+    except OSError:
+        return False
+
+
+def _mark(stamp, paths):
+    with open(stamp, "w") as kept:
+        kept.write(_digest(paths))
+
+
+def _step(name, command, cwd=ROOT):
+    """Run a command, saying every few seconds that it still runs."""
+    started = time.time()
+    print("[ prepare] %s …" % name, flush=True)
+    child = subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    try:
+        output = _watch(child, name, started)
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
+    if child.returncode:
+        tail = "\n".join(output.decode(errors="replace").splitlines()[-12:])
+        hint = "make room on the disk" if "No space left" in tail else "see the lines above"
+        raise CannotPrepare("%s\n%s failed: %s and try again." % (tail, name, hint))
+    print("[ prepare] %s: %.0f s" % (name, time.time() - started), flush=True)
+
+
+def _watch(child, name, started):
+    while True:
+        try:
+            return child.communicate(timeout=5)[0]
+        except subprocess.TimeoutExpired:
+            seconds = time.time() - started
+            print("[ prepare] %s … %.0f s" % (name, seconds), flush=True)

@@ -1,0 +1,106 @@
+"""What scripts/test does once everything is installed: services, pytest, vitest, one total."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from backend.config.embedded import Postgres, Valkey
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    unit = "--unit" in arguments
+    arguments = [word for word in arguments if word != "--unit"]
+    browser = None if unit else find_chromium()
+    with tempfile.TemporaryDirectory(prefix="loadsheet-test-") as folder:
+        data = Path(folder)
+        data.chmod(0o755)
+        services = [Postgres(data), Valkey(data)]
+        try:
+            for service in services:
+                service.start(data / "service.log")
+            environment = test_environment(data, services, browser)
+            if unit:
+                arguments += ["-m", "not browser and not chaos"]
+            python = run([sys.executable, "-m", "pytest", *workers(arguments)], environment)
+        finally:
+            for service in reversed(services):
+                service.stop()
+    node = 0 if sys.argv[1:] not in ([], ["--unit"]) else vitest()
+    return python or node
+
+
+def workers(arguments: list[str]) -> list[str]:
+    return arguments if any(word.startswith("-n") for word in arguments) else ["-n2", *arguments]
+
+
+def test_environment(
+    data: Path, services: list[Postgres | Valkey], browser: str | None
+) -> dict[str, str]:
+    postgres, valkey = services
+    return {
+        **os.environ,
+        "SECRET_KEY": "only for tests",
+        "TOKEN_PEPPER": "only for tests too",
+        "DATABASE_URL": postgres.url,
+        "REDIS_URL": valkey.url,
+        "DATA_DIR": str(data / "files"),
+        "CHROMIUM": browser or "",
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
+
+
+def run(command: list[str], environment: dict[str, str]) -> int:
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def vitest() -> int:
+    command = ["npm", "run", "--silent", "test"]
+    return subprocess.run(command, cwd=ROOT / "frontend", check=False).returncode
+
+
+def find_chromium() -> str:
+    """A Chromium to drive: given, installed, from the distribution, or Playwright's own."""
+    found = installed_chromium()
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing Chromium for the browser tests …", flush=True)
+        quiet = {"stdout": subprocess.DEVNULL, "check": False}
+        subprocess.run(["apt-get", "update", "-qq"], **quiet)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], **quiet)
+        found = installed_chromium()
+    if found is None:
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+        found = playwright_chromium()
+    if found is None:
+        sys.exit(
+            "scripts/test: no Chromium was found. Install chromium from your system's packages, "
+            "or set CHROMIUM to its path; `scripts/test --unit` runs without a browser."
+        )
+    return found
+
+
+def installed_chromium() -> str | None:
+    given = os.environ.get("CHROMIUM")
+    if given:
+        return given
+    return next((path for path in map(shutil.which, CHROMIUM_NAMES) if path), None)
+
+
+def playwright_chromium() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
