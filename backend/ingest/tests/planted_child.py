@@ -10,7 +10,7 @@ from backend.ingest import parse_child
 def parse(artefacts, *, tool=None):
     order = artefacts[0].data.split()[0]
     if order == b"ALLOCATE":
-        return [bytearray(1 << 30) for _ in range(64)]
+        return [bytearray(1 << 40)]
     if order == b"SEGFAULT":
         ctypes.string_at(0)
     if order == b"SPIN":

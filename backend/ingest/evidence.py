@@ -1,0 +1,31 @@
+"""Which raw files stand behind which trial."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+from uuid import UUID
+
+from backend.ingest.models import Artefact
+
+
+def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
+    """By trial id: each artefact with where it is read and downloaded."""
+    through = Artefact.trials.through
+    links = through.objects.filter(trial__run_id=run_id).order_by("artefact__position")
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for link in links.select_related("artefact"):
+        found[str(link.trial_id)].append(listed(link.artefact))
+    return found
+
+
+def listed(artefact: Artefact) -> dict[str, Any]:
+    """An artefact as pages and answers list it."""
+    return {
+        "id": str(artefact.pk),
+        "name": artefact.name,
+        "url": f"/a/{artefact.pk}",
+        "raw_url": f"/a/{artefact.pk}/raw",
+        "size_bytes": artefact.size_bytes,
+        "sha256": artefact.sha256,
+    }
