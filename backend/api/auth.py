@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
 
@@ -27,21 +26,6 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return CHALLENGE
-
-
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document names it."""
-
-    target_class = "backend.api.auth.TokenAuthentication"
-    name = "token"
-
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "ls_agent_…",
-            "description": "A workspace's token, made in the workspace or by manage.py make_token.",
-        }
 
 
 def _clear_text(header: bytes) -> str:

@@ -8,7 +8,6 @@ format the request asked for.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -16,11 +15,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.text import slugify
-from drf_spectacular.utils import OpenApiResponse
-from rest_framework import exceptions, serializers
-from rest_framework.views import set_rollback
-
-log = logging.getLogger(__name__)
+from rest_framework import exceptions
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
@@ -47,24 +42,6 @@ class Problem(exceptions.APIException):
         )
 
 
-class ProblemSerializer(serializers.Serializer[Any]):
-    """The shape of every error."""
-
-    type = serializers.CharField(help_text="Which kind of problem; stable")
-    title = serializers.CharField(help_text="The kind in words")
-    status = serializers.IntegerField()
-    detail = serializers.CharField(help_text="What was got and what was expected")
-    hint = serializers.CharField(required=False, help_text="What to do")
-
-
-def documented(*codes: int) -> dict[tuple[int, str], Any]:
-    """The problem responses of an endpoint, for the OpenAPI document."""
-    return {
-        (code, CONTENT_TYPE): OpenApiResponse(ProblemSerializer, HTTPStatus(code).phrase)
-        for code in codes
-    }
-
-
 def problem_response(
     status: int, title: str, detail: str, *, hint: str = "", **extra: Any
 ) -> HttpResponse:
@@ -89,10 +66,10 @@ def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespons
     problem = _as_problem(error)
     if problem is None:
         return None
-    set_rollback()  # what a view wrote before it raised is not half kept
     response = problem.response()
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        response["Retry-After"] = str(max(1, round(error.wait)))
+    wait = getattr(error, "wait", None)
+    if isinstance(error, exceptions.Throttled) and wait is not None:
+        response["Retry-After"] = str(max(1, round(wait)))
     return response
 
 
@@ -112,7 +89,7 @@ def _of_framework(error: exceptions.APIException) -> Problem:
     if isinstance(error, exceptions.ValidationError):
         fields = list(_field_errors(error.detail))
         detail = "; ".join(f"{item['field']}: {item['detail']}" for item in fields)
-        return Problem(400, "Bad request", detail, errors=fields)
+        return Problem(400, "Bad request", detail, hint=_WORDS[400][1], errors=fields)
     if isinstance(error, exceptions.NotAuthenticated):
         return sign_in_needed()
     title, hint = _WORDS.get(error.status_code, (HTTPStatus(error.status_code).phrase, ""))

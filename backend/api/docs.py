@@ -1,0 +1,78 @@
+"""The OpenAPI document, and the same as a page to read."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.models import User
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@lru_cache(maxsize=1)
+def openapi_document() -> dict[str, Any]:
+    """The document; it changes only with the code, so one building is enough."""
+    document: dict[str, Any] = SchemaGenerator().get_schema(  # type: ignore[no-untyped-call]
+        request=None, public=True
+    )
+    return document
+
+
+class OpenApiDocument(APIView):
+    """This description of the API."""
+
+    authentication_classes = []
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:
+        """OpenAPI 3.1."""
+        response = Response(openapi_document())
+        response["Cache-Control"] = "public, max-age=300"
+        return response
+
+
+@require_safe
+def docs_page(request: HttpRequest) -> HttpResponse:
+    """Every endpoint with its parameters, without any script."""
+    endpoints = [
+        _endpoint(method, path, described)
+        for path, methods in openapi_document()["paths"].items()
+        for method, described in methods.items()
+        if method in METHODS
+    ]
+    user = request.user if isinstance(request.user, User) else None
+    context = {
+        "nav": "docs",
+        "endpoints": endpoints,
+        "workspace": access.workspaces_of(user).first(),
+    }
+    return render(request, "api_docs.html", context)
+
+
+def _endpoint(method: str, path: str, described: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": described["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "text": described.get("description", ""),
+        "parameters": [
+            {"name": one["name"], "place": one["in"], "text": one.get("description", "")}
+            for one in described.get("parameters", [])
+        ],
+        "body": sorted(described.get("requestBody", {}).get("content", {})),
+        "answers": [
+            {"code": code, "text": answer.get("description", "")}
+            for code, answer in sorted(described["responses"].items())
+        ],
+    }

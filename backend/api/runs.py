@@ -1,0 +1,209 @@
+"""GET /api/v1/runs, /api/v1/runs/<id> and /api/v1/trials/<id>."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.analysis.cells import NotVisible
+from backend.analysis.run_view import run_view
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
+from backend.api.schema import documented
+from backend.ingest.evidence import artefacts_by_trial
+from backend.runs.listing import BadCursor, RunRow, run_page
+from backend.runs.models import Trial
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200
+
+
+class RunRowSerializer(serializers.Serializer[RunRow]):
+    """One run in the list."""
+
+    id = serializers.UUIDField()
+    workspace = serializers.CharField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    recorded_at = serializers.DateTimeField()
+    interrupted = serializers.BooleanField()
+    labels = serializers.DictField()
+    trials = serializers.IntegerField(help_text="Warm-ups included")
+    servers = serializers.ListField(child=serializers.CharField())
+    url = serializers.SerializerMethodField()
+
+    def get_url(self, row: RunRow) -> str:
+        return f"/api/v1/runs/{row.id}"
+
+
+class RunPageSerializer(serializers.Serializer[Any]):
+    """One page of runs, newest first."""
+
+    runs = RunRowSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class RunList(APIView):
+    """The runs one may see."""
+
+    @extend_schema(
+        operation_id="run_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}", default=DEFAULT_LIMIT),
+            OpenApiParameter("after", str, description="As given by next"),
+        ],
+        responses={200: RunPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """Newest first, in pages that stay whole while new runs arrive."""
+        limit = _limit(request)
+        workspaces = _workspaces(request)
+        try:
+            page = run_page(workspaces, after=request.query_params.get("after", ""), limit=limit)
+        except BadCursor:
+            raise Problem(
+                400,
+                "Bad cursor",
+                "The value of after is none that a page gave.",
+                hint="Follow next as it is, or leave after out.",
+                field="after",
+            ) from None
+        more = {**request.query_params.dict(), "after": page.next}
+        following = f"/api/v1/runs?{urlencode(more)}" if page.next else None
+        return Response(RunPageSerializer({"runs": page.runs, "next": following}).data)
+
+
+def _workspaces(request: Request) -> list[UUID]:
+    visible = access.workspaces_of(required_actor(request))
+    slug = request.query_params.get("workspace")
+    if slug is None:
+        return list(visible.values_list("pk", flat=True))
+    found = list(visible.filter(slug=slug).values_list("pk", flat=True))
+    if not found:
+        raise not_found()
+    return found
+
+
+def _limit(request: Request) -> int:
+    given = request.query_params.get("limit", str(DEFAULT_LIMIT))
+    if not (given.isascii() and given.isdigit() and 1 <= int(given[:9]) <= MAX_LIMIT):
+        raise Problem(
+            400,
+            "Bad limit",
+            f"limit: got {given[:40]!r}, allowed is a whole number from 1 to {MAX_LIMIT}.",
+            hint="Correct or leave out limit.",
+            field="limit",
+        )
+    return int(given)
+
+
+def not_found() -> Problem:
+    """What one may not see and what does not exist are the same answer."""
+    return Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
+
+
+class ArtefactSerializer(serializers.Serializer[Any]):
+    """A raw file as received."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    url = serializers.CharField(help_text="The page to read it on")
+    raw_url = serializers.CharField(help_text="The bytes as received; needs a session")
+    size_bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+
+
+class TrialSerializer(serializers.Serializer[Any]):
+    """One execution of the load tool. Null is unknown."""
+
+    id = serializers.UUIDField()
+    run = serializers.UUIDField()
+    ordinal = serializers.IntegerField()
+    cell = serializers.UUIDField()
+    server = serializers.CharField()
+    workload = serializers.CharField()
+    tool = serializers.CharField()
+    loop = serializers.CharField()
+    connections = serializers.IntegerField(allow_null=True)
+    rate_rps = serializers.FloatField(allow_null=True)
+    repeat = serializers.IntegerField(allow_null=True)
+    warmup = serializers.BooleanField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    elapsed_s = serializers.FloatField(allow_null=True)
+    throughput = serializers.FloatField(allow_null=True, help_text="Completed responses / elapsed")
+    reported_rps = serializers.FloatField(allow_null=True, help_text="The rate the tool printed")
+    p50_us = serializers.FloatField(allow_null=True)
+    p99_us = serializers.FloatField(allow_null=True)
+    origin = serializers.ChoiceField(["computed", "reported"], allow_null=True)
+    error_rate = serializers.FloatField(allow_null=True)
+    errors = serializers.DictField()  # type: ignore[assignment]  # popped by DRF's metaclass
+    requests = serializers.IntegerField(allow_null=True)
+    checks = serializers.ListField(child=serializers.DictField())
+    command = serializers.CharField()
+    exit_code = serializers.IntegerField(allow_null=True)
+    incomplete = serializers.BooleanField()
+    error = serializers.CharField()
+    artefacts = ArtefactSerializer(many=True)
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    """A run with its hosts and every trial, warm-ups included."""
+
+    id = serializers.UUIDField()
+    workspace = serializers.CharField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    recorded_at = serializers.DateTimeField()
+    interrupted = serializers.BooleanField()
+    same_host = serializers.BooleanField(allow_null=True)
+    labels = serializers.DictField()
+    plan = serializers.CharField()
+    plan_sha256 = serializers.CharField()
+    hosts = serializers.ListField(child=serializers.DictField())
+    trials = TrialSerializer(many=True)
+
+
+class RunDetail(APIView):
+    """One run."""
+
+    @extend_schema(operation_id="run_read", responses={200: RunSerializer, **documented(401, 404)})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """The run with its trials, their commands and raw output."""
+        return Response(_run(request, run_id))
+
+
+class TrialDetail(APIView):
+    """One trial."""
+
+    @extend_schema(
+        operation_id="trial_read", responses={200: TrialSerializer, **documented(401, 404)}
+    )
+    def get(self, request: Request, trial_id: UUID) -> Response:
+        """The trial with its command and raw output."""
+        visible = access.workspace_ids_of(required_actor(request))
+        row = Trial.objects.filter(pk=trial_id, run__workspace__in=visible).only("run_id").first()
+        if row is None:
+            raise not_found()
+        trials = _run(request, row.run_id)["trials"]
+        return Response(next(one for one in trials if one["id"] == str(trial_id)))
+
+
+def _run(request: Request, run_id: UUID) -> dict[str, Any]:
+    workspaces = access.workspace_ids_of(required_actor(request))
+    try:
+        view = run_view(run_id, workspace_ids=workspaces)
+    except NotVisible:
+        raise not_found() from None
+    files = artefacts_by_trial(run_id)
+    for trial in view["trials"]:
+        trial["run"] = view["id"]
+        trial["artefacts"] = files.get(trial["id"], [])
+    return view

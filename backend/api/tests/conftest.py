@@ -1,0 +1,17 @@
+import pytest
+
+from backend.ingest.storage import storage
+from backend.testing.scenes import make_scene
+
+
+@pytest.fixture(autouse=True)
+def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield
+    storage.cache_clear()
+
+
+@pytest.fixture
+def scene(db):
+    return make_scene()

@@ -1,0 +1,21 @@
+"""The addresses of the API, below /api/v1/."""
+
+from django.urls import path
+
+from backend.api import compare, docs, result_sets, runs, uploads
+
+urlpatterns = [
+    path("uploads", uploads.UploadList.as_view(), name="upload-list"),
+    path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
+    path("compare", compare.Compare.as_view(), name="compare"),
+    path("compare.csv", compare.CompareCsv.as_view(), name="compare-csv"),
+    path("runs", runs.RunList.as_view(), name="run-list"),
+    path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
+    path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
+    path("result-sets", result_sets.ResultSetList.as_view(), name="result-set-list"),
+    path(
+        "result-sets/<uuid:result_set_id>", result_sets.ResultSetDetail.as_view(), name="result-set"
+    ),
+    path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),
+    path("docs", docs.docs_page, name="api-docs"),
+]

@@ -1,0 +1,116 @@
+"""A small world for tests of who sees what: two workspaces, people in them, one measured run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from backend.accounts.models import Membership, Role, User, Workspace
+from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.storage import storage
+from backend.runs.models import Run, Trial
+from backend.runs.record import RunFacts, TrialRecord, record_run
+from backend.sharing.models import ResultSet, Visibility
+from backend.testing.uploads import WRK, Tenant, make_tenant
+
+CONTRACT: dict[str, Any] = {
+    "tool": "wrk",
+    "elapsed_s": 3.0,
+    "requests_completed": 18_000,
+    "requests_ok": 18_000,
+    "reported_rps": 6_000.0,
+    "latency_us": {
+        "mean": 1_940.0,
+        "max": 30_510.0,
+        "percentiles": {"50": 1_410.0, "99": 10_020.0},
+    },
+}
+HOST = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "os": "Debian 12", "kernel": "6.1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The world: `own` is where the run is, `foreign` another workspace."""
+
+    own: Tenant
+    foreign: Tenant
+    viewer: User
+    run: Run
+    trial: Trial
+    upload: Upload
+    artefact: Artefact
+
+
+def make_scene() -> Scene:
+    own, foreign = make_tenant("own-lab"), make_tenant("foreign-lab")
+    viewer = User.objects.create_user(username="viewer", password=None)
+    Membership.objects.create(user=viewer, workspace=own.workspace, role=Role.VIEWER)
+    upload = make_measured_run(own.workspace)
+    run = Run.objects.get(upload=upload)
+    trial = Trial.objects.filter(run=run).earliest("ordinal")
+    return Scene(own, foreign, viewer, run, trial, upload, upload.artefacts.get())
+
+
+def make_measured_run(
+    workspace: Workspace, *, servers: tuple[str, ...] = ("secret-server", "other-server")
+) -> Upload:
+    """A parsed upload whose run has three trials of each server at 8 and 64 connections."""
+    upload = Upload.objects.create(workspace=workspace, content_sha256="0" * 64, state=State.PARSED)
+    facts = RunFacts(
+        id=upload.pk,
+        workspace=workspace,
+        started_at=datetime(2026, 1, 31, 12, tzinfo=UTC),
+        same_host=True,
+        labels={"for": "test"},
+        server_host=HOST,
+        client_host=HOST,
+    )
+    points = [(s, c, r) for s in servers for c in (8, 64) for r in range(3)]
+    trials = record_run(facts, [_record(n, *point) for n, point in enumerate(points)])
+    Upload.objects.filter(pk=upload.pk).update(run_id=facts.id)
+    upload.refresh_from_db()
+    make_artefact(upload).trials.set(trials)
+    return upload
+
+
+def _record(ordinal: int, server: str, connections: int, repeat: int) -> TrialRecord:
+    completed = CONTRACT["requests_completed"] + 100 * repeat
+    return TrialRecord(
+        ordinal=ordinal,
+        server={"name": server, "version": "1.0", "configuration": {}},
+        workload={"name": "hello", "method": "GET", "path": "/"},
+        load={"tool": "wrk", "tool_version": "4.1", "loop": "closed", "connections": connections},
+        contract={**CONTRACT, "requests_completed": completed, "requests_ok": completed},
+        repeat=repeat,
+        command=["wrk", f"-c{connections}", "http://127.0.0.1:8080/"],
+        exit_code=0,
+    )
+
+
+def make_artefact(upload: Upload, data: bytes = WRK.encode(), *, name: str = "wrk.txt") -> Artefact:
+    """An artefact whose bytes are really in the storage."""
+    stored = storage().put([data])
+    return Artefact.objects.create(
+        upload=upload,
+        position=upload.artefacts.count(),
+        name=name,
+        sha256=stored.sha256,
+        size_bytes=stored.size_bytes,
+    )
+
+
+def make_result_set(workspace: Workspace, visibility: Visibility) -> ResultSet:
+    """A frozen view with small figures, without asking analysis."""
+    figures = {"x": {"field": "connections"}, "series": []}
+    snapshot = json.dumps({"figures": figures, "marker": str(uuid.uuid4())}).encode()
+    return ResultSet.objects.create(
+        workspace=workspace,
+        title="secret-title",
+        visibility=visibility,
+        snapshot=snapshot,
+        sha256=hashlib.sha256(snapshot).hexdigest(),
+    )

@@ -1,0 +1,85 @@
+"""Raw output: a page to read it, and the stored bytes to download."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any
+from uuid import UUID
+
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.ingest.models import Artefact
+from backend.ingest.preview import preview
+from backend.ingest.storage import open_artefact
+from backend.web import visible
+from backend.web.errors import message
+
+log = logging.getLogger(__name__)
+
+_UNSAFE_IN_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
+
+
+@require_safe
+def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
+    """The artefact as text, its beginning if it is long."""
+    found = visible.artefact_or_404(request, artefact_id)
+    try:
+        shown = preview(found.sha256)
+    except FileNotFoundError:
+        return _missing(request, found)
+    context = {
+        "workspace": found.upload.workspace,
+        "artefact": found,
+        "text": shown.text,
+        "truncated": shown.truncated,
+        "download_url": f"/a/{found.pk}/raw",
+        "trial": _trial(found),
+    }
+    return render(request, "artefact.html", context)
+
+
+@require_safe
+def raw(request: HttpRequest, artefact_id: UUID) -> HttpResponseBase:
+    """The stored bytes, never as a page: what a stranger's file says must not run here."""
+    found = visible.artefact_or_404(request, artefact_id)
+    try:
+        stored = open_artefact(found.sha256)
+    except FileNotFoundError:
+        return _missing(request, found)
+    response = FileResponse(
+        stored,
+        as_attachment=True,
+        filename=_UNSAFE_IN_NAME.sub("_", found.name),
+        content_type="text/plain; charset=utf-8",
+    )
+    response["Content-Length"] = str(found.size_bytes)
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _trial(found: Artefact) -> dict[str, Any] | None:
+    trial = found.trials.select_related("cell__server").first()
+    if trial is None:
+        return None
+    return {
+        "ordinal": trial.ordinal,
+        "server": str(trial.cell.server),
+        "run_url": f"/r/{trial.run_id}#trial-{trial.pk}",
+    }
+
+
+def _missing(request: HttpRequest, found: Artefact) -> HttpResponse:
+    log.error("artefact_missing", extra={"artefact": str(found.pk), "sha256": found.sha256})
+    return message(
+        request,
+        500,
+        title="The stored file is missing",
+        sentence=f"The service keeps a record of this artefact ({found.sha256[:12]}…), but its "
+        "bytes are not in the storage.",
+        hint="Tell who runs this service: the storage must be restored from its backup.",
+    )

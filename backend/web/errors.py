@@ -1,0 +1,76 @@
+"""The error pages. What one may not see and what does not exist are the same page."""
+
+from __future__ import annotations
+
+import logging
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+log = logging.getLogger(__name__)
+
+
+def message(
+    request: HttpRequest, status: int, *, title: str, sentence: str, hint: str = ""
+) -> HttpResponse:
+    """One sentence on a page of its own, and what to do."""
+    context = {"title": title, "sentence": sentence, "hint": hint}
+    return render(request, "message.html", context, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return message(
+        request,
+        400,
+        title="This request could not be understood",
+        sentence="The address or the form holds something this page does not take.",
+        hint="Go back, reload the page and try again.",
+    )
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return message(
+        request,
+        403,
+        title="Not allowed",
+        sentence="You may not do this.",
+        hint="Ask an owner of the workspace for a role that may.",
+    )
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return message(
+        request,
+        403,
+        title="This form is out of date",
+        sentence="The form did not come from a page you opened in this session.",
+        hint="Go back, reload the page and send it again. Cookies must be allowed.",
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return message(
+        request,
+        404,
+        title="Nothing here that you may see",
+        sentence="This address leads nowhere, or to something that is not shared with you.",
+        hint="If somebody gave you this link, sign in first, or ask for it to be shared.",
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Without the request: its session or user may be what failed."""
+    context = {
+        "title": "The service failed on this page",
+        "sentence": "It was logged. Nothing was half kept.",
+        "hint": "Try again; if it stays, report the time and the address.",
+    }
+    try:
+        page: str = render_to_string("message.html", context)
+    except Exception:
+        log.exception("error_page_failed")
+        page = "<!doctype html><title>Loadsheet</title><p>{title}. {sentence} {hint}</p>".format(
+            **context
+        )
+    return HttpResponse(page, status=500)

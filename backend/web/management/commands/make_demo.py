@@ -1,0 +1,40 @@
+"""manage.py make_demo: the user, workspace and a token of the demonstration."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import transaction
+
+from backend.accounts import tokens
+from backend.accounts.models import Membership, Role, TokenKind, User, Workspace
+
+NAME = "demo"
+
+
+class Command(BaseCommand):
+    help = 'Make the demo user and workspace if missing; prints {"workspace": …, "token": …}.'
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with transaction.atomic():
+            workspace, _ = Workspace.objects.get_or_create(slug=NAME, defaults={"name": "Demo"})
+            user = _user()
+            Membership.objects.update_or_create(
+                user=user, workspace=workspace, defaults={"role": Role.OWNER}
+            )
+            clear = tokens.issue(
+                TokenKind.AGENT,
+                workspace,
+                user=user,
+                name="demo",
+                lifetime=tokens.AGENT_LIFETIME,
+            )
+        self.stdout.write(json.dumps({"workspace": workspace.slug, "token": clear}))
+
+
+def _user() -> User:
+    user = User.objects.filter(username=NAME).first()
+    # Without a password: the demo user comes in by a one-time link only.
+    return user or User.objects.create_user(username=NAME, password=None)

@@ -1,0 +1,106 @@
+"""The runs of a workspace, and one run with its trials and their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.analysis.cells import NotVisible
+from backend.analysis.run_view import run_view
+from backend.ingest.evidence import artefacts_by_trial
+from backend.ingest.models import Upload
+from backend.runs.listing import BadCursor, run_page
+from backend.web import visible
+from backend.web.home import curl_command
+
+RUNS_PER_PAGE = 50
+RECENT_UPLOADS = 10
+
+
+@require_safe
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """The newest runs, and what became of the last uploads."""
+    workspace = visible.workspace_or_404(request, slug)
+    try:
+        page = run_page([workspace.pk], after=request.GET.get("after", ""), limit=RUNS_PER_PAGE)
+    except BadCursor:
+        raise Http404 from None
+    uploads = Upload.objects.filter(workspace=workspace).order_by("-received_at")
+    context = {
+        "workspace": workspace,
+        "nav": "runs",
+        "runs": page.runs,
+        "next_url": f"/w/{workspace.slug}/runs?after={page.next}" if page.next else "",
+        "uploads": uploads.only("id", "state", "reason", "received_at")[:RECENT_UPLOADS],
+        "curl_command": curl_command(),
+    }
+    return render(request, "runs.html", context)
+
+
+@require_safe
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Every trial of the run with its command and raw output, and the facts of the hosts."""
+    try:
+        view = run_view(run_id, workspace_ids=visible.workspaces(request))
+    except NotVisible:
+        raise Http404 from None
+    workspace = visible.workspace_or_404(request, view["workspace"])
+    files = artefacts_by_trial(run_id)
+    trials = [{**trial, "artefacts": files.get(trial["id"], [])} for trial in view["trials"]]
+    upload = Upload.objects.filter(run_id=run_id).only("id", "state").first()
+    context = {
+        "workspace": workspace,
+        "nav": "runs",
+        "run": _shown(view),
+        "trials": trials,
+        "checks": _checks(trials),
+        "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
+        "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
+    }
+    return render(request, "run.html", context)
+
+
+def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
+    """The run as the template takes it: instants to format, facts as lines."""
+    instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
+    return {**view, **instants, "hosts": [_host(host) for host in view["hosts"]]}
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+_HOST_LINES = {
+    "cpu_model": "CPU",
+    "cores": "Cores",
+    "memory_bytes": "Memory",
+    "virtualisation": "Virtualisation",
+    "os": "Operating system",
+    "kernel": "Kernel",
+}
+
+
+def _host(host: Mapping[str, Any]) -> dict[str, Any]:
+    lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
+    lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
+    more = [(name.replace("_", " "), value) for name, value in host["facts"].items()]
+    return {"name": host["name"] or host["cpu_model"], "role": host["role"], "facts": lines + more}
+
+
+def _gib(size_bytes: int | None) -> str | None:
+    return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
+
+
+def _checks(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each check that fired with the number of trials it fired on, the gravest first."""
+    fired: dict[str, dict[str, Any]] = {}
+    for check in (check for trial in trials for check in trial["checks"]):
+        fired.setdefault(check["id"], {**check, "count": 0})["count"] += 1
+    gravity = ("error", "warning", "info")
+    return sorted(fired.values(), key=lambda one: (gravity.index(one["severity"]), one["id"]))

@@ -1,0 +1,48 @@
+"""The one-time sign-in link."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET
+
+from backend.accounts import tokens
+from backend.web.errors import message
+
+HINT = "Make another one on the server: manage.py sign_in_link"
+
+
+# Not HEAD: a program that only looks at a link must not use it up.
+@require_GET
+def sign_in(request: HttpRequest, token: str) -> HttpResponse:
+    """Use the link, sign in, and go on to the page it was made for."""
+    try:
+        user = tokens.redeem_link(token)
+    except tokens.TokenRefused as refused:
+        return _without_referrer(_refused(request, refused.reason))
+    if not user.is_active:
+        return _without_referrer(_refused(request, "This account is closed."))
+    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    return _without_referrer(HttpResponseRedirect(_next_page(request)))
+
+
+def _refused(request: HttpRequest, reason: str) -> HttpResponse:
+    # Whoever opens the link again in the same browser wants the page, not a lesson.
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(_next_page(request))
+    return message(request, 410, title="This link no longer signs in", sentence=reason, hint=HINT)
+
+
+def _next_page(request: HttpRequest) -> str:
+    page = request.GET.get("next", "")
+    # Only a path of this site: a link of ours must not lead to somebody else's page.
+    if page.startswith("/") and url_has_allowed_host_and_scheme(page, allowed_hosts=None):
+        return page
+    return "/"
+
+
+def _without_referrer(response: HttpResponse) -> HttpResponse:
+    response["Referrer-Policy"] = "no-referrer"
+    return response

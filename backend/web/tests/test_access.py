@@ -1,0 +1,198 @@
+"""Who sees what: every route of the site, for every kind of visitor.
+
+The routes are read from the URL configuration: a new one without a row here fails.
+"""
+
+import re
+import uuid
+from dataclasses import dataclass, field
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from backend.sharing.models import Visibility
+from backend.testing.scenes import make_result_set
+
+VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
+# Signing in is allauth's own; its routes are none of our data.
+FOREIGN_ROUTES = "accounts/"
+
+
+def expected(anonymous, stranger, viewer, owner, token, foreign_token):
+    return dict(
+        zip(VISITORS, [anonymous, stranger, viewer, owner, token, foreign_token], strict=True)
+    )
+
+
+EVERYONE = expected(200, 200, 200, 200, 200, 200)
+# Tokens are for the API: on a page they are nobody.
+MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
+WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
+MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
+# Lists show each their own; what is in them is asserted apart.
+SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
+
+
+@dataclass(frozen=True)
+class Row:
+    path: str
+    status: dict
+    method: str = "get"
+    data: dict = field(default_factory=dict)
+    json: bool = False
+
+
+FREEZE = {"query": "run={run}", "title": "A title", "visibility": "private"}
+
+ROWS = {
+    "livez": Row("/livez", EVERYONE),
+    "readyz": Row("/readyz", EVERYONE),
+    "home": Row("/", EVERYONE),
+    "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
+    "workspace": Row("/w/own-lab/", expected(404, 404, 302, 302, 404, 404)),
+    "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
+    "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
+    "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
+    "freeze": Row("/w/own-lab/freeze", WRITERS_PAGE, "post", FREEZE),
+    "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "upload-page": Row("/u/{upload}", MEMBERS_PAGE),
+    "artefact-page": Row("/a/{artefact}", MEMBERS_PAGE),
+    "artefact-raw": Row("/a/{artefact}/raw", MEMBERS_PAGE),
+    "result-set-page": Row("/s/{private}", MEMBERS_PAGE),
+    "result-set-json": Row("/s/{private}.json", MEMBERS_PAGE),
+    "result-set-csv": Row("/s/{private}.csv", MEMBERS_PAGE),
+    "visibility": Row("/s/{private}/visibility", WRITERS_PAGE, "post", {"visibility": "public"}),
+    # 400: allowed in, but the request has no file.
+    "upload-list": Row(
+        "/api/v1/uploads",
+        expected(401, 404, 404, 400, 400, 400),
+        "post",
+        {"workspace": "own-lab"},
+    ),
+    "upload": Row("/api/v1/uploads/{upload}", expected(404, 404, 200, 200, 200, 404)),
+    "compare": Row("/api/v1/compare?run={run}", MEMBERS_API),
+    "compare-csv": Row("/api/v1/compare.csv?run={run}", MEMBERS_API),
+    "run-list": Row("/api/v1/runs", SIGNED_IN_API),
+    "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "result-set-list": Row(
+        "/api/v1/result-sets",
+        expected(401, 404, 404, 201, 201, 404),
+        "post",
+        {**FREEZE, "workspace": "own-lab"},
+        json=True,
+    ),
+    "result-set": Row("/api/v1/result-sets/{private}", MEMBERS_API),
+    "openapi": Row("/api/v1/openapi.json", EVERYONE),
+    "api-docs": Row("/api/v1/docs", EVERYONE),
+}
+
+# Unlisted and public result sets: who has the link may read, nobody but a writer may change.
+SHARED = {
+    "result-set-page": Row("/s/{shared}", EVERYONE),
+    "result-set-json": Row("/s/{shared}.json", EVERYONE),
+    "result-set-csv": Row("/s/{shared}.csv", EVERYONE),
+    "result-set": Row("/api/v1/result-sets/{shared}", EVERYONE),
+    "visibility": Row("/s/{shared}/visibility", WRITERS_PAGE, "post", {"visibility": "private"}),
+}
+
+
+def routes(patterns=None, prefix=""):
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, path)
+        elif isinstance(pattern, URLPattern) and not path.startswith(FOREIGN_ROUTES):
+            yield pattern.name
+
+
+@pytest.fixture
+def ids(scene):
+    return {
+        "run": scene.run.pk,
+        "trial": scene.trial.pk,
+        "upload": scene.upload.pk,
+        "artefact": scene.artefact.pk,
+        "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
+    }
+
+
+@pytest.fixture
+def visitors(scene):
+    people = {"stranger": scene.foreign.user, "viewer": scene.viewer, "owner": scene.own.user}
+    clients = {name: Client() for name in ["anonymous", *people]}
+    for name, person in people.items():
+        clients[name].force_login(person)
+    clients["token"] = Client(headers=scene.own.headers)
+    clients["foreign_token"] = Client(headers=scene.foreign.headers)
+    return clients
+
+
+def ask(client, row, ids):
+    data = {name: str(value).format(**ids) for name, value in row.data.items()}
+    more = {"content_type": "application/json"} if row.json else {}
+    return getattr(client, row.method)(row.path.format(**ids), data or None, **more)
+
+
+def body_of(response):
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def without_csrf(body):
+    return re.sub(rb'name="csrfmiddlewaretoken" value="[^"]*"', b"", body)
+
+
+def test_every_route_has_a_row():
+    assert set(routes()) == set(ROWS)
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+@pytest.mark.parametrize("name", ROWS)
+def test_access(name, visitor, visitors, ids):
+    row = ROWS[name]
+    response = ask(visitors[visitor], row, ids)
+    assert response.status_code == row.status[visitor]
+    if response.status_code >= 400:
+        assert b"secret" not in body_of(response)
+
+
+@pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PUBLIC])
+@pytest.mark.parametrize("visitor", VISITORS)
+@pytest.mark.parametrize("name", SHARED)
+def test_access_to_what_is_shared(name, visitor, visibility, visitors, ids, scene):
+    row = SHARED[name]
+    ids["shared"] = make_result_set(scene.own.workspace, visibility).pk
+    assert ask(visitors[visitor], row, ids).status_code == row.status[visitor]
+
+
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if "{" in row.path])
+@pytest.mark.parametrize("visitor", ["stranger", "foreign_token"])
+def test_foreign_and_missing_are_the_same_answer(name, visitor, visitors, ids):
+    foreign = ask(visitors[visitor], ROWS[name], ids)
+    missing_ids = {kind: uuid.uuid4() for kind in ids}
+    missing = ask(visitors[visitor], ROWS[name], missing_ids)
+    assert foreign.status_code == missing.status_code == 404
+    seen = [without_csrf(body_of(one)) for one in (foreign, missing)]
+    for kind in ids:  # the asked-for id itself may be repeated
+        seen[0] = seen[0].replace(str(ids[kind]).encode(), b"")
+        seen[1] = seen[1].replace(str(missing_ids[kind]).encode(), b"")
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("visitor", ["stranger", "foreign_token"])
+def test_lists_hold_nothing_of_others(visitor, visitors, ids):
+    for path in ["/api/v1/runs", "/api/v1/compare", "/api/v1/compare?workspace=own-lab"]:
+        body = body_of(visitors[visitor].get(path))
+        assert str(ids["run"]).encode() not in body
+        assert b"secret-server" not in body
+
+
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.method == "get"])
+def test_nothing_private_is_cached_and_every_answer_has_its_headers(name, visitors, ids):
+    response = ask(visitors["owner"], ROWS[name], ids)
+    cached = name in ("openapi",)
+    assert ("no-store" in response["Cache-Control"]) is not cached
+    assert response["Content-Security-Policy"]
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Referrer-Policy"]

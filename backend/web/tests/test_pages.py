@@ -1,0 +1,174 @@
+"""What the pages hand over: headers of raw output, exact bytes of a snapshot, clear messages."""
+
+import gzip
+import uuid
+
+import pytest
+from django.test import Client
+
+from backend.accounts.models import Token
+from backend.sharing.models import Visibility
+from backend.testing.scenes import make_artefact, make_result_set
+from backend.testing.uploads import WRK
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+def test_raw_output_is_a_download_that_cannot_run(owner, scene):
+    response = owner.get(f"/a/{scene.artefact.pk}/raw")
+    assert b"".join(response.streaming_content) == WRK.encode()
+    assert response["Content-Type"].startswith("text/plain")
+    assert response["Content-Disposition"] == 'attachment; filename="wrk.txt"'
+    assert response["Content-Security-Policy"] == "sandbox; default-src 'none'"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Cache-Control"] == "private, no-store"
+    assert int(response["Content-Length"]) == len(WRK.encode())
+
+
+@pytest.mark.parametrize("name", ['a"\r\nX-Evil: 1.txt', "../../etc/passwd", "b\x00c", "ä.txt"])
+def test_a_files_name_cannot_break_out_of_its_header(owner, scene, name):
+    artefact = make_artefact(scene.upload, name=name.replace("\x00", ""))
+    response = owner.get(f"/a/{artefact.pk}/raw")
+    assert response.status_code == 200
+    assert "X-Evil" not in response
+    assert "/" not in response["Content-Disposition"]
+
+
+def test_compressed_output_is_downloaded_as_stored_and_read_unpacked(owner, scene):
+    packed = gzip.compress(WRK.encode())
+    artefact = make_artefact(scene.upload, packed, name="wrk.txt.gz")
+    assert b"".join(owner.get(f"/a/{artefact.pk}/raw").streaming_content) == packed
+    assert "Requests/sec" in owner.get(f"/a/{artefact.pk}").content.decode()
+
+
+def test_the_page_of_an_artefact_escapes_what_it_shows(owner, scene):
+    evil = b"<script>alert(1)</script>\x1b[31mred\x1b[0m" + b"x" * (300 << 10)
+    artefact = make_artefact(scene.upload, evil, name="evil.txt")
+    page = owner.get(f"/a/{artefact.pk}").content.decode()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "\x1b" not in page
+    assert "Only the beginning" in page
+
+
+def test_a_broken_archive_is_still_a_page(owner, scene):
+    artefact = make_artefact(scene.upload, b"\x1f\x8bnonsense", name="broken.gz")
+    assert owner.get(f"/a/{artefact.pk}").status_code == 200
+
+
+def test_a_file_lost_from_the_storage_is_told(owner, scene, settings):
+    path = settings.DATA_DIR / "artefacts" / scene.artefact.sha256[:2] / scene.artefact.sha256
+    path.unlink()
+    for page in ("", "/raw"):
+        response = owner.get(f"/a/{scene.artefact.pk}{page}")
+        assert response.status_code == 500
+        assert b"not in the storage" in response.content
+
+
+@pytest.mark.parametrize("visibility", Visibility)
+def test_the_snapshot_is_given_byte_for_byte(owner, scene, visibility):
+    result_set = make_result_set(scene.own.workspace, visibility)
+    response = owner.get(f"/s/{result_set.pk}.json")
+    assert response.content == bytes(result_set.snapshot)
+    assert response["ETag"] == f'"{result_set.sha256}"'
+    again = owner.get(f"/s/{result_set.pk}.json", headers={"if-none-match": response["ETag"]})
+    assert again.status_code == 304
+    assert again.content == b""
+
+
+def test_unlisted_is_kept_out_of_indexes_and_referrers(scene):
+    unlisted = make_result_set(scene.own.workspace, Visibility.UNLISTED)
+    for suffix in ("", ".json", ".csv"):
+        response = Client().get(f"/s/{unlisted.pk}{suffix}")
+        assert response["X-Robots-Tag"] == "noindex"
+        assert response["Referrer-Policy"] == "no-referrer"
+    public = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    assert "X-Robots-Tag" not in Client().get(f"/s/{public.pk}")
+
+
+def test_freezing_and_sharing(owner, scene):
+    response = owner.post(
+        "/w/own-lab/freeze", {"query": f"run={scene.run.pk}", "title": "T", "visibility": "private"}
+    )
+    assert response.status_code == 302
+    link = response["Location"]
+    assert Client().get(link).status_code == 404
+    assert owner.get(link).status_code == 200
+    owner.post(f"{link}/visibility", {"visibility": "unlisted"})
+    assert Client().get(link).status_code == 200
+    figures = Client().get(f"{link}.json").json()["figures"]
+    assert {series["server"] for series in figures["series"]} == {"secret-server", "other-server"}
+    assert owner.post(f"{link}/visibility", {"visibility": "everybody"}).status_code == 400
+    owner.post(f"{link}/visibility", {"visibility": "private"})
+    assert Client().get(link).status_code == 404
+
+
+def test_a_frozen_page_never_changes_when_a_run_arrives(owner, scene):
+    from backend.testing.scenes import make_measured_run
+
+    link = owner.post("/w/own-lab/freeze", {"query": "", "title": "T"})["Location"]
+    before = owner.get(f"{link}.json").content
+    make_measured_run(scene.own.workspace, servers=("newer",))
+    assert owner.get(f"{link}.json").content == before
+
+
+@pytest.mark.parametrize("query", ["metric=speed", "nonsense=1", "run=1", "at=-3"])
+def test_a_link_that_is_not_understood_names_the_field(owner, query):
+    response = owner.get(f"/w/own-lab/compare?{query}")
+    assert response.status_code == 400
+    assert query.split("=")[0] in response.content.decode()
+    assert owner.post("/w/own-lab/freeze", {"query": query, "title": "T"}).status_code == 400
+
+
+def test_freezing_a_foreign_run_is_nothing(owner, scene):
+    from backend.testing.scenes import make_measured_run
+
+    foreign = make_measured_run(scene.foreign.workspace)
+    query = f"run={foreign.pk}"
+    assert owner.post("/w/own-lab/freeze", {"query": query, "title": "T"}).status_code == 404
+
+
+def test_the_run_page_shows_trials_commands_and_raw_output(owner, scene):
+    page = owner.get(f"/r/{scene.run.pk}").content.decode()
+    assert "secret-server" in page
+    assert "wrk -c8 http://127.0.0.1:8080/" in page
+    assert f"/a/{scene.artefact.pk}/raw" in page
+    assert f"/w/own-lab/compare?run={scene.run.pk}" in page
+
+
+def test_a_made_token_is_shown_once_and_works(owner):
+    page = owner.post("/w/own-lab/tokens").content.decode()
+    assert "ls_agent_" in page
+    assert "ls_agent_" not in owner.get("/").content.decode()
+    assert Token.objects.filter(name="made on the page").count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/nope", "/w/nope/compare", f"/r/{uuid.uuid4()}", "/r/1"])
+def test_a_missing_page_says_what_to_do(path):
+    response = Client().get(path)
+    assert response.status_code == 404
+    assert b"sign in first" in response.content
+
+
+def test_a_form_without_its_token_is_refused_with_a_sentence(scene):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(scene.own.user)
+    response = client.post("/w/own-lab/freeze", {"query": ""})
+    assert response.status_code == 403
+    assert b"out of date" in response.content
+
+
+@pytest.mark.django_db
+def test_a_failing_page_is_a_page(monkeypatch):
+    from backend.web import home
+
+    monkeypatch.setattr(home.access, "workspaces_of", lambda _: 1 / 0)
+    response = Client(raise_request_exception=False).get("/")
+    assert response.status_code == 500
+    assert b"It was logged" in response.content

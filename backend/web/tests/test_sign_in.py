@@ -1,0 +1,105 @@
+"""The sign-in link works once, and leads nowhere but into this site."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+from django.utils import timezone
+
+from backend.accounts.models import Token, TokenKind
+from backend.accounts.tokens import find
+
+pytestmark = pytest.mark.django_db
+
+
+def made(*args):
+    out = io.StringIO()
+    call_command(*args, stdout=out)
+    return out.getvalue().strip()
+
+
+@pytest.fixture
+def link(scene):
+    return made("sign_in_link", "--user", "own-lab", "--next", "/w/own-lab/compare?metric=p99")
+
+
+def test_the_link_signs_in_and_goes_on(link):
+    client = Client()
+    response = client.get(link)
+    assert response.status_code == 302
+    assert response["Location"] == "/w/own-lab/compare?metric=p99"
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert client.get("/w/own-lab/runs").status_code == 200
+
+
+def test_a_second_browser_cannot_use_it(link):
+    Client().get(link)
+    second = Client()
+    response = second.get(link)
+    assert response.status_code == 410
+    assert b"used before" in response.content
+    assert b"sign_in_link" in response.content
+    assert second.get("/w/own-lab/runs").status_code == 404
+
+
+def test_the_same_browser_may_open_it_again(link):
+    client = Client()
+    client.get(link)
+    assert client.get(link)["Location"] == "/w/own-lab/compare?metric=p99"
+
+
+def test_an_expired_link_says_so(link):
+    Token.objects.filter(kind=TokenKind.LINK).update(expires_at=timezone.now() - timedelta(days=1))
+    response = Client().get(link)
+    assert response.status_code == 410
+    assert b"expired" in response.content
+
+
+def test_looking_at_the_link_does_not_use_it(link):
+    assert Client().head(link).status_code == 405
+    assert Client().get(link).status_code == 302
+
+
+def test_a_closed_account_stays_out(link, scene):
+    scene.own.user.is_active = False
+    scene.own.user.save()
+    client = Client()
+    assert client.get(link).status_code == 410
+    assert client.get("/w/own-lab/runs").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "page", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)"]
+)
+def test_it_never_leads_to_another_site(link, page):
+    response = Client().get(link.split("?")[0], {"next": page})
+    assert response["Location"] == "/"
+
+
+def test_an_agent_token_is_no_sign_in_link(scene):
+    assert Client().get(f"/sign-in/{scene.own.token}").status_code == 410
+
+
+def test_make_demo_twice_makes_one_workspace_and_two_working_tokens():
+    import json
+
+    first, second = (json.loads(made("make_demo")) for _ in range(2))
+    assert first["workspace"] == second["workspace"] == "demo"
+    for answer in (first, second):
+        assert find(answer["token"], TokenKind.AGENT).workspace.slug == "demo"
+    assert made("sign_in_link", "--next", "/").startswith("/sign-in/ls_link_")
+
+
+def test_make_token(scene):
+    clear = made("make_token", "--workspace", "own-lab", "--name", "laptop")
+    assert find(clear, TokenKind.AGENT).name == "laptop"
+    with pytest.raises(CommandError, match="There are: foreign-lab, own-lab"):
+        call_command("make_token", "--workspace", "nope", "--name", "x")
+
+
+def test_a_link_for_nobody_is_refused():
+    with pytest.raises(CommandError, match="no user 'ghost'"):
+        call_command("sign_in_link", "--user", "ghost")

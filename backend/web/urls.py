@@ -1,0 +1,23 @@
+"""The addresses of the pages."""
+
+from django.urls import path
+
+from backend.web import artefacts, compare, home, result_sets, runs, sign_in, uploads
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
+    path("w/<slug:slug>/", home.workspace_front, name="workspace"),
+    path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
+    path("w/<slug:slug>/runs", runs.runs, name="runs-page"),
+    path("w/<slug:slug>/tokens", home.make_token, name="make-token"),
+    path("w/<slug:slug>/freeze", result_sets.freeze, name="freeze"),
+    path("r/<uuid:run_id>", runs.run, name="run-page"),
+    path("u/<uuid:upload_id>", uploads.upload, name="upload-page"),
+    path("a/<uuid:artefact_id>", artefacts.artefact, name="artefact-page"),
+    path("a/<uuid:artefact_id>/raw", artefacts.raw, name="artefact-raw"),
+    path("s/<uuid:result_set_id>", result_sets.result_set, name="result-set-page"),
+    path("s/<uuid:result_set_id>.json", result_sets.as_json, name="result-set-json"),
+    path("s/<uuid:result_set_id>.csv", result_sets.as_csv, name="result-set-csv"),
+    path("s/<uuid:result_set_id>/visibility", result_sets.visibility, name="visibility"),
+]

@@ -1,0 +1,60 @@
+"""Finding what a page shows: what the viewer may not see does not exist (404, never 403)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+
+from backend.accounts import access
+from backend.accounts.models import User, Workspace
+from backend.ingest.models import Artefact, Upload
+from backend.sharing.models import ResultSet
+
+
+def viewer(request: HttpRequest) -> User | None:
+    """Who looks at the page; tokens are for the API alone."""
+    return request.user if isinstance(request.user, User) else None
+
+
+def workspaces(request: HttpRequest) -> list[UUID]:
+    return access.workspace_ids_of(viewer(request))
+
+
+def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
+    found = access.workspaces_of(viewer(request)).filter(slug=slug).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
+    """The workspace, for a change to it. A viewer's role is told no more than a stranger."""
+    workspace = workspace_or_404(request, slug)
+    if not access.may_write(viewer(request), workspace):
+        raise Http404
+    return workspace
+
+
+def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
+    rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
+    found = rows.filter(pk=upload_id, workspace__in=workspaces(request)).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
+    rows = Artefact.objects.select_related("upload__workspace")
+    found = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:
+    return access.may_write(viewer(request), result_set.workspace)
+
+
+def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
+    return result_set.workspace_id in workspaces(request)
