@@ -124,13 +124,18 @@ export function everyValue(figures: Figures, id: MetricId): (number | null)[] {
   );
 }
 
+/** "95% of the median", as the service names it, said as a reader would. */
+export function intervalText(name: string): string {
+  return name.replace(/^(\d+) ?%(?: interval)? of /, "$1 % interval of ");
+}
+
 /** What the intervals of a metric are: the service names it at each measure. */
 export function intervalName(figures: Figures, id: MetricId): string {
   const names = new Set<string>();
   for (const series of figures.series) {
     for (const point of series.points) {
       const name = measureOf(point, id)?.interval;
-      if (name) names.add(name.replace("95%", "95 %"));
+      if (name) names.add(intervalText(name));
     }
   }
   return [...names].sort().join(" or ");

@@ -2,6 +2,7 @@
 import {
   everyValue,
   type Figures,
+  intervalText,
   type Measure,
   type Metric,
   measureOf,
@@ -120,7 +121,9 @@ function valueCell(measure: Measure | null, { kind, unit }: Column): HTMLTableCe
   const half = halfWidth(measure?.low, measure?.high);
   const range = interval(measure?.low, measure?.high, unit);
   const origin = measure?.origin === "reported" ? "as the tool reported it" : measure?.origin;
-  const title = [exact(kind, value), origin, range && measure?.interval].filter(Boolean).join(", ");
+  const title = [exact(kind, value), origin, range && intervalText(measure?.interval ?? "interval")]
+    .filter(Boolean)
+    .join(", ");
   return h(
     "td",
     { class: value === null ? "number unknown" : "number", "data-sort-value": value ?? "", title },
