@@ -14,6 +14,7 @@ import resource
 import signal
 import struct
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -53,7 +54,8 @@ def main() -> None:
 def _own_stdout() -> BinaryIO:
     # A stray print must not end up between two answers.
     sink = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
     return sink
 
 
@@ -76,6 +78,8 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
         answer = {"fatal": "out_of_memory"}
     except (FormatError, DecompressionRefused) as refused:
         answer = {"refused": str(refused)}
+    except Exception:  # a fault of ours: the parent logs it and fails this upload alone
+        answer = {"fatal": "fault", "traceback": traceback.format_exc()}
     encoded = orjson.dumps(answer)
     if len(encoded) > limits.output_bytes:
         return orjson.dumps({"fatal": "too_much_output"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import select
 import signal
@@ -18,6 +19,8 @@ import orjson
 from django.conf import settings
 
 from backend.ingest.parse_child import LENGTH, Limits
+
+log = logging.getLogger(__name__)
 
 OUTPUT_BYTES = 64 << 20
 GRACE_S = 5
@@ -53,6 +56,7 @@ class Sandbox:
         answer = self._ask(orjson.dumps(request), seconds=limits.cpu_s + GRACE_S)
         if "fatal" in answer:
             self.close()
+            log.error("parser_fault", extra={"traceback": answer.get("traceback")})
             raise ParserFailed(_fatal_reason(answer["fatal"], limits))
         return answer
 
@@ -94,6 +98,7 @@ class Sandbox:
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd=settings.BASE_DIR,
                 # Nothing of the service's secrets; one thread per library keeps memory small.
@@ -145,6 +150,8 @@ def current_limits() -> Limits:
 def _fatal_reason(kind: str, limits: Limits) -> str:
     if kind == "out_of_memory":
         return f"Reading this upload needed more than {limits.memory_bytes >> 20} MiB of memory."
+    if kind == "fault":
+        return "The parser has a fault that this upload shows; the raw files are kept."
     return "What this upload says is too much to store as one result."
 
 
