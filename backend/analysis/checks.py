@@ -1,0 +1,79 @@
+"""The checks that fired among what a comparison shows, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.analysis.points import Point, cell_checks
+from backend.runs.checks import CHECKS, Check
+
+MAX_LISTED = 100
+CEILING_SERVERS = 3
+CEILING_SHARE = 0.01
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(slots=True)
+class Fired:
+    """One check with the cells and trials it fired on."""
+
+    check: Check
+    cells: list[str] = field(default_factory=list)
+    trials: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.cells) + len(self.trials)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            **described(self.check),
+            "count": self.count,
+            "cells": self.cells[:MAX_LISTED],
+            "trials": self.trials[:MAX_LISTED],
+        }
+
+
+def check_named(id_: str) -> Check:
+    """The check, or a stand-in for one that an older version stored and is gone since."""
+    gone = Check(id_, "info", id_, "This version of Loadsheet no longer has this check.")
+    return CHECKS.get(id_, gone)
+
+
+def described(check: Check) -> dict[str, Any]:
+    return {
+        "id": check.id,
+        "severity": check.severity,
+        "title": check.title,
+        "explanation": check.explanation,
+    }
+
+
+def fired_checks(points: Iterable[Point], ceiling: Sequence[Point] = ()) -> list[Fired]:
+    """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
+    found: dict[str, Fired] = {}
+    for point in points:
+        for id_ in sorted(cell_checks(point.cells, point.trials)):
+            _of(found, id_).cells.append(str(point.cells[0].id))
+        for trial in point.trials:
+            for id_ in trial.checks:
+                _of(found, id_).trials.append(str(trial.id))
+    for point in ceiling:
+        _of(found, "common-ceiling").cells.append(str(point.cells[0].id))
+    return sorted(found.values(), key=lambda one: (_ORDER[one.check.severity], one.check.id))
+
+
+def _of(found: dict[str, Fired], id_: str) -> Fired:
+    return found.setdefault(id_, Fired(check_named(id_)))
+
+
+def common_ceiling(points: Sequence[Point]) -> list[Point]:
+    """The points of one load, when three or more servers reach the same throughput."""
+    known = [point for point in points if point.metrics["throughput"].value]
+    names = {point.cells[0].server.name for point in known}
+    rates = [point.metrics["throughput"].value or 0.0 for point in known]
+    if len(names) < CEILING_SERVERS or max(rates) / min(rates) - 1 > CEILING_SHARE:
+        return []
+    return known

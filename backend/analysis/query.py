@@ -1,0 +1,182 @@
+"""The question a comparison answers, as it stands in a link.
+
+One canonical spelling: keys and values sorted, defaults left out, so equal views have equal links.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, quote_plus
+
+METRICS = ("throughput", "p50", "p99", "error_rate")
+AXES = ("connections", "rate")
+MAX_VALUES = 100
+MAX_LENGTH = 300
+
+_MANY = ("run", "server", "workload", "tool", "host")
+FIELDS = (*_MANY, "workspace", "metric", "at", "baseline", "x", "logx", "logy")
+
+
+class QueryError(ValueError):
+    """A field or value that is not understood: which, what was got, what is allowed."""
+
+    def __init__(self, field: str, got: str, allowed: str) -> None:
+        self.field, self.got, self.allowed = field, got, allowed
+        super().__init__(f"{field}: got {_shown(got)}, allowed is {allowed}.")
+
+
+class UnknownField(QueryError):
+    def __init__(self, field: str) -> None:
+        super().__init__(field, field, ", ".join(FIELDS))
+        close = difflib.get_close_matches(field, FIELDS, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        self.args = (f"There is no field {_shown(field)}. Fields are {self.allowed}.{hint}",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareQuery:
+    """Which trials, which metric, at which load point, against which baseline."""
+
+    run: tuple[uuid.UUID, ...] = ()
+    server: tuple[str, ...] = ()
+    workload: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    workspace: str | None = None
+    metric: str = "throughput"
+    at: float | None = None
+    baseline: str | None = None
+    x: str = "connections"
+    # None: the page decides by the span of the load points.
+    logx: bool | None = None
+    logy: bool = False
+
+    @classmethod
+    def parse(cls, source: str | Mapping[str, Any]) -> CompareQuery:
+        """From a query string, a mapping of values or lists, or a QueryDict."""
+        given = _gather(source)
+        fields: dict[str, Any] = {}
+        for name, values in given.items():
+            if name not in FIELDS:
+                raise UnknownField(name)
+            read = _READERS.get(name, _text)
+            if name in _MANY:
+                fields[name] = tuple(sorted({read(name, value) for value in values}))
+            else:
+                fields[name] = read(name, _single(name, values))
+        return cls(**fields)
+
+    def canonical(self) -> str:
+        """The one spelling of this query, without the leading question mark."""
+        pairs = [(name, value) for name in sorted(FIELDS) for value in self._values(name)]
+        return "&".join(f"{name}={_encode(value)}" for name, value in pairs)
+
+    def _values(self, name: str) -> list[str]:
+        value = getattr(self, name)
+        if value == _DEFAULTS[name]:
+            return []
+        if name in _MANY:
+            return sorted(str(one) for one in value)
+        if isinstance(value, bool):
+            return [str(int(value))]
+        return [f"{value:g}" if isinstance(value, float) else str(value)]
+
+
+_DEFAULTS: dict[str, Any] = {
+    name: CompareQuery.__dataclass_fields__[name].default for name in FIELDS
+}
+
+
+def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:
+    """Every field with its values that are not empty."""
+    if isinstance(source, str):
+        pairs = parse_qsl(source.lstrip("?"), max_num_fields=500)
+    elif hasattr(source, "lists"):  # Django's QueryDict gives only the last value by [].
+        pairs = [(name, value) for name, values in source.lists() for value in values]
+    else:
+        pairs = [(name, one) for name, value in source.items() for one in _listed(value)]
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if str(value) != "":
+            given.setdefault(name, []).append(str(value))
+    return given
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _single(name: str, values: list[str]) -> str:
+    if len(set(values)) > 1:
+        raise QueryError(name, " and ".join(sorted(set(values))), "one value")
+    return values[0]
+
+
+def _text(name: str, value: str) -> str:
+    if len(value) > MAX_LENGTH or "\0" in value:
+        raise QueryError(name, value, f"text of at most {MAX_LENGTH} characters without NUL")
+    return value
+
+
+def _uuid(name: str, value: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(value)
+    except ValueError:
+        raise QueryError(name, value, "the id of a run (a UUID)") from None
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise QueryError(name, value, "a load point (a number above 0)")
+    return number
+
+
+def _flag(name: str, value: str) -> bool:
+    if value not in ("0", "1"):
+        raise QueryError(name, value, "0 or 1")
+    return value == "1"
+
+
+def _one_of(allowed: tuple[str, ...]) -> Callable[[str, str], str]:
+    def read(name: str, value: str) -> str:
+        if value not in allowed:
+            raise QueryError(name, value, ", ".join(allowed))
+        return value
+
+    return read
+
+
+def _series_id(name: str, value: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{8}", value):
+        raise QueryError(name, value, "the id of a series (8 hexadecimal digits)")
+    return value
+
+
+_READERS: dict[str, Callable[[str, str], Any]] = {
+    "run": _uuid,
+    "metric": _one_of(METRICS),
+    "x": _one_of(AXES),
+    "at": _number,
+    "baseline": _series_id,
+    "logx": _flag,
+    "logy": _flag,
+}
+
+
+def _encode(value: str) -> str:
+    """As the browser's URLSearchParams spells it, so page and server agree on one link."""
+    return quote_plus(value, safe="*").replace("~", "%7E")
+
+
+def _shown(value: str) -> str:
+    return f"“{value[:80]}{'…' if len(value) > 80 else ''}”"

@@ -1,0 +1,165 @@
+"""Runs as rows, for tests of what reads them: built directly, without an upload."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from backend.accounts.models import Workspace
+from backend.runs.identity import identity_of
+from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
+from backend.stats import Histogram
+
+STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+MACHINE = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "kernel": "Linux 6.1"}
+HELLO = {"name": "hello", "method": "GET", "path": "/", "payload_bytes": 13, "keepalive": True}
+
+
+@dataclass(frozen=True, slots=True)
+class CellSpec:
+    """One cell to make: who, at which load, and the figures of its trials."""
+
+    server: str = "sync"
+    connections: int | None = 64
+    rates: Sequence[float | None] = (1000.0, 1010.0, 990.0)
+    version: str | None = "23.0"
+    workload: Mapping[str, Any] = field(default_factory=lambda: dict(HELLO))
+    tool: str = "wrk"
+    tool_version: str | None = "4.1.0"
+    loop: str = "closed"
+    rate_rps: float | None = None
+    error_rate: float | None = 0.0
+    p50_us: float | None = 800.0
+    # Whether every trial has its histogram, or only the tool's own percentiles.
+    computed: bool = True
+    checks: Sequence[str] = ()
+    trial_checks: Sequence[str] = ()
+    warmups: int = 1
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+
+
+def make_workspace(slug: str = "demo") -> Workspace:
+    return Workspace.objects.get_or_create(slug=slug, defaults={"name": slug})[0]
+
+
+def make_run(
+    workspace: Workspace,
+    *cells: CellSpec,
+    host: Mapping[str, Any] | None = MACHINE,
+    same_host: bool | None = False,
+    started_at: datetime | None = STARTED,
+) -> Run:
+    """A recorded run with these cells."""
+    machine = None if host is None else _get(Host, workspace, host)
+    run = Run.objects.create(
+        id=uuid.uuid4(),
+        workspace=workspace,
+        server_host=machine,
+        client_host=machine,
+        same_host=same_host,
+        started_at=started_at,
+        finished_at=started_at,
+    )
+    ordinal = 0
+    for spec in cells:
+        ordinal = _make_cell(run, spec, ordinal)
+    return run
+
+
+def _get(model: Any, workspace: Workspace, fields: Mapping[str, Any]) -> Any:
+    identity = identity_of(fields)
+    found, _ = model.objects.get_or_create(
+        workspace=workspace, identity=identity, defaults=dict(fields)
+    )
+    return found
+
+
+def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
+    server = _get(
+        Server,
+        run.workspace,
+        {
+            "name": spec.server,
+            "version": spec.version,
+            "configuration": dict(spec.configuration),
+        },
+    )
+    workload = _get(Workload, run.workspace, spec.workload)
+    key = [server.pk.hex, workload.pk.hex, spec.tool, spec.tool_version, spec.loop]
+    host = run.server_host.pk.hex if run.server_host else None
+    cell = Cell.objects.create(
+        run=run,
+        workspace=run.workspace,
+        series_key=identity_of({"key": key, "host": host}),
+        server=server,
+        workload=workload,
+        tool=spec.tool,
+        tool_version=spec.tool_version,
+        loop=spec.loop,
+        connections=spec.connections,
+        rate_rps=spec.rate_rps,
+        checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.checks],
+    )
+    trials = [_trial(cell, spec, 1.0, ordinal + n, warmup=True) for n in range(spec.warmups)]
+    ordinal += spec.warmups
+    counted = [_trial(cell, spec, rate, ordinal + n) for n, rate in enumerate(spec.rates)]
+    Trial.objects.bulk_create(trials + counted)
+    if spec.computed and spec.p50_us is not None:
+        _merge(cell, counted)
+    return ordinal + len(counted)
+
+
+def _trial(
+    cell: Cell, spec: CellSpec, rate: float | None, ordinal: int, *, warmup: bool = False
+) -> Trial:
+    completed = None if rate is None else round(rate * 10)
+    ok = None if completed is None or spec.error_rate is None else completed
+    if ok is not None and spec.error_rate:
+        ok = round(ok * (1 - spec.error_rate))
+    trial = Trial(
+        run=cell.run,
+        cell=cell,
+        ordinal=ordinal,
+        repeat=ordinal,
+        warmup=warmup,
+        command=["wrk", "-c", str(spec.connections), "http://127.0.0.1:8000/a b"],
+        exit_code=0,
+        elapsed_s=10.0,
+        requests_completed=completed,
+        requests_ok=ok,
+        throughput_rps=rate,
+        error_rate=spec.error_rate if rate is not None else None,
+        checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.trial_checks],
+    )
+    if spec.p50_us is not None and rate is not None:
+        _latency(trial, spec, spec.p50_us * 1000.0 / rate)
+    return trial
+
+
+def _latency(trial: Trial, spec: CellSpec, p50_us: float) -> None:
+    """Two hundred latencies evenly up to twice the median; or the tool's own two figures."""
+    if not spec.computed:
+        trial.percentiles_us = {"50": p50_us, "99": 2 * p50_us}
+        trial.percentiles_origin = "reported"
+        return
+    histogram = Histogram.from_samples(np.linspace(1, 2 * p50_us, 200))
+    trial.histogram = histogram.encode()
+    trial.percentiles_us = _percentiles(histogram)
+    trial.percentiles_origin = "computed"
+
+
+def _percentiles(histogram: Histogram) -> dict[str, float | None]:
+    return {name: histogram.percentile(float(name)) for name in ("50", "90", "99", "99.9")}
+
+
+def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
+    encoded = [bytes(trial.histogram) for trial in trials if trial.histogram is not None]
+    merged = Histogram.merge_all(Histogram.decode(one) for one in encoded)
+    cell.histogram = merged.encode()
+    cell.percentiles_us = _percentiles(merged)
+    cell.save(update_fields=["histogram", "percentiles_us"])
