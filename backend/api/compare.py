@@ -35,7 +35,7 @@ QUERY = [
     _parameter("host", "Only these hosts: name or slug", many=True),
     _parameter("workspace", "Only this workspace, by its slug"),
     _parameter("metric", "What is ranked", enum=METRICS, default="throughput"),
-    _parameter("at", "Load point of the ranking; left out: the largest that most series share", type=float),
+    _parameter("at", "Load point of the ranking; else the largest most series share", type=float),
     _parameter("baseline", "Id of the series the ratios are against"),
     _parameter("x", "The load axis", enum=AXES, default="connections"),
     _parameter("logx", "How the page draws the x axis", enum=["0", "1"]),
