@@ -72,9 +72,10 @@ def find_chromium() -> str:
     found = installed_chromium()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium for the browser tests …", flush=True)
-        quiet = {"stdout": subprocess.DEVNULL, "check": False}
-        subprocess.run(["apt-get", "update", "-qq"], **quiet)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], **quiet)
+        subprocess.run(["apt-get", "update", "-qq"], stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "chromium"], stdout=subprocess.DEVNULL, check=False
+        )
         found = installed_chromium()
     if found is None:
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)

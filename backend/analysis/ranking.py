@@ -16,6 +16,10 @@ BETTER: dict[str, Better] = {
 }
 
 
+# The baseline against itself: ×1 without noise, whatever its trials say.
+_SELF = Ratio(1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Entrant:
     """One series at the load point of the ranking."""
@@ -151,6 +155,8 @@ def ratio_of(one: Entrant, base: Entrant | None, metric: str, relevant: float) -
         return None
     if one.unranked(metric) is not None or base.unranked(metric) is not None:
         return None
+    if one.series == base.series:
+        return _SELF
     return ratio(
         _values(base.measure(metric)),
         _values(one.measure(metric)),

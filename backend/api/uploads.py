@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.http import UnreadablePostError
+from django.http import QueryDict, UnreadablePostError
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
@@ -19,6 +19,7 @@ from backend.accounts import access
 from backend.accounts.models import Token, Workspace
 from backend.api.auth import actor_of
 from backend.api.errors import Problem
+from backend.formats import TOOLS
 from backend.ingest.envelope import EnvelopeError
 from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
@@ -78,7 +79,12 @@ class UploadList(APIView):
                 sender, _files(request), raw_envelope=_envelope(request), tool=_tool(request)
             )
         except EnvelopeError as error:
-            raise Problem(400, "Bad envelope", str(error)) from None
+            raise Problem(
+                400,
+                "Bad envelope",
+                str(error),
+                hint="Nothing was stored; mend it and send it again.",
+            ) from None
         except UploadTooLarge as error:
             raise Problem(413, "Too large", str(error), hint="Compress it or split it.") from None
         except UploadConflict as conflict:
@@ -141,13 +147,18 @@ def _sender(request: Request) -> Sender:
     return Sender(workspace, None, actor)
 
 
+def _field(request: Request, name: str) -> Any:
+    """A field of the multipart form."""
+    return cast(QueryDict, request.data).get(name)
+
+
 def _workspace(request: Request) -> Workspace | None:
-    return Workspace.objects.filter(slug=str(request.data.get("workspace", ""))).first()
+    return Workspace.objects.filter(slug=str(_field(request, "workspace") or "")).first()
 
 
 def _files(request: Request) -> list[Any]:
     try:
-        files = request.FILES.getlist("file")
+        files: list[Any] = request.FILES.getlist("file")
     except UnreadablePostError:
         raise Problem(400, "Cut off", "The connection ended before the whole body came.") from None
     if not files:
@@ -158,7 +169,7 @@ def _files(request: Request) -> list[Any]:
 
 
 def _envelope(request: Request) -> Any:
-    raw = request.data.get("envelope")
+    raw = _field(request, "envelope")
     if raw is None:
         return None
     try:
@@ -172,13 +183,13 @@ def _no_constant(name: str) -> None:
 
 
 def _tool(request: Request) -> str:
-    tool = str(request.data.get("tool") or "")
-    if tool:
-        from backend.formats import TOOLS
-
-        if tool not in TOOLS:
-            known = ", ".join(sorted(TOOLS))
-            raise Problem(
-                400, "Unknown tool", f"The tool is {tool[:60]!r}, expected one of: {known}."
-            )
+    tool = str(_field(request, "tool") or "")
+    if tool and tool not in TOOLS:
+        known = ", ".join(sorted(TOOLS))
+        raise Problem(
+            400,
+            "Unknown tool",
+            f"The tool is {tool[:60]!r}, expected one of: {known}.",
+            hint="Leave it out: the tool is told from the output.",
+        )
     return tool

@@ -13,7 +13,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["backend.ingest"])
 
 
-@worker_ready.connect
+@worker_ready.connect  # type: ignore[untyped-decorator]
 def sweep_at_start(**_: Any) -> None:
     """What was left behind is looked for at once, not at the next beat."""
     app.send_task("ingest.sweep", retry=False)

@@ -16,6 +16,7 @@ def web(*, bind: str) -> list[str]:
         "--timeout=120",
         "--keep-alive=15",
         "--max-requests=100000",
+        "--no-control-socket",
     ]
 
 

@@ -211,7 +211,7 @@ class Site:
         token = json.loads(self.manage("make_demo"))["token"]
         say("Measuring the demo servers on this machine (about a minute)")
         agent = subprocess.Popen(
-            [sys.executable, "-m", "loadsheet_agent", "--json", "run", "scripts/demo/plan.toml"],
+            [sys.executable, "-m", "loadsheet_agent", "run", "scripts/demo/plan.toml", "--json"],
             cwd=ROOT,
             env={
                 **self.environment,

@@ -114,10 +114,10 @@ class _Report:
 
     def trial(self) -> ParsedTrial:
         completed, elapsed = self._count(RESULT[:-1]), self._figure("Time taken for tests")
-        if completed is None or elapsed is None:
+        if completed is None or elapsed is None or "Requests per second" not in self.values:
             raise self._cut_off()
         printed = self._parenthesis()
-        status = self._count("Non-2xx responses") or 0
+        status = self._printed_count("Non-2xx responses")
         errors = {
             **{name: printed.get(word) for name, word in PARENTHESIS.items()},
             "write": self._count("Write errors"),
@@ -162,6 +162,20 @@ class _Report:
     def _count(self, label: str) -> int | None:
         words = self.values.get(label, "").split()
         return whole(words[0]) if words else None
+
+    def _printed_count(self, label: str) -> int:
+        """A count that is printed only when it is not 0; one that is no number is refused."""
+        if label not in self.values:
+            return 0
+        count = self._count(label)
+        if count is None:
+            raise FormatError(
+                f"The ab report's {label} is no number.",
+                tool=NAME,
+                found=self.values[label],
+                expected="a whole number",
+            )
+        return count
 
     def _url(self) -> str | None:
         host, port = self.values.get("Server Hostname"), self.values.get("Server Port")

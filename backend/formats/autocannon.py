@@ -34,27 +34,20 @@ def claims(source: Source) -> str | None:
 
 
 def _documents(source: Source) -> list[Mapping[str, Any]]:
-    """Every JSON object with autocannon's keys."""
-    text, position = source.text, 0
-    found: list[Mapping[str, Any]] = []
-    # Only where a result can begin: trying at every brace would be quadratic.
-    while len(found) < 1000 and (position := text.find('{"', position)) >= 0:
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
-        document = _decoded(text[position:end])
-        if document is None and not found:
-            document = _decoded(text[position:])
-            if document is not None:
-                end = len(text)
-        if document is not None:
-            found.append(document)
-        position = end
-    return found
+    """Every JSON object with autocannon's keys: one a line, or one over all lines to the end."""
+    text = source.text
+    # Asked first, for most inputs are other tools': then not one line is looked at.
+    if '"throughput"' not in text or '"2xx"' not in text:
+        return []
+    starts = [line[line.find("{") :] for line in text.split("\n") if '"throughput"' in line]
+    found = [document for line in starts if (document := _decoded(line)) is not None]
+    if found:
+        return found
+    whole = _decoded(text[max(text.find("{"), 0) :])
+    return [] if whole is None else [whole]
 
 
 def _decoded(text: str) -> Mapping[str, Any] | None:
-    if '"throughput"' not in text:
-        return None
     try:
         document = json.JSONDecoder().raw_decode(text)[0]
     except (ValueError, RecursionError):
@@ -92,12 +85,12 @@ def _read_or_refuse(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
 
 def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     requests, throughput = document["requests"], document["throughput"]
-    per_second = 1000 / (document.get("sampleInt") or 1000)
+    per_second = 1000 / (_figure(document.get("sampleInt") or 1000) or 1000)
     errors, timeouts = _count(document["errors"]), _count(document["timeouts"])
     latency = _latency(document["latency"])
     return ParsedTrial(
         tool=NAME,
-        url=document.get("url"),
+        url=_url(document.get("url")),
         connections=_count(document["connections"]),
         threads=_count(document.get("workers") or 0) or None,
         elapsed_s=_figure(document["duration"]),
@@ -119,6 +112,14 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     )
 
 
+def _url(value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > 2000 or not value.isprintable():
+        raise ValueError(f"{value!r} is no URL")
+    return value
+
+
 def _status_counts(stats: Mapping[str, Any] | None) -> dict[str, int] | None:
     if stats is None:
         return None
@@ -127,7 +128,8 @@ def _status_counts(stats: Mapping[str, Any] | None) -> dict[str, int] | None:
 
 def _latency(block: Mapping[str, Any]) -> Latency:
     # Zeros are printed when nothing was measured.
-    if block.get("totalCount", 1) == 0 or (block["max"] in (0, None) and block["average"] == 0):
+    counted = block.get("totalCount")
+    if counted == 0 or (counted is None and block["max"] == 0):
         return Latency()
     return Latency(
         mean_us=_us(block["average"]),

@@ -136,7 +136,10 @@ def scaled(word: str, units: Mapping[str, float]) -> float | None:
     digits, unit = split_unit(word)
     value, factor = number(digits), units.get(unit)
     # Six digits after the point: what multiplying decimals by 1000 adds is noise.
-    return None if value is None or factor is None else round(value * factor, 6)
+    if value is None or factor is None:
+        return None
+    product: float = round(value * factor, 6)
+    return product
 
 
 def step_us(word: str) -> float | None:

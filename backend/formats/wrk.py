@@ -9,9 +9,10 @@ the requests measured. A late response (timeout) is in the requests and not in t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
+
+import orjson
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.text import (
@@ -165,15 +166,26 @@ class _Report:
     def _non_2xx(self) -> int:
         value = self._after("Non-2xx or 3xx responses:")
         # The line is printed only when there are some.
-        return (whole(value) or 0) if value else 0
+        return 0 if value is None else self._count(value)
 
     def _printed_sockets(self) -> dict[str, int]:
         label = "Socket errors:"
         for line in self.block:
             if line.text.startswith(label):
                 pairs = (part.split() for part in line.text.removeprefix(label).split(","))
-                return {pair[0]: whole(pair[1]) or 0 for pair in pairs if len(pair) == 2}
+                return {pair[0]: self._count(pair[1]) for pair in pairs if len(pair) == 2}
         return {}
+
+    def _count(self, word: str) -> int:
+        count = whole(word)
+        if count is None:
+            raise FormatError(
+                "The wrk report has an error count that is no number.",
+                tool=NAME,
+                found=word,
+                expected="a whole number",
+            )
+        return count
 
     def _socket_errors(self) -> dict[str, int]:
         printed = self._printed_sockets()
@@ -221,8 +233,8 @@ class _Report:
         for line in self.block:
             if line.text.startswith("{") and line.text.endswith("}"):
                 try:
-                    return {"lua_json": json.loads(line.text)}
-                except (ValueError, RecursionError):
+                    return {"lua_json": orjson.loads(line.text)}
+                except orjson.JSONDecodeError:
                     continue
         return {}
 

@@ -25,8 +25,9 @@ class IncomingFile(Protocol):
     @property
     def name(self) -> str | None: ...
     @property
-    def size(self) -> int: ...
-    def chunks(self) -> Iterable[bytes]: ...
+    def size(self) -> int | None: ...
+
+    def chunks(self, chunk_size: int | None = None) -> Iterable[bytes]: ...
 
 
 class UploadConflict(Exception):
@@ -122,7 +123,7 @@ def _unique_names(files: Sequence[IncomingFile]) -> list[str]:
 
 
 def _check_sizes(files: Sequence[IncomingFile]) -> None:
-    total = sum(file.size for file in files)
+    total = sum(file.size or 0 for file in files)
     if total > settings.UPLOAD_MAX_BYTES:
         raise UploadTooLarge(
             f"This upload has {total} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted."
