@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.analysis.outcome import Outcome
+from backend.analysis.query import number_text
 from backend.analysis.ranking import Entrant, Ranking, Row, ratio_of
 from backend.stats import Ratio
 
@@ -28,7 +29,7 @@ def no_finding(outcome: Outcome) -> str:
 
 
 def nothing_at(asked: float, axis: str, values: Sequence[float]) -> str:
-    measured = ", ".join(f"{value:g}" for value in values)
+    measured = ", ".join(number_text(float(value)) for value in values)
     return f"Nothing was measured {at_load(asked, axis)}; measured are {measured}"
 
 
@@ -98,9 +99,10 @@ def _errors(ranking: Ranking, place: str) -> str:
 
 
 def at_load(x: float, axis: str) -> str:
+    load = number_text(float(x))
     if axis == "rate":
-        return f"at {x:g} offered requests/s"
-    return f"at {x:g} connection{'' if x == 1 else 's'}"
+        return f"at {load} offered requests/s"
+    return f"at {load} connection{'' if x == 1 else 's'}"
 
 
 def times(found: Ratio) -> str:

@@ -85,12 +85,17 @@ class CompareQuery:
             return sorted(str(one) for one in value)
         if isinstance(value, bool):
             return [str(int(value))]
-        return [f"{value:g}" if isinstance(value, float) else str(value)]
+        return [number_text(value) if isinstance(value, float) else str(value)]
 
 
 _DEFAULTS: dict[str, Any] = {
     name: CompareQuery.__dataclass_fields__[name].default for name in FIELDS
 }
+
+
+def number_text(value: float) -> str:
+    """A load point in full: 64, 1234567, 0.5; no exponent that a browser would spell otherwise."""
+    return f"{value:.0f}" if value.is_integer() and value < 1e15 else repr(value)
 
 
 def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:

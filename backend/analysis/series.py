@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.facts import CellFact, HostFact, RunFact
+from backend.analysis.query import number_text
 
 MAX_SERIES = 40
 MAX_POINTS = 60
@@ -145,7 +146,7 @@ _PARTS: tuple[Callable[[SeriesGroup], str], ...] = (
     lambda one: one.first.tool,
     lambda one: one.first.tool_version or "version unknown",
     lambda one: f"{one.first.loop} loop",
-    lambda one: "" if one.held is None else f"at {one.held:g}",
+    lambda one: "" if one.held is None else f"at {number_text(float(one.held))}",
     _configuration,
     _hosts,
     lambda one: one.first.run.workspace,

@@ -149,4 +149,4 @@ def step_us(word: str) -> float | None:
     if factor is None:
         return None
     decimals = len(digits.partition(".")[2])
-    return max(1.0, round(factor / 10**decimals, 6))
+    return max(1.0, round(factor / float(10**decimals), 6))

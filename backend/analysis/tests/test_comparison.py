@@ -149,8 +149,10 @@ def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
     figures = ask(lab)
     assert "cannot be told apart" in figures["finding"]
     assert figures["finding"].endswith("1 more trial would tell")
-    verdicts = {row["ratio"]["verdict"] for row in figures["ranking"]["rows"]}
-    assert verdicts == {"inconclusive"}
+    leader, baseline = (row["ratio"] for row in figures["ranking"]["rows"])
+    assert leader["verdict"] == "inconclusive"
+    assert leader["low"] is None
+    assert (baseline["value"], baseline["why"]) == (1.0, "the baseline")
 
 
 def test_the_ranking_is_best_first_against_the_runner_up_or_what_was_asked(lab):
