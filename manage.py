@@ -1,15 +1,50 @@
 #!/usr/bin/env python
 """Django's command line for Loadsheet."""
 
+import json
 import os
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+# These contact no service, so they need no real settings.
+OFFLINE = ("parse",)
+NOWHERE = {
+    "SECRET_KEY": "unused",
+    "TOKEN_PEPPER": "unused",
+    "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+}
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
+    if "DATABASE_URL" not in os.environ:
+        fill_environment(sys.argv[1:2])
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)
+
+
+def fill_environment(command: list[str]) -> None:
+    """For people at a terminal: parse files anywhere, or work beside a running scripts/start."""
+    data = Path(os.environ.setdefault("DATA_DIR", str(ROOT / ".data"))).resolve()
+    secrets = data / "secrets.json"
+    if command and command[0] in OFFLINE:
+        values = NOWHERE
+    elif secrets.exists():
+        values = {**json.loads(secrets.read_text()), **beside_start(data)}
+    else:
+        return
+    for name, value in values.items():
+        os.environ.setdefault(name, value)
+
+
+def beside_start(data: Path) -> dict[str, str]:
+    """The database scripts/start runs on this data; the sweeper stands in for the broker."""
+    from backend.config.embedded import Postgres
+
+    return {"DATABASE_URL": Postgres(data).url, "REDIS_URL": NOWHERE["REDIS_URL"]}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,25 @@
+# The pages are built with Node; the service runs on Python alone.
+FROM node:22-slim AS frontend
+WORKDIR /app/frontend
+COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
+RUN npm ci
+COPY frontend/ ./
+RUN npm run build
+
+FROM python:3.11-slim AS service
+ENV PYTHONUNBUFFERED=1 \
+    DATA_DIR=/data
+RUN useradd --system --create-home --uid 10001 loadsheet \
+    && install --directory --owner=loadsheet --mode=0700 /data
+WORKDIR /app
+COPY requirements.txt ./
+RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
+COPY manage.py ./
+COPY backend/ backend/
+COPY frontend/templates/ frontend/templates/
+COPY --from=frontend /app/frontend/dist/ frontend/dist/
+USER loadsheet
+VOLUME /data
+EXPOSE 8000
+# The commands of all processes: backend/config/commands.py.
+CMD ["gunicorn", "backend.config.wsgi", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", "--timeout=120", "--keep-alive=15", "--max-requests=100000", "--no-control-socket"]

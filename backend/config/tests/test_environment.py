@@ -1,0 +1,98 @@
+"""A wrong value stops the start with a line that names the variable, what was got and expected."""
+
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from backend.config import environment as env
+
+
+@pytest.fixture(autouse=True)
+def _leave_the_list_alone(monkeypatch):
+    monkeypatch.setattr(env, "VARIABLES", {})
+
+
+def test_a_missing_value_without_default_names_the_variable(monkeypatch):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+
+    with pytest.raises(
+        ImproperlyConfigured, match=r"SECRET_KEY is not set\. Set it to a long text"
+    ):
+        env.text("SECRET_KEY", "a long text")
+
+
+def test_an_empty_value_counts_as_missing(monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "")
+
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY is not set"):
+        env.text("SECRET_KEY", "a long text")
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "10k", "ten", " "])
+def test_a_number_that_is_none_says_what_was_got(monkeypatch, value):
+    monkeypatch.setenv("LEASE_S", value)
+
+    with pytest.raises(ImproperlyConfigured, match=f"LEASE_S is {value!r}, expected a whole"):
+        env.whole("LEASE_S", "seconds", default=1)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("true", True), ("FALSE", False), ("", False)])
+def test_a_flag_is_true_or_false(monkeypatch, value, expected):
+    monkeypatch.setenv("DEBUG", value)
+
+    assert env.flag("DEBUG", "show tracebacks", default=False) is expected
+
+
+@pytest.mark.parametrize("value", ["1", "yes", "on"])
+def test_a_flag_is_not_guessed(monkeypatch, value):
+    monkeypatch.setenv("DEBUG", value)
+
+    with pytest.raises(ImproperlyConfigured, match=f"DEBUG is '{value}', expected true or false"):
+        env.flag("DEBUG", "show tracebacks", default=False)
+
+
+def test_a_listing_leaves_blanks_out(monkeypatch):
+    monkeypatch.setenv("ALLOWED_HOSTS", " a.example, ,b.example,")
+
+    assert env.listing("ALLOWED_HOSTS", "hosts", default="x") == ["a.example", "b.example"]
+
+
+class TestDatabase:
+    def read(self, monkeypatch, url):
+        monkeypatch.setenv("DATABASE_URL", url)
+        return env.database("DATABASE_URL", "the database")
+
+    @pytest.mark.parametrize("url", ["mysql://a@b/c", "sqlite:///x.db", "just words"])
+    def test_only_postgresql(self, monkeypatch, url):
+        with pytest.raises(ImproperlyConfigured, match="Loadsheet needs PostgreSQL"):
+            self.read(monkeypatch, url)
+
+    def test_a_host_with_everything(self, monkeypatch):
+        found = self.read(
+            monkeypatch, "postgresql://u%40x:p%2Fw@db.example:6432/bench?sslmode=require"
+        )
+
+        assert found["USER"] == "u@x"
+        assert found["PASSWORD"] == "p/w"
+        assert (found["HOST"], found["PORT"], found["NAME"]) == ("db.example", "6432", "bench")
+        assert found["OPTIONS"] == {"sslmode": "require"}
+
+    def test_a_socket_folder_with_spaces(self, monkeypatch):
+        found = self.read(monkeypatch, "postgresql://me@/bench?host=%2Ftmp%2Fa%20b")
+
+        assert (found["HOST"], found["PORT"]) == ("/tmp/a b", "")
+        assert found["OPTIONS"] == {}
+
+
+def test_files_can_be_parsed_without_any_settings(tmp_path):
+    file = tmp_path / "junk.txt"
+    file.write_text("junk")
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "parse", str(file)]
+
+    done = subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert "junk.txt: This is no output of a load tool" in done.stderr

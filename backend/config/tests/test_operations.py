@@ -1,0 +1,52 @@
+"""docs/operations.md lists every variable with the default the settings have, and no other."""
+
+import re
+
+import pytest
+from django.conf import settings
+
+from backend.config.environment import VARIABLES
+
+TEXT = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
+TABLE = {name: default for name, default, _ in ROW.findall(TEXT)}
+# Read beside the settings: by the test runner, and by libraries of ours.
+OUTSIDE_THE_SETTINGS = {
+    "CHROMIUM",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_DEFAULT_REGION",
+}
+# The system's own; nobody sets them for Loadsheet.
+OF_THE_SYSTEM = {"PATH", "PYTHONPATH", "DJANGO_SETTINGS_MODULE"}
+
+
+@pytest.mark.parametrize("name", sorted(VARIABLES))
+def test_every_variable_is_listed_with_its_default(name):
+    default = VARIABLES[name].default
+
+    assert name in TABLE, f"docs/operations.md lists no {name}"
+    expected = {None: "required", "": "empty"}.get(default, f"`{default}`")
+    assert TABLE[name] == expected
+
+
+def test_no_variable_is_listed_that_nothing_reads():
+    assert set(TABLE) - set(VARIABLES) == OUTSIDE_THE_SETTINGS
+
+
+def test_no_variable_is_read_past_the_settings():
+    read = set()
+    for folder in ("backend", "scripts"):
+        for file in (settings.BASE_DIR / folder).rglob("*"):
+            if file.is_file() and file.suffix in ("", ".py") and "tests" not in file.parts:
+                text = file.read_text(errors="replace")
+                read |= set(re.findall(r'environ(?:\.get\(|\[)"([A-Z_0-9]+)"', text))
+
+    assert read - OF_THE_SYSTEM <= set(TABLE)
+
+
+def test_every_variable_compose_asks_for_is_explained():
+    compose = (settings.BASE_DIR / "docker-compose.yml").read_text()
+
+    for name in set(re.findall(r"\$\{(\w+)", compose)):
+        assert f"`{name}`" in TEXT, name
