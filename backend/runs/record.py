@@ -114,6 +114,7 @@ class _Writer:
         self.cells: dict[tuple[object, ...], Cell] = {}
         self.facts: dict[uuid.UUID, list[TrialFacts]] = defaultdict(list)
         self.histograms: dict[uuid.UUID, list[bytes | None]] = defaultdict(list)
+        self.warmed: set[uuid.UUID] = set()
         self.trials: list[Trial] = []
         self.servers: dict[bytes, Server] = {}
         self.workloads: dict[bytes, Workload] = {}
@@ -124,7 +125,9 @@ class _Writer:
         cell = self._cell(server, workload, point)
         facts = facts_of(record, point, self.run)
         trial = _trial_row(self.run, cell, record, facts)
-        if not record.warmup:
+        if record.warmup:
+            self.warmed.add(cell.pk)
+        else:
             self.facts[cell.pk].append(facts)
             if facts.requests_completed:
                 self.histograms[cell.pk].append(record.histogram)
@@ -133,11 +136,19 @@ class _Writer:
 
     def finish(self) -> None:
         for cell in self.cells.values():
-            found = check_cell(self.facts[cell.pk])
+            found = check_cell(
+                self.facts[cell.pk],
+                min_trials=self.run.workspace.min_trials,
+                warmed_up=self._warmed_up(cell),
+            )
             cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
             _merge_histograms(cell, self.histograms[cell.pk])
         Cell.objects.bulk_create(self.cells.values())
         Trial.objects.bulk_create(self.trials)
+
+    def _warmed_up(self, cell: Cell) -> bool | None:
+        # A saved report says nothing of what was run before it; a plan lists every trial.
+        return cell.pk in self.warmed or (False if self.run.plan else None)
 
     def _server(self, fields: Mapping[str, Any]) -> Server:
         key = identity_of(fields)
@@ -236,6 +247,7 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
         disagreements=tuple(record.disagreements),
         server_version=record.server.get("version"),
         host_known=run.server_host is not None,
+        keepalive=record.workload.get("keepalive"),
     )
 
 

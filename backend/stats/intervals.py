@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isfinite, log, sqrt
-from statistics import fmean, median, variance
+from math import exp, fsum, isfinite, log, sqrt
+from statistics import fmean, median
 from typing import Literal
 
 from backend.stats.student import t_quantile
@@ -64,9 +64,15 @@ def median_interval(values: Sequence[float]) -> Estimate | None:
     )
 
 
+def _variance(values: Sequence[float]) -> float:
+    # The standard library's works in fractions: a third of a comparison's time.
+    mean = fmean(values)
+    return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
 def _t_interval(values: Sequence[float]) -> tuple[float, float]:
     mean = fmean(values)
-    half = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * sqrt(variance(values) / len(values))
+    half = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * sqrt(_variance(values) / len(values))
     return mean - half, mean + half
 
 
@@ -114,7 +120,7 @@ def _trials(count: int) -> str:
 
 
 def _welch(base: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    parts = variance(base) / len(base), variance(other) / len(other)
+    parts = _variance(base) / len(base), _variance(other) / len(other)
     difference, total = fmean(other) - fmean(base), sum(parts)
     if total == 0:
         return difference, difference
@@ -126,7 +132,7 @@ def _welch(base: Sequence[float], other: Sequence[float]) -> tuple[float, float]
 def _more_trials(logs: tuple[Sequence[float], Sequence[float]], relevant: float) -> int:
     """How many trials a side are missing until noise as seen is below the effect (or threshold)."""
     effect = max(abs(fmean(logs[1]) - fmean(logs[0])), log(1 + relevant))
-    noise = variance(logs[0]) + variance(logs[1])
+    noise = _variance(logs[0]) + _variance(logs[1])
     has = min(len(logs[0]), len(logs[1]))
     needed = (t_quantile((1 + CONFIDENCE) / 2, 30) / effect) ** 2 * noise
     return max(1, min(999, int(needed) + 1 - has)) if isfinite(needed) else 999
