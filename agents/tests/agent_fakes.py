@@ -15,7 +15,10 @@ from pathlib import Path
 
 TOKEN = "ls_agent_test"
 
-FAKE_WRK = """#!{python}
+# A #! line may hold no path with a space: the shell starts Python, which takes this for a string.
+FAKE_WRK = """#!/bin/sh
+'''exec' "{python}" "$0" "$@"
+' '''
 import sys, time, urllib.request
 if "-v" in sys.argv:
     print("wrk 4.9.9 [fake]")

@@ -73,18 +73,18 @@ def test_two_hundred_uploads_survive_killed_workers_and_a_flushed_broker(clocks)
     tenant = make_tenant()
     flush_at = set(chance.sample(range(20, UPLOADS), FLUSHES))
     worker, kills, deadline = start_worker(clocks), 0, time.monotonic() + TIME_LIMIT_S
-    next_kill = time.monotonic() + 3
+    next_kill = time.monotonic() + 2.5
     try:
         for number in range(UPLOADS):
             make_upload(tenant)
-            time.sleep(chance.uniform(0, 0.1))
+            time.sleep(chance.uniform(0, 0.25))
             if number in flush_at:
                 broker.flushall()
             if time.monotonic() > next_kill:
                 kill(worker)
                 kills += 1
                 worker = start_worker(clocks)
-                next_kill = time.monotonic() + chance.uniform(2, 5)
+                next_kill = time.monotonic() + chance.uniform(1.5, 4)
         while Upload.objects.exclude(state=State.PARSED).exists():
             assert time.monotonic() < deadline, (SEED, states())
             queue.sweep()
