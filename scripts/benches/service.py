@@ -1,0 +1,170 @@
+"""scripts/bench service: receiving, reading and comparing, with everything running.
+
+Starts its own service on a free port with a fresh data folder, sends to loopback only, and prints
+what it measured beside the machine's facts. Figures of a shared machine: compare within one run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+
+from backend.config.embedded import free_port
+from backend.config.supervisor import Site
+from backend.testing.reports import WRK, make_envelope, make_trial
+
+CLIENTS, SECONDS = 8, 10
+TEXT = (WRK + "\n" + "# padding to four kilobytes\n" * 200)[:4096]
+
+
+def main() -> None:
+    print(f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}")
+    with tempfile.TemporaryDirectory(prefix="loadsheet-bench-") as folder:
+        Path(folder).chmod(0o755)
+        site = Site(free_port(), Path(folder))
+        try:
+            site.start()
+            token = json.loads(site.manage("make_demo"))["token"]
+            headers = {"authorization": f"Bearer {token}"}
+            envelope_of_trials(site.url, headers)
+            paced(site.url, headers)
+            comparison(site.url, headers)
+            accepted(site.url, headers)
+        finally:
+            site.stop()
+
+
+def post(client: httpx.Client, name: str = "wrk.txt") -> dict[str, str]:
+    answer = client.post("/api/v1/uploads", files={"file": (name, TEXT)})
+    answer.raise_for_status()
+    return dict(answer.json())
+
+
+def wait_parsed(client: httpx.Client, upload_id: str, pause_s: float = 0.01) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        state = client.get(f"/api/v1/uploads/{upload_id}").json()["state"]
+        if state == "parsed":
+            return
+        if state in ("failed", "quarantined"):
+            sys.exit(f"upload {upload_id} ended as {state}")
+        time.sleep(pause_s)
+    sys.exit(f"upload {upload_id} was not parsed in 60 s")
+
+
+def send_envelope(client: httpx.Client, trials: list[dict[str, object]]) -> str:
+    envelope = {**make_envelope(0), "id": str(uuid.uuid4()), "trials": trials}
+    files = [("file", (f"{number}.txt", WRK)) for number in range(len(trials))]
+    answer = client.post(
+        "/api/v1/uploads", data={"envelope": json.dumps(envelope)}, files=files, timeout=60
+    )
+    answer.raise_for_status()
+    return str(answer.json()["id"])
+
+
+def envelope_of_trials(url: str, headers: dict[str, str]) -> None:
+    with httpx.Client(base_url=url, headers=headers) as client:
+        wait_parsed(client, post(client)["id"])  # warm-up, discarded
+        started = time.perf_counter()
+        upload_id = send_envelope(client, [make_trial(number) for number in range(120)])
+        sent = time.perf_counter()
+        wait_parsed(client, upload_id)
+        parsed = time.perf_counter()
+    print(
+        f"120 trials in one envelope: accepted in {sent - started:.2f} s, "
+        f"parsed and queryable {parsed - sent:.2f} s later (target 1 s)"
+    )
+
+
+def paced(url: str, headers: dict[str, str], rate: int = 20) -> None:
+    """Uploads at a steady rate; each is polled until it is parsed."""
+    taken: list[float] = []
+
+    def one() -> None:
+        with httpx.Client(base_url=url, headers=headers) as client:
+            started = time.perf_counter()
+            wait_parsed(client, post(client)["id"], pause_s=0.1)
+            taken.append(time.perf_counter() - started)
+
+    threads = []
+    for _ in range(rate * 8):
+        threads.append(threading.Thread(target=one))
+        threads[-1].start()
+        time.sleep(1 / rate)
+    for thread in threads:
+        thread.join()
+    taken.sort()
+    print(
+        f"upload to parsed at {rate}/s: p50 {taken[len(taken) // 2]:.2f} s, "
+        f"p95 {taken[int(len(taken) * 0.95)]:.2f} s (target 2 s), n {len(taken)}"
+    )
+
+
+def comparison(url: str, headers: dict[str, str]) -> None:
+    trials = []
+    for server in range(20):
+        for point in range(8):
+            for repeat in range(5):
+                trial = make_trial(len(trials), repeat=repeat)
+                trial["server"] = {"name": f"server {server}", "version": "1"}
+                trial["load"] = {**trial["load"], "connections": 2**point}
+                trials.append(trial)
+    with httpx.Client(base_url=url, headers=headers, timeout=60) as client:
+        run = send_envelope(client, trials)
+        wait_parsed(client, run)
+        taken = []
+        for _ in range(30):
+            started = time.perf_counter()
+            answer = client.get("/api/v1/compare", params={"run": run, "workspace": "demo"})
+            taken.append((time.perf_counter() - started) * 1000)
+            answer.raise_for_status()
+    taken.sort()
+    print(
+        f"comparison of 20 series x 8 points x 5 trials: median {taken[15]:.0f} ms, "
+        f"p95 {taken[28]:.0f} ms with HTTP and JSON (target 60 ms server time), "
+        f"{len(answer.content) >> 10} KiB"
+    )
+
+
+CLIENT = """
+import httpx, sys, time
+url, token, seconds, text = sys.argv[1:]
+with httpx.Client(base_url=url, headers={"authorization": token}, timeout=30) as client:
+    end, count = time.monotonic() + float(seconds), 0
+    while time.monotonic() < end:
+        client.post("/api/v1/uploads", files={"file": ("wrk.txt", text)}).raise_for_status()
+        count += 1
+print(count)
+"""
+
+
+def accepted(url: str, headers: dict[str, str]) -> None:
+    """Eight client processes post 4 KB uploads as fast as they are accepted."""
+    command = [sys.executable, "-c", CLIENT, url, headers["authorization"], str(SECONDS), TEXT]
+
+    def client(_: int) -> int:
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        total = sum(pool.map(client, range(CLIENTS)))
+    elapsed = time.perf_counter() - started
+    print(
+        f"accepted: {total / SECONDS:.0f} uploads of 4 KB a second with {CLIENTS} clients "
+        f"(target 300), {total} in {elapsed:.1f} s, clients on the same cores"
+    )
+
+
+if __name__ == "__main__":
+    main()
