@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 import httpx
@@ -88,14 +89,12 @@ def envelope_of_trials(url: str, headers: dict[str, str]) -> None:
 
 
 def paced(url: str, headers: dict[str, str], rate: int = 20) -> None:
-    """Uploads at a steady rate; each is polled until it is parsed."""
-    taken: list[float] = []
+    """Uploads at a steady rate; times by the service's own clock, so that asking costs nothing."""
+    ids: list[str] = []
 
     def one() -> None:
-        with httpx.Client(base_url=url, headers=headers) as client:
-            started = time.perf_counter()
-            wait_parsed(client, post(client)["id"], pause_s=0.1)
-            taken.append(time.perf_counter() - started)
+        with httpx.Client(base_url=url, headers=headers, timeout=30) as client:
+            ids.append(post(client)["id"])
 
     threads = []
     for _ in range(rate * 8):
@@ -104,6 +103,15 @@ def paced(url: str, headers: dict[str, str], rate: int = 20) -> None:
         time.sleep(1 / rate)
     for thread in threads:
         thread.join()
+    taken = []
+    with httpx.Client(base_url=url, headers=headers) as client:
+        for upload_id in ids:
+            wait_parsed(client, upload_id)
+            row = client.get(f"/api/v1/uploads/{upload_id}").json()
+            begin, end = (
+                datetime.fromisoformat(row[key]) for key in ("received_at", "finished_at")
+            )
+            taken.append((end - begin).total_seconds())
     taken.sort()
     print(
         f"upload to parsed at {rate}/s: p50 {taken[len(taken) // 2]:.2f} s, "

@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+import manage
 from backend.config import environment as env
 
 
@@ -98,3 +99,21 @@ def test_files_can_be_parsed_without_any_settings(tmp_path):
 
     assert done.returncode == 1
     assert "junk.txt: This is no output of a load tool" in done.stderr
+
+
+def test_a_terminal_finds_the_secrets_and_the_database_of_a_running_start(tmp_path):
+    (tmp_path / "secrets.json").write_text('{"SECRET_KEY": "s", "TOKEN_PEPPER": "p"}')
+    (tmp_path / "postgres").mkdir()
+    pid_file = ["1", str(tmp_path), "0", "5432", "/tmp/loadsheet-x", "", "", "ready"]
+    (tmp_path / "postgres" / "postmaster.pid").write_text("\n".join(pid_file))
+
+    assert manage.beside_start(tmp_path) == {
+        "SECRET_KEY": "s",
+        "TOKEN_PEPPER": "p",
+        "DATABASE_URL": "postgresql://loadsheet@/loadsheet?host=/tmp/loadsheet-x",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+    }
+
+
+def test_a_terminal_invents_nothing_when_nothing_runs(tmp_path):
+    assert manage.beside_start(tmp_path) == {}
