@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Django's command line for Loadsheet."""
 
+import hashlib
 import json
 import os
 import sys
@@ -29,22 +30,24 @@ def main() -> None:
 def fill_environment(command: list[str]) -> None:
     """For people at a terminal: parse files anywhere, or work beside a running scripts/start."""
     data = Path(os.environ.setdefault("DATA_DIR", str(ROOT / ".data"))).resolve()
-    secrets = data / "secrets.json"
-    if command and command[0] in OFFLINE:
-        values = NOWHERE
-    elif secrets.exists():
-        values = {**json.loads(secrets.read_text()), **beside_start(data)}
-    else:
-        return
+    values = NOWHERE if command and command[0] in OFFLINE else beside_start(data)
     for name, value in values.items():
         os.environ.setdefault(name, value)
 
 
 def beside_start(data: Path) -> dict[str, str]:
-    """The database scripts/start runs on this data; the sweeper stands in for the broker."""
-    from backend.config.embedded import Postgres
-
-    return {"DATABASE_URL": Postgres(data).url, "REDIS_URL": NOWHERE["REDIS_URL"]}
+    """The secrets and the database scripts/start uses; the sweeper stands in for the broker."""
+    # Where PostgreSQL's user cannot reach the data folder, the database is kept beside others.
+    elsewhere = Path("/var/lib/loadsheet") / hashlib.sha256(str(data).encode()).hexdigest()[:12]
+    for place in (data, elsewhere):
+        try:
+            secrets = json.loads((data / "secrets.json").read_text())
+            sockets = (place / "postgres" / "postmaster.pid").read_text().splitlines()[4]
+        except (OSError, IndexError):
+            continue
+        url = f"postgresql://loadsheet@/loadsheet?host={sockets}"
+        return {**secrets, "DATABASE_URL": url, "REDIS_URL": NOWHERE["REDIS_URL"]}
+    return {}
 
 
 if __name__ == "__main__":
