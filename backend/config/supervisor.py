@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backend.config import commands
-from backend.config.embedded import EmbeddedFailed, Postgres, Valkey
+from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 READY_TIMEOUT_S = 60
@@ -91,6 +92,7 @@ class Site:
     services: list[Postgres | Valkey] = field(default_factory=list)
     children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    lock: BinaryIO | None = None
 
     @property
     def url(self) -> str:
@@ -113,10 +115,17 @@ class Site:
 
     def _prepare(self) -> None:
         try:
-            self.logs.mkdir(parents=True, exist_ok=True)
+            self.data.mkdir(parents=True, exist_ok=True)
+            # PostgreSQL's user must pass through the data folder; nobody else need see inside.
+            for folder in (self.logs, self.data / "artefacts"):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            self.lock = (self.data / "lock").open("ab")
         except OSError as error:
             hint = "Give a folder you can write with --data DIR."
             raise StartFailed(f"cannot write {self.data}: {error.strerror}. {hint}") from None
+        self._take_lock()
+        if not 0 < self.port < 1 << 16:
+            raise StartFailed(f"port {self.port} is none: give 1 to 65535 with --port N.")
         with contextlib.closing(socket.socket()) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -125,6 +134,15 @@ class Site:
                 reason = error.strerror or "refused"
                 hint = "Stop what listens there or choose another with --port N."
                 raise StartFailed(f"port {self.port} cannot be used: {reason}. {hint}") from None
+
+    def _take_lock(self) -> None:
+        """Two starts on one folder would end each other's database."""
+        assert self.lock is not None
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            hint = "Stop it, or give another folder with --data DIR."
+            raise StartFailed(f"Loadsheet already runs on {self.data}. {hint}") from None
 
     def _environment(self) -> dict[str, str]:
         own = {
@@ -159,6 +177,7 @@ class Site:
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
 
     def _wait_until_ready(self) -> None:
@@ -222,6 +241,7 @@ class Site:
             },
             stdout=subprocess.PIPE,
             start_new_session=True,
+            preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
         )
         self.children["demo"] = agent
         output, _ = agent.communicate()
