@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.text import Source, number
 
 NAME = "ab"
+# A request of a month is a damaged row; in µs more would not fit 64 bits.
+LONGEST_MS = 31 * 24 * 3600 * 1000
 TSV_COLUMNS = [b"starttime", b"seconds", b"ctime", b"dtime", b"ttime", b"wait"]
 CSV_HEADER = b"Percentage served,Time in ms"
 BOM = b"\xef\xbb\xbf"
@@ -47,7 +50,7 @@ def read_tsv(source: Source) -> ParsedTrial:
     )
 
 
-def _total_times_ms(source: Source) -> np.ndarray:
+def _total_times_ms(source: Source) -> NDArray[np.int64]:
     # polars takes most of a second to import, and most uploads are small texts.
     import polars as pl
 
@@ -62,15 +65,18 @@ def _total_times_ms(source: Source) -> np.ndarray:
         )["ttime"]
     except (pl.exceptions.PolarsError, ValueError) as wrong:
         raise _bad_row(source, str(wrong).split("\n")[0]) from None
-    if not len(column) or column.null_count() or (lowest := column.min()) is None or lowest < 0:  # type: ignore[operator]
+    if not len(column) or column.null_count():
         raise _bad_row(source, "a row without its total time")
-    return column.to_numpy().astype(np.int64)
+    times_ms: NDArray[np.int64] = column.to_numpy().astype(np.int64)
+    if times_ms.min() < 0 or times_ms.max() > LONGEST_MS:
+        raise _bad_row(source, "a total time below 0 or above a month")
+    return times_ms
 
 
 def _bad_row(source: Source, found: str) -> FormatError:
     for line in source.lines[1:]:
         cells = line.text.split("\t")
-        if line.text and (len(cells) != len(TSV_COLUMNS) or number(cells[4]) is None):
+        if line.text and (len(cells) != len(TSV_COLUMNS) or not _is_time_ms(cells[4])):
             return FormatError(
                 "The ab -g file has a row that is none.",
                 tool=NAME,
@@ -84,6 +90,11 @@ def _bad_row(source: Source, found: str) -> FormatError:
         found=found,
         expected="rows of six cells between tabs",
     )
+
+
+def _is_time_ms(cell: str) -> bool:
+    value = number(cell)
+    return value is not None and value <= LONGEST_MS
 
 
 def read_csv(source: Source) -> ParsedTrial:

@@ -113,8 +113,12 @@ class _Report:
         threads, connections = _threads_and_connections(self.block[1]) or (None, None)
         asked, _, url = self.block[0].text.removeprefix(STARTED).partition(" test @ ")
         requests, elapsed_us, received = self._totals()
-        rate, transfer = self._after("Requests/sec:"), self._after("Transfer/sec:")
-        status, sockets = self._non_2xx(), self._socket_errors()
+        rate = self._rate()
+        transfer = scaled(self._after("Transfer/sec:") or "", BINARY_UNITS)
+        # The lines of errors stand before the rate: without it they may be what was cut off.
+        reached = any(line.text.startswith("Requests/sec:") for line in self.block)
+        status = self._non_2xx() if reached else None
+        sockets = self._socket_errors() if reached else {}
         latency, step = self._latency() if requests else (Latency(), None)
         duration_us = scaled(asked.strip(), TIME_UNITS_US)
         return ParsedTrial(
@@ -125,10 +129,10 @@ class _Report:
             requested_duration_s=None if duration_us is None else duration_us / 1e6,
             elapsed_s=elapsed_us / 1e6,
             requests_completed=requests,
-            requests_ok=_ok(requests, status, sockets["timeout"]),
+            requests_ok=_ok(requests, status, sockets.get("timeout")),
             reported_rps=None if rate is None else number(rate),
             bytes_received=round(received),
-            transfer_rate_bytes_s=None if transfer is None else scaled(transfer, BINARY_UNITS),
+            transfer_rate_bytes_s=transfer,
             errors={**sockets, "status": status},
             tool_errors=self._tool_errors(),
             latency=latency,
@@ -155,6 +159,11 @@ class _Report:
             found=last.text,
             expected='a line such as "18000 requests in 3.00s, 2.10MB read"',
         )
+
+    def _rate(self) -> str | None:
+        """The printed rate; None where the text ends in it, for then digits may be missing."""
+        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
+        return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
 
     def _after(self, label: str) -> str | None:
         for line in self.block:
@@ -244,9 +253,9 @@ def _percent(word: str) -> str:
     return word.rstrip("%") if value is None else f"{value:g}"
 
 
-def _ok(requests: int, status: int, timeout: int) -> int | None:
+def _ok(requests: int, status: int | None, timeout: int | None) -> int | None:
     # A late response may have a bad status as well: then neither count is the union.
-    if status and timeout:
+    if status is None or timeout is None or (status and timeout):
         return None
     return max(requests - status - timeout, 0)
 

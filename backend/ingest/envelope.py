@@ -15,6 +15,8 @@ SCHEMA = 1
 MAX_TRIALS = 5000
 MAX_TEXT = 2000
 MAX_PLAN = 200_000
+# Far above what an agent sends, far below what a JSON writer can recurse into.
+MAX_DEPTH = 50
 
 
 class EnvelopeError(ValueError):
@@ -234,15 +236,17 @@ def _uuid(value: object) -> uuid.UUID | None:
 
 def _refuse_nul(value: object) -> None:
     # PostgreSQL keeps no NUL in text; saying so here beats an error in the worker.
-    stack: list[object] = [value]
+    stack: list[tuple[object, int]] = [(value, 0)]
     while stack:
-        item = stack.pop()
+        item, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise EnvelopeError("the envelope", "deeper", f"at most {MAX_DEPTH} levels")
         if isinstance(item, str):
             _refuse_bad_text(item)
         elif isinstance(item, dict):
-            stack.extend(_children(item))
+            stack.extend((child, depth + 1) for child in _children(item))
         elif isinstance(item, list):
-            stack.extend(item)
+            stack.extend((child, depth + 1) for child in item)
 
 
 def _children(item: dict[str, object]) -> Iterable[object]:

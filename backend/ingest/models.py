@@ -1,6 +1,7 @@
 """The raw envelope as received. The Upload row is the record of work; a Celery message is a hint.
 
-States: receiving → received → parsing → parsed | failed | quarantined.
+States: received → parsing → parsed | failed | quarantined. A row exists only once its artefacts are
+durable, so there is no state before received.
 """
 
 from __future__ import annotations

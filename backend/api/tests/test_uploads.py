@@ -120,6 +120,7 @@ def test_a_length_above_the_limit_is_refused_before_the_body_is_read(tenant, set
         ({"run": {"started_at": "yesterday"}}, "ISO 8601"),
         ({"run": {"plan": "a\0b"}}, "no NUL"),
         ({"hosts": {"client": {"cores": -1}}}, "whole number"),
+        ({"run": {"labels": json.loads('{"a":' * 200 + "1" + "}" * 200)}}, "50 levels"),
     ],
 )
 def test_a_bad_envelope_says_where(post, change, word):
