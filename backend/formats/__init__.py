@@ -1,6 +1,6 @@
 """Raw load-tool output → ParsedTrial. Pure: no Django, no database."""
 
-from backend.formats.model import FormatError, Latency, ParsedTrial, RawArtefact
+from backend.formats.model import FormatError, Latency, ParsedTrial, RawArtefact, TimeSlice
 from backend.formats.reading import PARSER_VERSION, TOOLS, parse
 
 __all__ = [
@@ -10,5 +10,6 @@ __all__ = [
     "Latency",
     "ParsedTrial",
     "RawArtefact",
+    "TimeSlice",
     "parse",
 ]

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO
 
-import numpy as np
-import numpy.typing as npt
+from backend.stats import Histogram
 
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
 
 
 @dataclass(frozen=True, slots=True)
 class RawArtefact:
-    """One file of a trial as received: what the tool printed or wrote."""
+    """One file of a trial as received: its name, and its bytes from the start at each `open`.
+
+    A stream, since a log of every request can be larger than the memory there is.
+    """
 
     name: str
-    data: bytes
+    open: Callable[[], BinaryIO]
+
+    @classmethod
+    def of(cls, name: str, data: bytes) -> RawArtefact:
+        """The artefact with these bytes."""
+        return cls(name, lambda: io.BytesIO(data))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSlice:
+    """What completed in one stretch of a trial, a second long where the tool allows it.
+
+    None means that the tool does not say it.
+    """
+
+    # Since the trial's first request.
+    start_s: float
+    length_s: float
+    # Responses, whatever their status, and failed attempts of every class.
+    completed: int | None = None
+    failed: int | None = None
+    # The tool's own rate over the slice, where it gives no counts.
+    reported_rps: float | None = None
+    # Encoded latencies of the slice: an hour of open histograms would not fit in memory.
+    histogram: bytes | None = field(default=None, repr=False)
+    # The tool's own percentiles of the slice ("95"), in microseconds.
+    percentiles: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +93,10 @@ class ParsedTrial:
     latency_origin: str | None = None
     latency_resolution_us: float | None = None
     samples: int | None = None
-    # Latency of each request in whole microseconds, in no promised order.
-    samples_us: npt.NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+    # Of samples, bucket counts or a full spectrum; a handful of percentiles makes none.
+    histogram: Histogram | None = field(default=None, compare=False, repr=False)
+    # In order of time; empty where the artefacts have no time series.
+    timeline: tuple[TimeSlice, ...] = field(default=(), repr=False)
     # The tool had reported, then the output was cut off.
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from backend.formats import ab, autocannon, wrk
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
@@ -18,24 +19,19 @@ class Tool:
     """A load tool whose output is read."""
 
     name: str
+    # Words, one of which stands in every output of the tool: asked first, at the speed of C.
+    marks: Sequence[str]
     claims: Callable[[Source], str | None]
     read: Callable[[Sequence[Source]], list[ParsedTrial | FormatError]]
     doc: str
 
 
-def _tool(name: str, module: object) -> Tool:
-    return Tool(name, module.claims, module.read, module.__doc__ or "")  # type: ignore[attr-defined]
+def _tool(module: Any) -> Tool:
+    return Tool(module.NAME, module.MARKS, module.claims, module.read, module.__doc__ or "")
 
 
-# The one table of tools: a module, a folder of captures and a line here.
-TOOLS = {
-    tool.name: tool
-    for tool in (
-        _tool("ab", ab),
-        _tool("autocannon", autocannon),
-        _tool("wrk", wrk),
-    )
-}
+# The one table of tools: a package with its captures, and a name here.
+TOOLS = {tool.name: tool for tool in map(_tool, (ab, autocannon, wrk))}
 
 
 def parse(
@@ -88,8 +84,12 @@ def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
 
 def claims_of(source: Source) -> dict[str, str]:
     """Which tools claim the source, and why."""
-    found = {name: tool.claims(source) for name, tool in TOOLS.items()}
-    return {name: why for name, why in found.items() if why is not None}
+    return {
+        name: why
+        for name, tool in TOOLS.items()
+        if any(mark in source.text for mark in tool.marks)
+        and (why := tool.claims(source)) is not None
+    }
 
 
 def _nothing_known(sources: Sequence[Source]) -> FormatError:

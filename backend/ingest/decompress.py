@@ -1,4 +1,4 @@
-"""Bounded decompression of artefacts, told by their first bytes.
+"""Bounded decompression of artefacts, told by their first bytes, as a stream.
 
 Output is counted while it streams: above `FREE_BYTES` no more than `MAX_RATIO` times the input,
 never more than the limit. Members and frames count together; a second layer is refused.
@@ -6,10 +6,15 @@ never more than the limit. Members and frames count together; a second layer is 
 
 from __future__ import annotations
 
+import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import zstandard
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -23,27 +28,59 @@ class DecompressionRefused(ValueError):
     """The compressed file is broken, too large when unpacked, or packed twice."""
 
 
+def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> BinaryIO:
+    """The bytes of an artefact, unpacked if it is gzip or zstd, else as they are.
+
+    Raises DecompressionRefused, here or while the stream is read, for what is broken, packed
+    twice or larger than `limit_bytes`.
+    """
+    packed = open_packed()
+    magic = packed.read(4)
+    size = packed.seek(0, io.SEEK_END)
+    packed.seek(0)
+    if size > limit_bytes:
+        raise DecompressionRefused(f"The file has {size} bytes, more than {limit_bytes}.")
+    if not is_compressed(magic):
+        return packed
+    pieces = _gzip(packed) if magic.startswith(GZIP_MAGIC) else _zstd(packed)
+    return cast(BinaryIO, io.BufferedReader(_Unpacked(pieces, size, limit_bytes), STEP_BYTES))
+
+
 def is_compressed(data: bytes) -> bool:
     return data.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
-def decompressed(data: bytes, *, limit_bytes: int) -> bytes:
-    """`data` unpacked if it is gzip or zstd, else as it is; raises DecompressionRefused."""
-    if len(data) > limit_bytes:
-        raise DecompressionRefused(f"The file has {len(data)} bytes, more than {limit_bytes}.")
-    if not is_compressed(data):
-        return data
-    pieces = _gzip(data) if data.startswith(GZIP_MAGIC) else _zstd(data)
-    out = bytearray()
-    try:
-        for piece in pieces:
-            out += piece
-            _check_growth(len(data), len(out), limit_bytes)
-    except (zlib.error, zstandard.ZstdError) as broken:
-        raise DecompressionRefused(f"The compressed file is broken: {broken}.") from None
-    if is_compressed(bytes(out[:4])):
-        raise DecompressionRefused("The file is compressed twice; send it compressed once.")
-    return bytes(out)
+class _Unpacked(io.RawIOBase):
+    """Pieces as a stream, counted as they come."""
+
+    def __init__(self, pieces: Iterator[bytes], packed_size: int, limit_bytes: int) -> None:
+        self._pieces, self._packed_size, self._limit = pieces, packed_size, limit_bytes
+        self._piece = memoryview(b"")
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._piece:
+            try:
+                self._take(next(self._pieces))
+            except StopIteration:
+                return 0
+            except (zlib.error, zstandard.ZstdError) as broken:
+                raise DecompressionRefused(f"The compressed file is broken: {broken}.") from None
+        target = memoryview(buffer).cast("B")
+        count = min(len(target), len(self._piece))
+        target[:count] = self._piece[:count]
+        self._piece = self._piece[count:]
+        return count
+
+    def _take(self, piece: bytes) -> None:
+        if not self._count and is_compressed(piece[:4]):
+            raise DecompressionRefused("The file is compressed twice; send it compressed once.")
+        self._count += len(piece)
+        _check_growth(self._packed_size, self._count, self._limit)
+        self._piece = memoryview(piece)
 
 
 def _check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
@@ -58,21 +95,19 @@ def _check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
         )
 
 
-def _gzip(data: bytes) -> Iterator[bytes]:
-    while data:
+def _gzip(packed: BinaryIO) -> Iterator[bytes]:
+    rest = packed.read(STEP_BYTES)
+    while rest:
         member = zlib.decompressobj(wbits=31)
-        yield member.decompress(data, STEP_BYTES)
         while not member.eof:
-            tail = member.unconsumed_tail
-            piece = member.decompress(tail, STEP_BYTES) if tail else member.flush(STEP_BYTES)
-            if not piece and not member.eof:
+            yield member.decompress(rest, STEP_BYTES)
+            rest = member.unconsumed_tail or member.unused_data
+            if not rest and not (rest := packed.read(STEP_BYTES)) and not member.eof:
                 raise DecompressionRefused("The gzip file is cut off before its end.")
-            yield piece
-        data = member.unused_data
 
 
-def _zstd(data: bytes) -> Iterator[bytes]:
+def _zstd(packed: BinaryIO) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
-    with unpacker.stream_reader(data, read_across_frames=True) as reader:
+    with unpacker.stream_reader(packed, read_across_frames=True) as reader:
         while piece := reader.read(STEP_BYTES):
             yield piece

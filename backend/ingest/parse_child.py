@@ -21,8 +21,15 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from backend.formats import PARSER_VERSION, FormatError, ParsedTrial, RawArtefact, parse
-from backend.ingest.decompress import DecompressionRefused, decompressed
+from backend.formats import (
+    PARSER_VERSION,
+    FormatError,
+    ParsedTrial,
+    RawArtefact,
+    TimeSlice,
+    parse,
+)
+from backend.ingest.decompress import DecompressionRefused, unpacked
 from backend.stats import Histogram
 
 LENGTH = struct.Struct(">I")
@@ -87,23 +94,24 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
 
 
 def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    budget = limits.decompressed_bytes
-    artefacts = []
-    for item in request["artefacts"]:
-        data = decompressed(Path(item["path"]).read_bytes(), limit_bytes=budget)
-        budget -= len(data)
-        artefacts.append(RawArtefact(name=item["name"], data=data))
+    artefacts = [
+        artefact_of(item["name"], Path(item["path"]), limit_bytes=limits.decompressed_bytes)
+        for item in request["artefacts"]
+    ]
     entries = parse(artefacts, tool=request["tool"] or None)
     return {"version": PARSER_VERSION, "entries": [as_entry(entry) for entry in entries]}
+
+
+def artefact_of(name: str, path: Path, *, limit_bytes: int) -> RawArtefact:
+    """A file on disk as an artefact, unpacked as it is read."""
+    return RawArtefact(name, lambda: unpacked(lambda: path.open("rb"), limit_bytes=limit_bytes))
 
 
 def as_entry(entry: ParsedTrial | FormatError) -> dict[str, Any]:
     """One trial (or refusal) as JSON: the contract's shape, and the histogram to store."""
     if isinstance(entry, FormatError):
         return {"refused": str(entry)}
-    histogram = None
-    if entry.samples_us is not None and len(entry.samples_us):
-        histogram = Histogram.from_samples(entry.samples_us)
+    histogram = entry.histogram if entry.histogram is not None and entry.histogram.count else None
     return {
         "contract": entry.as_contract(),
         "incomplete": entry.incomplete,
@@ -111,6 +119,20 @@ def as_entry(entry: ParsedTrial | FormatError) -> dict[str, Any]:
         "disagreements": list(entry.disagreements),
         "histogram": None if histogram is None else base64.b64encode(histogram.encode()).decode(),
         "computed_us": None if histogram is None else computed(histogram),
+        "timeline": [_as_slice(part) for part in entry.timeline],
+    }
+
+
+def _as_slice(part: TimeSlice) -> dict[str, Any]:
+    encoded = None if part.histogram is None else base64.b64encode(part.histogram).decode()
+    return {
+        "start_s": part.start_s,
+        "length_s": part.length_s,
+        "completed": part.completed,
+        "failed": part.failed,
+        "reported_rps": part.reported_rps,
+        "histogram": encoded,
+        "percentiles": dict(part.percentiles),
     }
 
 

@@ -33,8 +33,9 @@ class Histogram:
     @classmethod
     def from_samples(cls, samples_us: NDArray[Any]) -> Histogram:
         """The histogram of one latency (µs) per request."""
-        values, counts = np.unique(np.asarray(samples_us), return_counts=True)
-        return cls.from_counts(values, counts)
+        histogram = cls()
+        histogram.record(np.rint(samples_us).astype(np.int64))
+        return histogram
 
     @classmethod
     def from_counts(cls, values_us: NDArray[Any], counts: NDArray[Any]) -> Histogram:
@@ -43,19 +44,29 @@ class Histogram:
         histogram._record(np.rint(values_us).astype(np.int64), np.asarray(counts, dtype=np.int64))
         return histogram
 
+    def record(self, values_us: Counts) -> None:
+        """Add one latency (whole µs) per request; raises ValueError for a negative one."""
+        if len(values_us):
+            self._add_to_range(values_us, int((values_us > HIGHEST_US).sum()), len(values_us))
+            counts = self._counts()
+            added = np.bincount(bucket_of(values_us), minlength=len(counts))
+            counts += added.astype(counts.dtype)
+
     def _record(self, values: Counts, counts: Counts) -> None:
         kept = counts > 0
         values, counts = values[kept], counts[kept]
-        if not len(values):
-            return
-        if values.min() < 0:
-            raise ValueError(f"a latency is {values.min()} µs, expected at least 0")
-        self.clipped = int(counts[values > HIGHEST_US].sum())
-        values = np.minimum(values, HIGHEST_US)
-        np.add.at(self._counts(), _index_of(values), counts)
-        self._hdr.total_count += int(counts.sum())
-        self._hdr.min_value = min(int(values.min()), int(self._hdr.min_value))
-        self._hdr.max_value = max(int(values.max()), int(self._hdr.max_value))
+        if len(values):
+            self._add_to_range(values, int(counts[values > HIGHEST_US].sum()), int(counts.sum()))
+            np.add.at(self._counts(), bucket_of(values), counts)
+
+    def _add_to_range(self, values: Counts, clipped: int, count: int) -> None:
+        lowest, highest = int(values.min()), min(int(values.max()), HIGHEST_US)
+        if lowest < 0:
+            raise ValueError(f"a latency is {lowest} µs, expected at least 0")
+        self.clipped += clipped
+        self._hdr.total_count += count
+        self._hdr.min_value = min(lowest, int(self._hdr.min_value))
+        self._hdr.max_value = max(highest, int(self._hdr.max_value))
 
     def _counts(self) -> Counts:
         view: Counts = np.ctypeslib.as_array(self._hdr.counts)
@@ -105,7 +116,7 @@ class Histogram:
     @property
     def max_us(self) -> float | None:
         """The largest latency, within the precision; None when empty."""
-        return float(_highest(np.flatnonzero(self._counts())[-1:])[0]) if self.count else None
+        return float(highest_us(np.flatnonzero(self._counts())[-1:])[0]) if self.count else None
 
     @property
     def mean_us(self) -> float | None:
@@ -113,7 +124,7 @@ class Histogram:
         if not self.count:
             return None
         index = np.flatnonzero(self._counts())
-        middles = (_lowest(index) + _highest(index)) / 2
+        middles = (_lowest(index) + highest_us(index)) / 2
         return float((middles * self._counts()[index]).sum() / self.count)
 
     def percentile(self, percent: float) -> float | None:
@@ -128,11 +139,12 @@ class Histogram:
         # Rounded first: 99.9 % of 1000 is request 999, not 1000 by a float's last bit.
         rank = max(1, int(np.ceil(round(percent * self.count / 100, 6))))
         index = np.searchsorted(np.cumsum(self._counts()), rank)
-        return float(_highest(np.array([index]))[0])
+        return float(highest_us(np.array([index]))[0])
 
 
-def _index_of(values: Counts) -> Counts:
-    """The position of each value in HdrHistogram's counts array."""
+def bucket_of(values_us: Counts) -> Counts:
+    """The position of each value in HdrHistogram's counts array; above an hour, the last one."""
+    values = np.minimum(values_us, HIGHEST_US)
     bits = np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64)
     bucket = np.maximum(bits - SUB_BUCKET_BITS, 0)
     index: Counts = (bucket << HALF_BITS) + (values >> bucket)
@@ -151,8 +163,8 @@ def _lowest(index: Counts) -> Counts:
     return lowest
 
 
-def _highest(index: Counts) -> Counts:
-    """The highest value that is counted at each position."""
+def highest_us(index: Counts) -> Counts:
+    """The highest value, in µs, that is counted at each position."""
     highest: Counts = _lowest(index) + (np.int64(1) << _bucket(index)) - 1
     return highest
 

@@ -18,6 +18,7 @@ from backend.testing.reports import WRK, make_envelope, make_trial
 __all__ = [
     "WRK",
     "Tenant",
+    "gzip_of",
     "gzip_of_zeros",
     "make_envelope",
     "make_file",
@@ -68,10 +69,16 @@ def make_upload(
 
 def gzip_of_zeros(size_bytes: int) -> bytes:
     """A gzip file that unpacks to `size_bytes` zeros."""
+    return gzip_of(bytes(1 << 20), size_bytes >> 20)
+
+
+def gzip_of(piece: bytes, times: int, *, head: bytes = b"") -> bytes:
+    """A gzip file that unpacks to `head` and `times` times `piece`."""
     import gzip
 
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb") as packed:
-        for _ in range(size_bytes >> 20):
-            packed.write(bytes(1 << 20))
+        packed.write(head)
+        for _ in range(times):
+            packed.write(piece)
     return out.getvalue()

@@ -1,4 +1,10 @@
-"""Every capture says what its expected.json says: exact integers, floats as the text shows."""
+"""Every capture says what its expected.json says: exact integers, floats as the text shows.
+
+A case is a folder `<tool>/captures/<case>` with what the tool wrote and one or more expectations:
+`expected.json` about the file that its key `source` names (else stdout, else stderr),
+`expected.<file>.json` about that file alone, `expected.together.json` about the files that its
+key `files` lists, read as one trial.
+"""
 
 import json
 from pathlib import Path
@@ -7,31 +13,35 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
-FOR_THE_READER = {
-    "caveats", "files", "note", "reconstructed", "source", "stdout_only", "truth", "format"
-}  # fmt: skip
-CASES = sorted(path.parent for path in CAPTURES.glob("*/*/expected.json"))
-OURS = [case for case in CASES if case.parent.name != "odd"]
-OTHERS = [case for case in CASES if case.parent.name == "odd"]
+FORMATS = Path(__file__).parent.parent
+# What stands in an expectation for people, and for the checks of histograms.
+FOR_THE_READER = frozenset(
+    ("caveats", "files", "format", "note", "reconstructed", "source", "stdout_only", "truth")
+)
+EXPECTATIONS = sorted(FORMATS.glob("*/captures/*/expected*.json"))
+NO_RESULT = sorted(path for path in (FORMATS / "tests" / "no_result").iterdir())
 
 
-def name_of(case):
-    return f"{case.parent.name}/{case.name}"
+def files_of(expectation):
+    """The files an expectation is about."""
+    case, says = expectation.parent, json.loads(expectation.read_text())
+    about = expectation.name.removeprefix("expected.").removesuffix("json").strip(".")
+    if about == "together":
+        return [case / name for name in says["files"]]
+    if about:
+        return [case / about]
+    if "source" in says:
+        return [case / says["source"]]
+    return [case / "stdout" if (case / "stdout").stat().st_size else case / "stderr"]
 
 
-def artefacts_of(case, expected):
-    names = ["stdout", "plot.tsv", "pct.csv"]
-    if expected.get("source") == "stderr" or not (case / "stdout").stat().st_size:
-        names.append("stderr")
-    return [
-        RawArtefact(name, (case / name).read_bytes()) for name in names if (case / name).exists()
-    ]
+def artefact(path):
+    return RawArtefact(path.name, lambda: path.open("rb"))
 
 
-def read(artefacts):
+def read(paths):
     try:
-        entries = parse(artefacts)
+        entries = parse([artefact(path) for path in paths])
     except FormatError as refused:
         entries = [refused]
     return [
@@ -40,47 +50,46 @@ def read(artefacts):
     ]
 
 
-@pytest.mark.parametrize("case", OURS, ids=name_of)
-def test_a_capture_says_what_it_truly_says(case):
-    expected = json.loads((case / "expected.json").read_text())
+def name_of(path):
+    return str(path.relative_to(FORMATS)).replace("/captures", "")
+
+
+@pytest.mark.parametrize("expectation", EXPECTATIONS, ids=name_of)
+def test_a_capture_says_what_it_truly_says(expectation):
+    expected = json.loads(expectation.read_text())
     wanted = expected.get("runs", [expected])
-    got = read(artefacts_of(case, expected))
+    got = read(files_of(expectation))
     assert len(got) == len(wanted)
     for want, entry in zip(wanted, got, strict=True):
         if "error" in want:
             assert len(entry["error"]) > 40, "a refusal says what was found and expected"
         else:
-            for key in want.keys() - FOR_THE_READER:
-                assert entry[key] == close_to(want[key]), key
+            about = want.keys() - FOR_THE_READER
+            assert {key: entry[key] for key in about} == close_to({key: want[key] for key in about})
 
 
 def close_to(value):
     if isinstance(value, float):
         return pytest.approx(value, rel=1e-9)
     if isinstance(value, dict):
-        return {key: close_to(item) for key, item in value.items()}
+        return Close(value)
     return value
 
 
-@pytest.mark.parametrize("case", OTHERS, ids=name_of)
-def test_what_is_no_result_is_refused_with_a_sentence(case):
-    for entry in read(artefacts_of(case, {})):
-        assert "Expected:" in entry["error"]
+class Close(dict):
+    """A dict that is equal when its keys are the same and its figures close."""
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, dict)
+            and self.keys() == other.keys()
+            and all(other[key] == close_to(item) for key, item in self.items())
+        )
+
+    __hash__ = None
 
 
-def files_of_ab():
-    for case in CAPTURES.glob("ab/*/expected.json"):
-        for name, says in json.loads(case.read_text()).get("files", {}).items():
-            yield pytest.param(case.parent / name, says, id=f"{case.parent.name}/{name}")
-
-
-@pytest.mark.parametrize(("path", "says"), files_of_ab())
-def test_a_file_of_ab_alone_says_its_own(path, says):
-    (trial,) = parse([RawArtefact(path.name, path.read_bytes())])
-    entry = trial.as_contract()
-    assert entry["latency_origin"] == says["latency_origin"]
-    assert entry["latency_resolution_us"] == says["latency_resolution_us"]
-    if "samples" in says:
-        assert entry["samples"] == says["samples"] == len(trial.samples_us)
-    if "percentiles" in says:
-        assert entry["latency_us"]["percentiles"] == pytest.approx(says["percentiles"])
+@pytest.mark.parametrize("path", NO_RESULT, ids=lambda path: path.name)
+def test_what_is_no_result_is_refused_with_a_sentence(path):
+    (entry,) = read([path])
+    assert "Expected:" in entry["error"]

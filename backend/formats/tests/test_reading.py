@@ -1,27 +1,22 @@
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.formats.reading import claims_of
+from backend.formats.tests.test_captures import EXPECTATIONS, FORMATS, files_of
 from backend.formats.text import Source
 
-CAPTURES = Path(__file__).parent.parent / "captures"
-OUTPUTS = sorted(
-    path
-    for path in CAPTURES.glob("*/*/*")
-    if path.name in ("stdout", "stderr", "plot.tsv", "pct.csv") and path.stat().st_size
-)
+OUTPUTS = sorted({path for expectation in EXPECTATIONS for path in files_of(expectation)})
 
 
 def artefact(text, name="file"):
-    return RawArtefact(name, text if isinstance(text, bytes) else text.encode())
+    return RawArtefact.of(name, text if isinstance(text, bytes) else text.encode())
 
 
 def capture(path):
-    return (CAPTURES / path).read_bytes()
+    tool, _, rest = path.partition("/")
+    return (FORMATS / tool / "captures" / rest).read_bytes()
 
 
 WRK = capture("wrk/latency-c10-10k/stdout")
@@ -29,9 +24,9 @@ AB = capture("ab/rand-c10-tsv-csv/stdout")
 TSV = capture("ab/rand-c10-tsv-csv/plot.tsv")
 
 
-@pytest.mark.parametrize("path", OUTPUTS, ids=lambda path: str(path.relative_to(CAPTURES)))
+@pytest.mark.parametrize("path", OUTPUTS, ids=lambda path: str(path.relative_to(FORMATS)))
 def test_no_two_tools_claim_one_input(path):
-    assert len(claims_of(Source(RawArtefact(path.name, path.read_bytes())))) <= 1
+    assert len(claims_of(Source(RawArtefact.of(path.name, path.read_bytes())))) <= 1
 
 
 def test_a_hint_that_contradicts_the_content_is_an_error():
@@ -103,7 +98,7 @@ def test_a_damaged_capture_raises_format_errors_only(path, data):
         if not raw:
             break
     try:
-        entries = parse([RawArtefact(path.name, bytes(raw))])
+        entries = parse([RawArtefact.of(path.name, bytes(raw))])
     except FormatError:
         return
     for entry in entries:
@@ -114,7 +109,7 @@ def test_a_damaged_capture_raises_format_errors_only(path, data):
 @given(st.binary(max_size=400))
 def test_any_bytes_are_refused_with_a_sentence(raw):
     with pytest.raises(FormatError):
-        parse([RawArtefact("junk", raw)])
+        parse([artefact(raw)])
 
 
 def test_every_tool_documents_its_definitions():

@@ -8,7 +8,7 @@ from backend.ingest import parse_child
 
 
 def parse(artefacts, *, tool=None):
-    order = artefacts[0].data.split()[0]
+    order = artefacts[0].open().read().split()[0]
     if order == b"ALLOCATE":
         return [bytearray(1 << 40)]
     if order == b"SEGFAULT":

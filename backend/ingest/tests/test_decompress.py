@@ -1,13 +1,22 @@
 import gzip
+import io
 import time
 
 import pytest
 import zstandard
 
-from backend.ingest.decompress import DecompressionRefused, decompressed
+from backend.ingest.decompress import DecompressionRefused, unpacked
 from backend.testing.uploads import gzip_of_zeros
 
 LIMIT = 512 << 20
+
+
+def decompressed(data, *, limit_bytes):
+    """Read to the end, letting go of what was read."""
+    stream, kept = unpacked(lambda: io.BytesIO(data), limit_bytes=limit_bytes), []
+    while piece := stream.read(1 << 20):
+        kept = [*kept[-1:], piece]
+    return b"".join(kept)
 
 
 def zstd_of_zeros(size_bytes):

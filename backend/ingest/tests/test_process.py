@@ -8,7 +8,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.sandbox import ParserFailed
 from backend.runs.models import Cell, Run, Trial
-from backend.testing.uploads import WRK, gzip_of_zeros, make_envelope, make_tenant, make_trial
+from backend.testing.uploads import WRK, gzip_of, make_envelope, make_tenant, make_trial
 from backend.testing.uploads import make_upload as upload_of
 
 pytestmark = pytest.mark.django_db
@@ -94,7 +94,9 @@ def test_truncated_output_fails_and_keeps_the_raw_file(make_upload):
 
 
 def test_a_bomb_fails_the_upload(make_upload):
-    upload = processed(make_upload(gzip_of_zeros(1 << 30)))
+    head = b"starttime\tseconds\tctime\tdtime\tttime\twait\n"
+    rows = b"Sat Nov 21 07:00:00 2026\t1795244400\t0\t1\t1\t1\n" * 20_000
+    upload = processed(make_upload(gzip_of(rows, 1000, head=head)))
     assert upload.state == State.FAILED
     assert "unpacks to more than" in upload.reason
 

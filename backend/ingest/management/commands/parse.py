@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
-from backend.ingest.decompress import DecompressionRefused, decompressed
-from backend.ingest.parse_child import as_entry
+from backend.ingest.decompress import DecompressionRefused
+from backend.ingest.parse_child import artefact_of, as_entry
 
 
 class Command(BaseCommand):
@@ -51,9 +51,7 @@ class Command(BaseCommand):
 
 def _read(group: Sequence[Path]) -> list[RawArtefact]:
     limit = settings.DECOMPRESSED_MAX_BYTES
-    return [
-        RawArtefact(file.name, decompressed(file.read_bytes(), limit_bytes=limit)) for file in group
-    ]
+    return [artefact_of(file.name, file, limit_bytes=limit) for file in group]
 
 
 def _shown(entry: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,158 @@
+"""Logs of every request, larger than memory: read in chunks of whole lines, column by column."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from backend.formats.model import FormatError
+from backend.formats.text import UTF16_MARKS, Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK_BYTES = 4 << 20
+LONGEST_LINE_BYTES = 1 << 20
+BOM = b"\xef\xbb\xbf"
+
+
+def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Whole lines, about `size` bytes at a time, each with the number of its first line.
+
+    A last line without its line feed, which may be cut off, comes alone, as the last chunk.
+    UTF-16 arrives as UTF-8, a byte order mark not at all. Raises FormatError for a line longer
+    than LONGEST_LINE_BYTES.
+    """
+    number, rest = 1, b""
+    with source.artefact.open() as stream:
+        for piece in _pieces(stream, size):
+            whole, feed, tail = (rest + piece).rpartition(b"\n")
+            if feed:
+                yield number, whole + feed
+                number += whole.count(b"\n") + 1
+            rest = tail
+            if len(rest) > LONGEST_LINE_BYTES:
+                raise FormatError(
+                    "A line of this log is too long.",
+                    line=number,
+                    found=rest[:80].decode(errors="replace"),
+                    expected=f"lines of at most {LONGEST_LINE_BYTES} bytes",
+                )
+    if rest:
+        yield number, rest
+
+
+def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    first = stream.read(size)
+    if first.startswith(UTF16_MARKS):
+        decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+        while first:
+            yield decoder.decode(first).encode()
+            first = stream.read(size)
+        return
+    yield first.removeprefix(BOM)
+    while piece := stream.read(size):
+        yield piece
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A log with a header line and a row per request.
+
+    `columns` are the names of the header that are wanted, as int, float or str; an empty cell of
+    a number is null. `header` has all names, with `separator` between them.
+    """
+
+    tool: str
+    header: str
+    separator: str
+    columns: Mapping[str, type]
+
+    @property
+    def names(self) -> list[str]:
+        return self.header.split(self.separator)
+
+    def frames(self, source: Source) -> Iterator[pl.DataFrame]:
+        """The wanted columns of the rows behind the header, a chunk at a time.
+
+        Lines before the header (a prompt, a command) are passed over. A last row that is cut off
+        is left out when it has too few cells. Raises FormatError for a row that does not fit,
+        with its line, what was found and what was expected.
+        """
+        for number, rows in self._rows(source):
+            if rows:
+                yield self._read(number, rows)
+
+    def _rows(self, source: Source) -> Iterator[tuple[int, bytes]]:
+        begun = False
+        for number, chunk in line_chunks(source):
+            at, rows = (number, chunk) if begun else self._behind_header(number, chunk)
+            begun = begun or at > number
+            is_cut = not chunk.endswith(b"\n") and self._cells(rows) < len(self.names) - 1
+            if begun and not is_cut:
+                yield at, rows.rstrip(b"\r\n")
+
+    def _behind_header(self, number: int, chunk: bytes) -> tuple[int, bytes]:
+        """The rows behind the header line, with the first one's number; none without a header."""
+        lines = chunk.split(b"\n")
+        for position, line in enumerate(lines):
+            if line.decode(errors="replace").strip() == self.header:
+                return number + position + 1, b"\n".join(lines[position + 1 :])
+        return number, chunk
+
+    def _cells(self, rows: bytes) -> int:
+        return rows.count(self.separator.encode())
+
+    def _read(self, number: int, rows: bytes) -> pl.DataFrame:
+        # polars takes most of a second to import, and most uploads are small texts.
+        import polars as pl
+
+        kinds = {int: pl.Int64, float: pl.Float64, str: pl.String}
+        frame = pl.scan_csv(
+            rows,
+            separator=self.separator,
+            has_header=False,
+            schema={name: kinds[self.columns.get(name, str)] for name in self.names},
+            quote_char='"' if self.separator == "," else None,
+        )
+        try:
+            read = frame.select(list(self.columns)).collect()
+        except (pl.exceptions.PolarsError, ValueError) as wrong:
+            raise self._bad_row(number, rows, str(wrong)) from None
+        # polars passes over cells that are too many, where two rows ran into one.
+        if b'"' not in rows and self._cells(rows) != (len(self.names) - 1) * len(read):
+            raise self._bad_row(number, rows, "cells too few or too many")
+        return read
+
+    def _bad_row(self, number: int, rows: bytes, fault: str) -> FormatError:
+        expected = f"{len(self.names)} cells: {self.header}"
+        for position, raw in enumerate(rows.split(b"\n")):
+            line = raw.decode(errors="replace").rstrip("\r")
+            if line and not self._fits(line.split(self.separator)):
+                return FormatError(
+                    f"The {self.tool} log has a row that is none.",
+                    tool=self.tool,
+                    line=number + position,
+                    found=line,
+                    expected=expected,
+                )
+        return FormatError(
+            f"The {self.tool} log has rows that cannot be read.",
+            tool=self.tool,
+            line=number,
+            found=fault.split("\n", maxsplit=1)[0],
+            expected=expected,
+        )
+
+    def _fits(self, cells: Sequence[str]) -> bool:
+        if len(cells) != len(self.names):
+            return False
+        named = dict(zip(self.names, cells, strict=True))
+        try:
+            for name, kind in self.columns.items():
+                kind(named[name] or 0)
+        except ValueError:
+            return False
+        return True

@@ -1,0 +1,113 @@
+"""Logs read in chunks say what they say read at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.formats import FormatError, RawArtefact
+from backend.formats.logs import Table, line_chunks
+from backend.formats.text import Source
+from backend.formats.timeline import Gathering
+from backend.stats import Histogram
+
+
+def source(data):
+    return Source(RawArtefact.of("log", data))
+
+
+@given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"")), max_size=30))
+def test_chunks_hold_every_line_once_with_its_number(lines):
+    data = b"\n".join(lines)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
+        return
+    chunks = list(line_chunks(source(data), size=16))
+    assert b"".join(chunk for _, chunk in chunks) == data
+    for number, chunk in chunks:
+        assert data.split(b"\n")[number - 1 :][0] == chunk.split(b"\n")[0]
+
+
+def test_utf16_and_marks_are_read_as_utf8():
+    for encoding in ("utf-16", "utf-8-sig", "utf-8"):
+        packed = source("a\tb\n1\té\n".encode(encoding))
+        assert (
+            b"".join(chunk for _, chunk in line_chunks(packed, size=3)) == "a\tb\n1\té\n".encode()
+        )
+
+
+def read(text, **columns):
+    table = Table(tool="x", header="a,b,c", separator=",", columns=columns)
+    return [row for frame in table.frames(source(text)) for row in frame.rows()]
+
+
+def test_columns_are_read_behind_the_header():
+    assert read(b"$ cat log\r\na,b,c\r\n1,x,2.5\r\n3,y,\r\n", a=int, c=float) == [
+        (1, 2.5),
+        (3, None),
+    ]
+
+
+@pytest.mark.parametrize("row", [b"1,x", b"1,x,2,3", b"x,x,2"])
+def test_a_row_that_does_not_fit_is_named(row):
+    with pytest.raises(FormatError) as refused:
+        read(b"a,b,c\n1,x,2\n" + row + b"\n4,x,2\n", a=int, c=float)
+    assert (refused.value.line, refused.value.found) == (3, row.decode())
+
+
+def test_a_last_row_with_too_few_cells_was_cut_off():
+    assert read(b"a,b,c\n1,x,2\n3,y", a=int) == [(1,)]
+
+
+requests = st.lists(
+    st.tuples(st.integers(0, 30_000_000), st.integers(0, 8_000_000), st.booleans()),
+    min_size=1,
+    max_size=60,
+)
+
+
+@settings(deadline=None)
+@given(requests, st.integers(1, 10))
+def test_a_timeline_does_not_depend_on_the_chunks(rows, size):
+    gathered = []
+    for step in (size, len(rows)):
+        gathering = Gathering()
+        for begin in range(0, len(rows), step):
+            latency, start, failed = (
+                np.array(c) for c in zip(*rows[begin : begin + step], strict=True)
+            )
+            gathering.add(latency, start_s=start / 1e6, failed=failed)
+        gathered.append(gathering)
+    small, whole = gathered
+    assert small.histogram.encode() == whole.histogram.encode()
+    assert small.completed == sum(part.completed for part in small.timeline()) == len(rows)
+    assert small.failed == sum(part.failed for part in small.timeline())
+    merged = Histogram.merge_all(
+        Histogram.decode(part.histogram) for part in small.timeline() if part.histogram
+    )
+    assert merged.count == len(rows)
+
+
+def test_a_request_counts_in_the_second_it_ended():
+    gathering = Gathering()
+    gathering.add(np.array([100_000, 1_500_000, 200_000]), start_s=np.array([10.0, 10.1, 12.0]))
+    assert [part.completed for part in gathering.timeline()] == [1, 1, 1]
+
+
+def test_an_attempt_without_response_counts_as_failed_only():
+    gathering = Gathering()
+    gathering.add(
+        np.array([1000, 2000]),
+        start_s=np.array([0.0, 0.0]),
+        failed=np.array([False, True]),
+        responded=np.array([True, False]),
+    )
+    (second,) = gathering.timeline()
+    assert (second.completed, second.failed, gathering.histogram.count) == (1, 1, 1)
+
+
+def test_documents_are_found_among_prompts():
+    text = b'$ tool --json\n{"a": 1}\nnoise {not json}\n{\n  "b": [1,\n 2]\n}\n{"cut": [1, 2\n'
+    first, second, cut = source(text).documents
+    assert (first.line, first.value, second.line, second.value) == (2, {"a": 1}, 4, {"b": [1, 2]})
+    assert (cut.line, cut.value) == (8, None)
+    assert (cut.fault_line, cut.fault) == (9, "Expecting ',' delimiter")
