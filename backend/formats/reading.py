@@ -31,7 +31,17 @@ def _tool(module: Any) -> Tool:
 
 
 # The one table of tools: a package with its captures, and a name here.
-TOOLS = {tool.name: tool for tool in map(_tool, (ab, autocannon, wrk))}
+TOOLS = {
+    tool.name: tool
+    for tool in map(
+        _tool,
+        (
+            ab,
+            autocannon,
+            wrk,
+        ),
+    )
+}
 
 
 def parse(
