@@ -174,6 +174,7 @@ def _read_fields(parsed: dict[str, Any]) -> dict[str, Any]:
     return {
         "contract": parsed["contract"],
         "histogram": None if histogram is None else base64.b64decode(histogram),
+        "timeline": parsed["timeline"],
         "computed_us": parsed["computed_us"],
         "incomplete": parsed["incomplete"],
         "disagreements": parsed["disagreements"],

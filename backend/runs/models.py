@@ -6,7 +6,11 @@ Unknown is null.
 
 from __future__ import annotations
 
+import json
 import uuid
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import models
 from django.utils import timezone
@@ -193,3 +197,30 @@ class Trial(models.Model):
 
     def __str__(self) -> str:
         return f"trial {self.ordinal} of {self.run_id}"
+
+
+class TrialTimeline(models.Model):
+    """What completed in each stretch of a trial, where its artefacts have a time series.
+
+    Beside the trial, since lists of trials never need it.
+    """
+
+    trial = models.OneToOneField(
+        Trial, primary_key=True, on_delete=models.CASCADE, related_name="timeline"
+    )
+    # zlib over the JSON list of slices; a slice's histogram is compressed HdrHistogram in base64.
+    packed = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"timeline of {self.trial_id}"
+
+    @classmethod
+    def of(cls, trial: Trial, slices: Sequence[Mapping[str, Any]]) -> TrialTimeline:
+        """The row of a trial, not saved. Slices have the keys of `formats.TimeSlice`."""
+        packed = zlib.compress(json.dumps(list(slices), separators=(",", ":")).encode())
+        return cls(trial=trial, packed=packed)
+
+    @property
+    def slices(self) -> list[dict[str, Any]]:
+        unpacked: list[dict[str, Any]] = json.loads(zlib.decompress(self.packed))
+        return unpacked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,8 +16,9 @@ from django.db import transaction
 
 from backend.accounts.models import User, Workspace
 from backend.runs.checks import TrialFacts, check_cell, check_trial
+from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.identity import identity_of
-from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
+from backend.runs.models import Cell, Host, Run, Server, Trial, TrialTimeline, Workload
 from backend.runs.things import host_of, server_of, workload_of
 from backend.stats import Histogram
 
@@ -52,6 +53,8 @@ class TrialRecord:
     load: Mapping[str, Any]
     contract: Mapping[str, Any]
     histogram: bytes | None = None
+    # Slices of the trial's time, as the parser gives them (formats.model.TimeSlice as JSON).
+    timeline: Sequence[Mapping[str, Any]] = ()
     computed_us: Mapping[str, Any] | None = None
     repeat: int | None = None
     warmup: bool = False
@@ -116,6 +119,7 @@ class _Writer:
         self.histograms: dict[uuid.UUID, list[bytes | None]] = defaultdict(list)
         self.warmed: set[uuid.UUID] = set()
         self.trials: list[Trial] = []
+        self.timelines: list[TrialTimeline] = []
         self.servers: dict[bytes, Server] = {}
         self.workloads: dict[bytes, Workload] = {}
 
@@ -132,6 +136,8 @@ class _Writer:
             if facts.requests_completed:
                 self.histograms[cell.pk].append(record.histogram)
         self.trials.append(trial)
+        if record.timeline:
+            self.timelines.append(TrialTimeline.of(trial, record.timeline))
         return trial
 
     def finish(self) -> None:
@@ -145,6 +151,7 @@ class _Writer:
             _merge_histograms(cell, self.histograms[cell.pk])
         Cell.objects.bulk_create(self.cells.values())
         Trial.objects.bulk_create(self.trials)
+        TrialTimeline.objects.bulk_create(self.timelines)
 
     def _warmed_up(self, cell: Cell) -> bool | None:
         # A saved report says nothing of what was run before it; a plan lists every trial.
@@ -247,8 +254,29 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
         disagreements=tuple(record.disagreements),
         server_version=record.server.get("version"),
         host_known=run.server_host is not None,
-        keepalive=record.workload.get("keepalive"),
+        keepalive=_known(record.workload.get("keepalive"), contract.get("keepalive")),
+        transfer_rate_bytes_s=_rate(contract.get("bytes_received"), contract.get("elapsed_s")),
+        second_rates_rps=tuple(_second_rates(record.timeline)),
+        link_bits_s=link_bits_s(run.facts),
+        local_ports=local_ports(run.facts),
+        client_cpu_s=_figure(record.resources.get("client_cpu_s")),
+        client_threads=_known(record.load.get("threads"), contract.get("threads")),
     )
+
+
+def _known(asked: Any, said: Any) -> Any:
+    return said if asked is None else asked
+
+
+def _figure(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _second_rates(timeline: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """Throughput of the whole seconds: the last one is cut off by the end of the trial."""
+    for part in timeline[:-1]:
+        if part["length_s"] == 1 and part["completed"] is not None:
+            yield float(part["completed"])
 
 
 def _origin(computed: Mapping[str, Any] | None, latency: Mapping[str, Any]) -> str | None:

@@ -37,6 +37,10 @@ class TrialFacts:
     errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
 
+    transfer_rate_bytes_s: float | None = None
+    # Throughput of each whole second of the trial, where the output has a time series.
+    second_rates_rps: tuple[float, ...] = ()
+
     latency_mean_us: float | None = None
     latency_min_us: float | None = None
     latency_max_us: float | None = None
@@ -47,6 +51,13 @@ class TrialFacts:
     server_version: str | None = None
     host_known: bool = False
     same_host: bool | None = None
+    # The slower of the two hosts' network interfaces, in bits per second.
+    link_bits_s: float | None = None
+    # First and last port of the client host's ephemeral range.
+    local_ports: tuple[int, int] | None = None
+    # CPU time of the load tool over the trial, and how many threads it may use.
+    client_cpu_s: float | None = None
+    client_threads: int | None = None
 
     exit_code: int | None = None
     incomplete: bool = False

@@ -110,9 +110,9 @@ _ROWS = (
     Check(
         "tail-samples",
         "warning",
-        "Too few requests for a p99",
-        "Fewer than 10 requests lie beyond the 99th percentile, so it moves a lot from trial to "
-        "trial. It takes at least 1 000 requests.",
+        "Too few requests for a percentile",
+        "Fewer than 10 requests lie beyond a percentile, so it moves a lot from trial to trial. "
+        "A p99 takes at least 1 000 requests, a p99.9 at least 10 000.",
         "Binomial interval of a sample quantile",
     ),
     Check(
@@ -153,6 +153,37 @@ _ROWS = (
         "Without keep-alive every request takes a local port, which stays taken for about 60 s "
         "after it. Linux offers 28 232 by default; past that, connecting fails or waits.",
         "net.ipv4.ip_local_port_range (32768–60999) and TIME_WAIT of Linux, 60 s",
+    ),
+    Check(
+        "link-speed",
+        "warning",
+        "Near the speed of the network link",
+        "The responses filled more than 80 % of the slower host's network interface: the link, "
+        "not the server, may have set the throughput. Use a smaller payload or a faster link.",
+        BOARDS + ": servers that all filled the same 10 Gbit/s link",
+    ),
+    Check(
+        "load-tool-cpu",
+        "warning",
+        "The load tool was busy",
+        "It used more than 80 % of the processor time its threads can have, so it may have been "
+        "the limit. Give it more threads, a faster host, or a lighter tool.",
+        BOARDS + ": limits of the client read as limits of the server",
+    ),
+    Check(
+        "errors-unknown",
+        "warning",
+        "How many requests failed is unknown",
+        "The output does not tell successful from failed requests, so there is no error rate and "
+        "no goodput. A server that refuses work looks fast.",
+        BOARDS + ": a server answering only errors was ranked first",
+    ),
+    Check(
+        "unsteady",
+        "warning",
+        "Throughput moved during the trial",
+        "The last third of the trial differs from the first by more than 10 %: the server was "
+        "still warming up, slowed down, or something else took the machine.",
     ),
     Check(
         "clock-tick",

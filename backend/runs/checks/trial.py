@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from statistics import fmean
 
 from backend.runs.checks.facts import Finding, TrialFacts
 
@@ -12,10 +13,17 @@ RATE_TOLERANCE = 0.02
 HIGH_ERROR_RATE = 0.01
 COARSE_SHARE = 0.1
 TAIL_SAMPLES = 10
+TAIL_PERCENTILES = ("90", "95", "99")
 SHORTEST_S = 1.0
 REACHED_SHARE = 0.98
-LINUX_LOCAL_PORTS = 60999 - 32768 + 1
+LINUX_LOCAL_PORTS = (32768, 60999)
 TIME_WAIT_S = 60.0
+# Headers, acknowledgements and frames take the rest of a full link.
+NEAR_LINK_SHARE = 0.8
+BUSY_CORE_SHARE = 0.8
+# A third of a trial is this many seconds at least, and moves by more than this share.
+UNSTEADY_SECONDS = 3
+UNSTEADY_SHARE = 0.1
 # Figures out of a histogram are rounded to 3 significant digits: equal within this share.
 HISTOGRAM_STEP = 0.001
 CLOCK_TICKS_US = (15_625, 10_000, 1_000)
@@ -141,9 +149,27 @@ def _resolution(facts: TrialFacts) -> str | None:
 
 def _tail_samples(facts: TrialFacts) -> str | None:
     n = facts.requests_completed
-    if n is None or facts.percentiles_us.get("99") is None or n * 0.01 >= TAIL_SAMPLES:
+    if n is None:
         return None
-    return f"{n} requests: {n // 100} of them lie beyond p99; 10 are needed."
+    beyond = {
+        name: n * (100 - float(name)) / 100
+        for name, value in facts.percentiles_us.items()
+        if value is not None and name in _tail_names(facts)
+    }
+    thin = [name for name, count in beyond.items() if round(count, 6) < TAIL_SAMPLES]
+    if not thin:
+        return None
+    first = min(thin, key=float)
+    return (
+        f"{n} requests: {int(beyond[first])} of them lie beyond p{first}; "
+        f"{TAIL_SAMPLES} are needed."
+    )
+
+
+def _tail_names(facts: TrialFacts) -> tuple[str, ...]:
+    # Of a histogram every percentile can be had; of a report those count that the tool chose.
+    is_reported = facts.percentiles_origin == "reported"
+    return (*TAIL_PERCENTILES, "99.9", "99.99") if is_reported else TAIL_PERCENTILES
 
 
 def _too_short(facts: TrialFacts) -> str | None:
@@ -173,9 +199,55 @@ def _ephemeral_ports(facts: TrialFacts) -> str | None:
     if facts.keepalive is not False or rate is None or facts.elapsed_s is None:
         return None
     taken = rate * min(facts.elapsed_s, TIME_WAIT_S)
-    if taken <= LINUX_LOCAL_PORTS:
+    first, last = facts.local_ports or LINUX_LOCAL_PORTS
+    if taken <= last - first + 1:
         return None
-    return f"About {taken:.0f} ports were taken at once; Linux offers {LINUX_LOCAL_PORTS}."
+    whose = "the client host has" if facts.local_ports else "Linux offers"
+    return f"About {taken:.0f} ports were taken at once; {whose} {last - first + 1}."
+
+
+def _link_speed(facts: TrialFacts) -> str | None:
+    rate, link = facts.transfer_rate_bytes_s, facts.link_bits_s
+    # On one host the bytes never reach an interface.
+    if rate is None or not link or facts.same_host or rate * 8 < NEAR_LINK_SHARE * link:
+        return None
+    return (
+        f"{rate * 8 / 1e6:.4g} Mbit/s of payload went over a link of {link / 1e6:.4g} Mbit/s "
+        f"({_percent(rate * 8 / link)})."
+    )
+
+
+def _load_tool_cpu(facts: TrialFacts) -> str | None:
+    if facts.client_cpu_s is None or not facts.elapsed_s:
+        return None
+    cores = facts.client_cpu_s / facts.elapsed_s
+    threads = facts.client_threads or 1
+    if cores <= BUSY_CORE_SHARE * threads:
+        return None
+    return (
+        f"The load tool used {cores:.3g} cores of processor time in {threads} "
+        f"{'thread' if threads == 1 else 'threads'}."
+    )
+
+
+def _errors_unknown(facts: TrialFacts) -> str | None:
+    if facts.error_rate is not None or facts.requests_completed is None:
+        return None
+    return f"{facts.requests_completed} requests completed; how many succeeded is not known."
+
+
+def _unsteady(facts: TrialFacts) -> str | None:
+    rates = facts.second_rates_rps
+    if len(rates) < 3 * UNSTEADY_SECONDS:
+        return None
+    third = len(rates) // 3
+    before, after = fmean(rates[:third]), fmean(rates[-third:])
+    if not before or abs(after / before - 1) <= UNSTEADY_SHARE:
+        return None
+    return (
+        f"{before:.6g} requests/s in the first third, {after:.6g} in the last "
+        f"({_percent(after / before - 1, sign=True)})."
+    )
 
 
 def _clock_tick(facts: TrialFacts) -> str | None:
@@ -239,6 +311,10 @@ _RULES: tuple[tuple[str, Callable[[TrialFacts], str | None]], ...] = (
     ("unknown-server-version", _unknown_server_version),
     ("unknown-host", _unknown_host),
     ("ephemeral-ports", _ephemeral_ports),
+    ("link-speed", _link_speed),
+    ("load-tool-cpu", _load_tool_cpu),
+    ("errors-unknown", _errors_unknown),
+    ("unsteady", _unsteady),
     ("clock-tick", _clock_tick),
     ("two-populations", _two_populations),
     ("overload", _overload),

@@ -51,6 +51,10 @@ FAULTS = {
     "unknown-server-version": {"server_version": None},
     "unknown-host": {"host_known": False},
     "ephemeral-ports": {"keepalive": False},
+    "link-speed": {"transfer_rate_bytes_s": 110e6, "link_bits_s": 1e9},
+    "load-tool-cpu": {"client_cpu_s": 8.5},
+    "errors-unknown": {"error_rate": None},
+    "unsteady": {"second_rates_rps": (9_000.0,) * 4 + (8_500.0,) * 3 + (7_500.0,) * 4},
     "clock-tick": {
         "latency_min_us": 10_000.0,
         "latency_max_us": 400_000.0,
@@ -78,6 +82,10 @@ HARMLESS = {
     "too-short": {"elapsed_s": None},
     "incomplete": {"incomplete": False},
     "exit-code": {"exit_code": None},
+    "link-speed": {"transfer_rate_bytes_s": 110e6, "link_bits_s": 10e9},
+    "load-tool-cpu": {"client_cpu_s": 15.0, "client_threads": 2},
+    "errors-unknown": {"error_rate": None, "requests_completed": None},
+    "unsteady": {"second_rates_rps": (9_000.0, 7_000.0, 8_000.0) * 4},
     "unknown-server-version": {"server_version": "0"},
     "unknown-host": {"host_known": True},
     "ephemeral-ports": {"keepalive": False, "elapsed_s": 3.0},
@@ -117,6 +125,17 @@ def test_p99_equal_to_the_maximum_fires_only_where_it_is_suspicious():
     equal = replace(SOUND, latency_max_us=2_411.0, percentiles_us={"50": 934.0, "99": 2_411.0})
     assert "p99-equals-mean-or-max" in fired(equal)
     assert "p99-equals-mean-or-max" not in fired(replace(equal, latency_resolution_us=1_000.0))
+
+
+def test_a_reported_tail_needs_its_requests_too():
+    reported = replace(SOUND, percentiles_origin="reported", requests_completed=9_999)
+    assert "tail-samples" in fired(reported)
+    assert "tail-samples" not in fired(replace(reported, requests_completed=10_000))
+
+
+def test_ports_are_counted_against_the_hosts_own_range():
+    short = replace(SOUND, keepalive=False, elapsed_s=3.0, local_ports=(50_000, 60_000))
+    assert "ephemeral-ports" in fired(short)
 
 
 def test_coarse_means_are_given_their_rounding_in_littles_law():

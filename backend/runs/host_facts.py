@@ -1,0 +1,24 @@
+"""What the checks need of the hosts' recorded facts. A fact that is missing or odd is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def link_bits_s(facts: Mapping[str, Any]) -> float | None:
+    """Bits per second of the slower of the hosts' network interfaces that are known."""
+    speeds = [host.get("nic_speed_mbit") for host in facts.values() if isinstance(host, Mapping)]
+    known = [speed for speed in speeds if isinstance(speed, int | float) and speed > 0]
+    return min(known) * 1e6 if known else None
+
+
+def local_ports(facts: Mapping[str, Any]) -> tuple[int, int] | None:
+    """First and last ephemeral port of the client host (Linux prints "32768 60999")."""
+    # One entry where client and server are one machine.
+    client = facts.get("client") or facts.get("server")
+    words = str(client.get("ip_local_port_range") or "").split() if client else []
+    if len(words) != 2 or not all(word.isdigit() for word in words):
+        return None
+    first, last = int(words[0]), int(words[1])
+    return (first, last) if first <= last <= 65_535 else None
