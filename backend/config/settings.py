@@ -48,9 +48,9 @@ LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default
 
 UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", "largest upload as sent", default=256 << 20)
 DECOMPRESSED_MAX_BYTES = env.whole(
-    "DECOMPRESSED_MAX_BYTES", "largest trial when unpacked", default=512 << 20
+    "DECOMPRESSED_MAX_BYTES", "largest artefact when unpacked", default=8 << 30
 )
-PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a trial", default=60)
+PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a trial", default=300)
 PARSE_MEMORY_BYTES = env.whole("PARSE_MEMORY_BYTES", "memory the parser may use", default=2 << 30)
 LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=120)
 SWEEP_INTERVAL_S = env.whole("SWEEP_INTERVAL_S", "seconds between two sweeps", default=15)
@@ -203,7 +203,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = False  # the sweeper brings a killed upload back
-CELERY_TASK_TIME_LIMIT = 600
+CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 2000
@@ -211,7 +211,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_VISIBILITY_TIMEOUT = 1800
+CELERY_VISIBILITY_TIMEOUT = 7200
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": CELERY_VISIBILITY_TIMEOUT,
     "unacked_restore_interval": 10,

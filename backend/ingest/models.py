@@ -87,3 +87,22 @@ class Artefact(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Rereading(models.Model):
+    """One reading of an upload again, with another parser: what it changed, or why it did not."""
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="rereadings")
+    read_at = models.DateTimeField(default=timezone.now)
+    from_version = models.CharField(max_length=40)
+    to_version = models.CharField(max_length=40)
+    # [{"ordinal", "figure", "before", "after"}, …]
+    changes = models.JSONField(default=list)
+    # The new parser's words where it reads nothing: then the old reading stays.
+    refused = models.TextField(default="")
+
+    class Meta:
+        ordering = ["-read_at"]
+
+    def __str__(self) -> str:
+        return f"{self.upload_id} read by {self.to_version}"

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import transaction
 
+from backend.formats import PARSER_VERSION
 from backend.ingest import queue
 from backend.ingest.envelope import Envelope, TrialEntry, read_envelope
 from backend.ingest.models import Artefact, State, Upload
@@ -23,6 +25,8 @@ from backend.runs.models import Trial
 from backend.runs.record import RunFacts, TrialRecord, record_run
 
 log = logging.getLogger(__name__)
+
+Ask = Callable[..., dict[str, Any]]
 
 
 class NothingRead(Exception):
@@ -38,6 +42,14 @@ class Reading:
     refusals: Sequence[str]
     parser_version: str
 
+    @property
+    def reason(self) -> str:
+        """The end state's words: empty where everything was read."""
+        if not self.refusals:
+            return ""
+        total = len(self.records)
+        return f"{len(self.refusals)} of {total} could not be read: {self.refusals[0]}"
+
 
 def process(upload_id: UUID) -> None:
     """Read an upload if it is due. A bad upload ends as failed; a passing fault is tried again."""
@@ -50,7 +62,7 @@ def process(upload_id: UUID) -> None:
     except queue.ClaimLost:
         log.warning("claim_lost", extra={"upload": str(upload_id)})
     except (NothingRead, ParserFailed) as refused:
-        queue.finish(held, State.FAILED, reason=str(refused))
+        queue.finish(held, State.FAILED, reason=str(refused), parser_version=PARSER_VERSION)
     except MemoryError:
         # Celery would end the whole worker on this.
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
@@ -63,23 +75,41 @@ def process(upload_id: UUID) -> None:
 
 def _read_and_record(held: queue.Claim) -> None:
     upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
-    envelope = read_envelope(upload.envelope) if upload.envelope else Envelope()
-    artefacts = list(upload.artefacts.all())
-    reading = _read_plan(envelope, artefacts) if envelope.trials else _read_plain(upload, artefacts)
+    reading = read_upload(upload, meanwhile=lambda: queue.renew(held))
     with transaction.atomic():
         locked = queue.lock_claimed(held)
-        trials = record_run(_run_facts(locked, envelope), reading.records)
-        _link_artefacts(trials, reading.artefacts)
+        trials = record_run(run_facts(locked), reading.records)
+        link_artefacts(trials, reading.artefacts)
         queue.finish(
             held,
             State.PARSED,
-            reason=_reason(reading),
+            reason=reading.reason,
             run_id=locked.pk,
             parser_version=reading.parser_version,
         )
 
 
-def _run_facts(upload: Upload, envelope: Envelope) -> RunFacts:
+def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None) -> Reading:
+    """What the parser of now reads in the artefacts; raises NothingRead and ParserFailed.
+
+    `meanwhile` is called every few seconds while the parser works.
+    """
+    artefacts = list(upload.artefacts.all())
+    envelope = envelope_of(upload)
+    ask = partial(_ask, meanwhile=meanwhile)
+    if envelope.trials:
+        return _read_plan(envelope, artefacts, ask)
+    return _read_plain(upload, artefacts, ask)
+
+
+def envelope_of(upload: Upload) -> Envelope:
+    """The envelope as it was received."""
+    return read_envelope(upload.envelope) if upload.envelope else Envelope()
+
+
+def run_facts(upload: Upload) -> RunFacts:
+    """What the envelope says of the run as a whole."""
+    envelope = envelope_of(upload)
     run = envelope.run
     return RunFacts(
         id=upload.pk,
@@ -97,14 +127,8 @@ def _run_facts(upload: Upload, envelope: Envelope) -> RunFacts:
     )
 
 
-def _reason(reading: Reading) -> str:
-    if not reading.refusals:
-        return ""
-    total = len(reading.records)
-    return f"{len(reading.refusals)} of {total} could not be read: {reading.refusals[0]}"
-
-
-def _link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
+def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
+    """Remember which artefacts stand behind which trial."""
     through = Artefact.trials.through
     through.objects.bulk_create(
         through(artefact_id=artefact.pk, trial_id=trial.pk)
@@ -113,22 +137,24 @@ def _link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefa
     )
 
 
-def _ask(artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
+def _ask(
+    artefacts: Sequence[Artefact], *, tool: str, meanwhile: Callable[[], None]
+) -> dict[str, Any]:
     with ExitStack() as stack:
         local = [
             LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
             for item in artefacts
         ]
-        return sandbox().read(local, tool=tool)
+        return sandbox().read(local, tool=tool, meanwhile=meanwhile)
 
 
-def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact]) -> Reading:
+def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> Reading:
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
     for entry in envelope.trials:
         group = [by_name[name] for name in entry.artefacts]
-        answer = _ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
+        answer = ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
         version = answer.get("version", version)
         parsed, refusal = _only_entry(answer)
         if refusal and not entry.error:
@@ -181,14 +207,14 @@ def _read_fields(parsed: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_plain(upload: Upload, artefacts: Sequence[Artefact]) -> Reading:
+def _read_plain(upload: Upload, artefacts: Sequence[Artefact], ask: Ask) -> Reading:
     """An upload without a plan: each file alone, each result in it a trial."""
     records: list[TrialRecord] = []
     groups: list[list[Artefact]] = []
     refusals: list[str] = []
     version = ""
     for artefact in artefacts:
-        answer = _ask([artefact], tool=upload.tool_hint)
+        answer = ask([artefact], tool=upload.tool_hint)
         version = answer.get("version", version)
         if "refused" in answer:
             refusals.append(f"{artefact.name}: {answer['refused']}")

@@ -97,10 +97,24 @@ def finish(held: Claim, state: State, *, reason: str = "", **fields: object) -> 
     return changed == 1
 
 
+def renew(held: Claim) -> None:
+    """Hold the upload for another lease: its reading goes on."""
+    rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
+    if rows.update(lease_until=Now() + timedelta(seconds=settings.LEASE_S)) != 1:
+        raise ClaimLost(str(held.upload_id))
+
+
 def release(held: Claim) -> None:
     """Give the upload back after a passing fault (the database, the storage): try again later."""
     rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
     rows.update(lease_until=Now() + timedelta(seconds=settings.SWEEP_INTERVAL_S))
+
+
+def reopen(upload_id: UUID) -> bool:
+    """Make an upload that could not be read due again; whether it was one."""
+    rows = Upload.objects.filter(pk=upload_id, state__in=[State.FAILED, State.QUARANTINED])
+    changed = rows.update(state=State.RECEIVED, attempts=0, finished_at=None, reason="")
+    return changed == 1
 
 
 _quiet_until = 0.0

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 OUTPUT_BYTES = 64 << 20
 GRACE_S = 5
+MEANWHILE_S = 10.0
 
 
 class ParserFailed(Exception):
@@ -45,28 +46,42 @@ class Sandbox:
         self.command = list(command or (sys.executable, "-m", "backend.ingest.parse_child"))
         self.child: subprocess.Popen[bytes] | None = None
 
-    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str) -> dict[str, Any]:
-        """What the child read: {"version", "entries"} or {"refused"}; raises ParserFailed."""
+    def read(
+        self,
+        artefacts: Sequence[LocalArtefact],
+        *,
+        tool: str,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> dict[str, Any]:
+        """What the child read: {"version", "entries"} or {"refused"}; raises ParserFailed.
+
+        `meanwhile` is called every MEANWHILE_S seconds until the child answers.
+        """
         limits = current_limits()
         request = {
             "tool": tool,
             "limits": asdict(limits),
             "artefacts": [{"name": item.name, "path": str(item.path)} for item in artefacts],
         }
-        answer = self._ask(orjson.dumps(request), seconds=limits.cpu_s + GRACE_S)
+        # On a busy machine CPU time passes slower than the clock.
+        seconds = 2 * limits.cpu_s + GRACE_S
+        answer = self._ask(orjson.dumps(request), seconds=seconds, meanwhile=meanwhile)
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
             raise ParserFailed(_fatal_reason(answer["fatal"], limits))
         return answer
 
-    def _ask(self, request: bytes, *, seconds: float) -> dict[str, Any]:
+    def _ask(
+        self, request: bytes, *, seconds: float, meanwhile: Callable[[], None]
+    ) -> dict[str, Any]:
         child = self._running_child()
         assert child.stdin is not None
         deadline = time.monotonic() + seconds
         try:
             child.stdin.write(LENGTH.pack(len(request)) + request)
             child.stdin.flush()
+            self._wait(child, deadline, meanwhile)
             size = LENGTH.unpack(self._read_exactly(child, LENGTH.size, deadline))[0]
             if size > OUTPUT_BYTES:
                 raise ParserFailed("The parser's answer was too large.")
@@ -77,6 +92,15 @@ class Sandbox:
             self.close()
             raise
         return cast(dict[str, Any], body)
+
+    def _wait(
+        self, child: subprocess.Popen[bytes], deadline: float, meanwhile: Callable[[], None]
+    ) -> None:
+        assert child.stdout is not None
+        while (left := deadline - time.monotonic()) > 0:
+            if select.select([child.stdout], [], [], min(left, MEANWHILE_S))[0]:
+                return
+            meanwhile()
 
     def _read_exactly(self, child: subprocess.Popen[bytes], count: int, deadline: float) -> bytes:
         assert child.stdout is not None

@@ -82,7 +82,33 @@ class LoadPoint:
 @transaction.atomic
 def record_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
     """Write a run with its trials and cells; the trials in the order of `records`."""
-    run = Run(
+    run = _run_row(facts)
+    run.save(force_insert=True)
+    return _write(_Writer(run), records)
+
+
+@transaction.atomic
+def rerecord_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
+    """Put new trials and cells in the place of a run's old ones.
+
+    A trial keeps its id by its ordinal and a cell by what makes it a cell, so that links to them
+    hold. Raises Run.DoesNotExist.
+    """
+    Run.objects.select_for_update().get(pk=facts.id)
+    run = _run_row(facts)
+    writer = _Writer(run, _ids_of(run.pk))
+    Cell.objects.filter(run_id=run.pk).delete()
+    return _write(writer, records)
+
+
+def _write(writer: _Writer, records: Sequence[TrialRecord]) -> list[Trial]:
+    trials = [writer.trial(record) for record in records]
+    writer.finish()
+    return trials
+
+
+def _run_row(facts: RunFacts) -> Run:
+    return Run(
         id=facts.id,
         workspace=facts.workspace,
         author=facts.author,
@@ -97,11 +123,26 @@ def record_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
         client_host=host_of(facts.workspace, facts.client_host),
         facts=_host_facts(facts),
     )
-    run.save(force_insert=True)
-    writer = _Writer(run)
-    trials = [writer.trial(record) for record in records]
-    writer.finish()
-    return trials
+
+
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The ids that trials and cells of a run have already."""
+
+    trials: Mapping[int, uuid.UUID] = field(default_factory=dict)
+    cells: Mapping[tuple[object, ...], uuid.UUID] = field(default_factory=dict)
+
+
+def _ids_of(run_id: uuid.UUID) -> _Ids:
+    cells = Cell.objects.filter(run_id=run_id).defer("histogram")
+    return _Ids(
+        dict(Trial.objects.filter(run_id=run_id).values_list("ordinal", "pk")),
+        {(cell.server_id, cell.workload_id, _point_of(cell)): cell.pk for cell in cells},
+    )
+
+
+def _point_of(cell: Cell) -> LoadPoint:
+    return LoadPoint(cell.tool, cell.tool_version, cell.loop, cell.connections, cell.rate_rps)
 
 
 def _host_facts(facts: RunFacts) -> dict[str, Any]:
@@ -112,8 +153,9 @@ def _host_facts(facts: RunFacts) -> dict[str, Any]:
 class _Writer:
     """Gathers the rows of one run and writes each kind with one statement."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, ids: _Ids | None = None) -> None:
         self.run = run
+        self.ids = ids or _Ids()
         self.cells: dict[tuple[object, ...], Cell] = {}
         self.facts: dict[uuid.UUID, list[TrialFacts]] = defaultdict(list)
         self.histograms: dict[uuid.UUID, list[bytes | None]] = defaultdict(list)
@@ -129,6 +171,7 @@ class _Writer:
         cell = self._cell(server, workload, point)
         facts = facts_of(record, point, self.run)
         trial = _trial_row(self.run, cell, record, facts)
+        trial.id = self.ids.trials.get(record.ordinal, trial.id)
         if record.warmup:
             self.warmed.add(cell.pk)
         else:
@@ -173,6 +216,7 @@ class _Writer:
         key = (server.pk, workload.pk, point)
         if key not in self.cells:
             self.cells[key] = Cell(
+                id=self.ids.cells.get(key) or uuid.uuid4(),
                 run=self.run,
                 workspace=self.run.workspace,
                 series_key=series_key(self.run, server, workload, point),

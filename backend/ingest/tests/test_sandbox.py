@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from backend.ingest import sandbox
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox
 
 PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
@@ -10,17 +11,17 @@ PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
 @pytest.fixture
 def planted(settings):
     settings.PARSE_CPU_S = 1
-    sandbox = Sandbox(PLANTED)
-    yield sandbox
-    sandbox.close()
+    box = Sandbox(PLANTED)
+    yield box
+    box.close()
 
 
 @pytest.fixture
 def ask(planted, tmp_path):
-    def ask(order):
+    def ask(order, **options):
         path = tmp_path / "artefact"
         path.write_text(order)
-        return planted.read([LocalArtefact("artefact", path)], tool="")
+        return planted.read([LocalArtefact("artefact", path)], tool="", **options)
 
     return ask
 
@@ -50,3 +51,11 @@ def test_the_child_sees_no_secret_of_the_service(planted, monkeypatch):
     child = planted._running_child()
     with open(f"/proc/{child.pid}/environ", "rb") as environ:
         assert b"secret" not in environ.read()
+
+
+def test_while_the_child_works_the_parent_is_asked_again_and_again(ask, monkeypatch):
+    monkeypatch.setattr(sandbox, "MEANWHILE_S", 0.05)
+    calls = []
+    with pytest.raises(ParserFailed):
+        ask("SPIN", meanwhile=lambda: calls.append(1))
+    assert len(calls) >= 2

@@ -1,0 +1,73 @@
+"""`manage.py reprocess`: read stored uploads again with the parser of now."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from backend.formats import PARSER_VERSION
+from backend.ingest.models import Rereading, Upload
+from backend.ingest.reprocess import NotEnded, outdated, reprocess
+
+MAX_SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Read stored uploads again with this version's parser. Each result is exchanged whole; "
+        "what changed is printed and kept beside the upload."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("uploads", nargs="*", type=UUID, metavar="UPLOAD", help="ids")
+        parser.add_argument(
+            "--all", action="store_true", help="also those that this parser has read already"
+        )
+
+    def handle(self, *, uploads: list[UUID], all: bool, **_: Any) -> None:  # noqa: A002
+        ids = uploads or self._ids(everything=all)
+        self.stdout.write(f"{len(ids)} uploads to read with parser {PARSER_VERSION}")
+        refused = changed = 0
+        for number, upload_id in enumerate(ids, 1):
+            try:
+                rereading = reprocess(upload_id)
+            except Upload.DoesNotExist:
+                raise CommandError(f"There is no upload {upload_id}.") from None
+            except NotEnded:
+                self.stdout.write(f"{upload_id}: not read yet; the workers have it before them")
+                continue
+            refused += bool(rereading.refused)
+            changed += bool(rereading.changes)
+            self._print(f"[{number}/{len(ids)}] {upload_id}", rereading)
+        self.stdout.write(
+            f"{len(ids)} read again: {changed} changed, {refused} refused, "
+            f"{len(ids) - changed - refused} unchanged"
+        )
+        if refused:
+            sys.exit(1)
+
+    def _ids(self, *, everything: bool) -> list[UUID]:
+        rows = Upload.objects.order_by("received_at") if everything else outdated()
+        return list(rows.values_list("pk", flat=True))
+
+    def _print(self, head: str, rereading: Rereading) -> None:
+        if rereading.refused:
+            self.stdout.write(f"{head}: refused, the old reading stays: {rereading.refused}")
+            return
+        self.stdout.write(f"{head}: {len(rereading.changes)} figures changed")
+        for change in rereading.changes[:MAX_SHOWN]:
+            self.stdout.write(
+                f"    trial {change['ordinal']} {change['figure']}: "
+                f"{_short(change['before'])} → {_short(change['after'])}"
+            )
+        if len(rereading.changes) > MAX_SHOWN:
+            self.stdout.write(f"    … and {len(rereading.changes) - MAX_SHOWN} more")
+
+
+def _short(value: Any) -> str:
+    text = "unknown" if value is None else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,98 @@
+"""Reading a stored upload again with the parser of now.
+
+The old result stays until the new one is complete; then both are exchanged in one transaction, so
+that a reader sees the one or the other. What changed is kept beside the upload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from backend.formats import PARSER_VERSION
+from backend.ingest import queue
+from backend.ingest.models import Rereading, State, Upload
+from backend.ingest.process import (
+    NothingRead,
+    Reading,
+    link_artefacts,
+    process,
+    read_upload,
+    run_facts,
+)
+from backend.ingest.sandbox import ParserFailed
+from backend.runs.changes import Change, changes_between
+from backend.runs.models import Trial
+from backend.runs.record import rerecord_run
+
+
+class NotEnded(Exception):
+    """The upload has not been read for the first time yet: the workers will do it."""
+
+
+def outdated() -> QuerySet[Upload]:
+    """Uploads whose last reading was by another parser, and those that none could read."""
+    ended = Upload.objects.filter(state__in=[State.PARSED, State.FAILED])
+    return ended.exclude(parser_version=PARSER_VERSION).order_by("received_at")
+
+
+def reprocess(upload_id: UUID) -> Rereading:
+    """Read an upload again and exchange its result; what changed.
+
+    Raises Upload.DoesNotExist, and NotEnded for one that the workers still have before them.
+    """
+    upload = Upload.objects.select_related("workspace", "author").get(pk=upload_id)
+    if not upload.is_ended:
+        raise NotEnded(str(upload_id))
+    return _exchange(upload) if upload.run_id else _read_first(upload)
+
+
+def _exchange(upload: Upload) -> Rereading:
+    try:
+        reading = read_upload(upload)
+    except (NothingRead, ParserFailed) as refused:
+        # A link that worked goes on working; the refusal is kept for people to look into.
+        return _kept(upload, PARSER_VERSION, refused=str(refused))
+    with transaction.atomic():
+        locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
+        old = list(Trial.objects.filter(run__upload=locked))
+        trials = rerecord_run(run_facts(upload), reading.records)
+        link_artefacts(trials, reading.artefacts)
+        changes = changes_between(old, trials)
+        rereading = _kept(locked, reading.parser_version, changes=changes)
+        _finish(locked, reading)
+    return rereading
+
+
+def _kept(
+    upload: Upload, version: str, *, changes: Sequence[Change] = (), refused: str = ""
+) -> Rereading:
+    return Rereading.objects.create(
+        upload=upload,
+        from_version=upload.parser_version,
+        to_version=version,
+        changes=[change.as_dict() for change in changes],
+        refused=refused,
+    )
+
+
+def _finish(upload: Upload, reading: Reading) -> None:
+    upload.state = State.PARSED
+    upload.reason = reading.reason
+    upload.parser_version = reading.parser_version
+    upload.save(update_fields=["state", "reason", "parser_version"])
+
+
+def _read_first(upload: Upload) -> Rereading:
+    """One that could not be read: it goes through the queue again, from the beginning."""
+    before = upload.parser_version
+    queue.reopen(upload.pk)
+    process(upload.pk)
+    upload.refresh_from_db()
+    upload.parser_version, after = before, upload.parser_version or PARSER_VERSION
+    refused = "" if upload.state == State.PARSED else upload.reason
+    found = [] if refused else changes_between([], list(Trial.objects.filter(run__upload=upload)))
+    return _kept(upload, after, changes=found, refused=refused)

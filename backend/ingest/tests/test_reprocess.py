@@ -1,0 +1,119 @@
+"""Reading again exchanges a result whole, keeps its ids, and says what changed."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from backend.ingest import process as processing
+from backend.ingest import reprocess as reprocessing
+from backend.ingest.models import State
+from backend.ingest.process import process
+from backend.ingest.reprocess import NotEnded, outdated, reprocess
+from backend.runs.models import Cell, Trial
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def upload():
+    return ended(make_upload(make_tenant(), WRK, WRK, envelope=make_envelope(2)))
+
+
+def ended(upload):
+    process(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+@pytest.fixture
+def newer_parser(monkeypatch):
+    """A parser of version next that reads 17000 where the one of now reads 18000."""
+
+    def read(artefacts, **options):
+        answer = ask(artefacts, **options)
+        for entry in answer["entries"]:
+            entry["contract"]["requests_completed"] = 17_000
+        return {**answer, "version": "next"}
+
+    ask = processing._ask
+    monkeypatch.setattr(processing, "_ask", read)
+    monkeypatch.setattr(reprocessing, "PARSER_VERSION", "next")
+
+
+def test_the_result_is_exchanged_and_the_change_is_told(upload, newer_parser):
+    before = {trial.ordinal: trial.pk for trial in Trial.objects.filter(run=upload.run)}
+    cells = set(Cell.objects.filter(run=upload.run).values_list("pk", flat=True))
+    rereading = reprocess(upload.pk)
+    trials = Trial.objects.filter(run_id=upload.run_id)
+    assert {trial.ordinal: trial.pk for trial in trials} == before
+    assert set(Cell.objects.filter(run_id=upload.run_id).values_list("pk", flat=True)) == cells
+    assert {trial.requests_completed for trial in trials} == {17_000}
+    assert all(trial.artefacts.count() == 1 for trial in trials)
+    assert {"ordinal": 0, "figure": "requests_completed", "before": 18_000, "after": 17_000} in (
+        rereading.changes
+    )
+    assert {change["figure"] for change in rereading.changes} >= {"throughput_rps"}
+    upload.refresh_from_db()
+    assert (upload.parser_version, rereading.to_version) == ("next", "next")
+
+
+def test_the_same_parser_changes_nothing(upload):
+    assert reprocess(upload.pk).changes == []
+
+
+def test_a_refusal_leaves_the_old_reading(upload, monkeypatch):
+    monkeypatch.setattr(processing, "_ask", lambda *_, **__: {"refused": "No tool's output."})
+    rereading = reprocess(upload.pk)
+    assert rereading.refused == "No tool's output."
+    assert Trial.objects.filter(run_id=upload.run_id).count() == 2
+
+
+def test_a_fault_in_the_middle_leaves_the_old_reading(upload, newer_parser, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("the database went away")
+
+    monkeypatch.setattr(reprocessing, "link_artefacts", fail)
+    with pytest.raises(RuntimeError):
+        reprocess(upload.pk)
+    trials = Trial.objects.filter(run_id=upload.run_id)
+    assert {trial.requests_completed for trial in trials} == {18_000}
+    assert not upload.rereadings.exists()
+
+
+def test_what_could_not_be_read_becomes_a_run(monkeypatch):
+    ask = processing._ask
+    monkeypatch.setattr(processing, "_ask", lambda *_, **__: {"refused": "Not read yet."})
+    upload = ended(make_upload(make_tenant()))
+    assert upload.state == State.FAILED
+    monkeypatch.setattr(processing, "_ask", ask)
+    rereading = reprocess(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, rereading.refused) == (State.PARSED, "")
+    assert rereading.changes == [
+        {"ordinal": 0, "figure": "trial", "before": None, "after": "present"}
+    ]
+
+
+def test_an_upload_that_waits_for_its_first_reading_is_left_alone():
+    with pytest.raises(NotEnded):
+        reprocess(make_upload(make_tenant()).pk)
+
+
+def test_only_readings_of_another_parser_are_outdated(upload, newer_parser):
+    assert [row.pk for row in outdated()] == [upload.pk]
+    reprocess(upload.pk)
+    assert not outdated().exists()
+
+
+def test_the_command_says_what_it_did(upload, newer_parser):
+    out = io.StringIO()
+    call_command("reprocess", stdout=out)
+    assert "trial 0 requests_completed: 18000 → 17000" in out.getvalue()
+    assert "1 read again: 1 changed, 0 refused, 0 unchanged" in out.getvalue()
+
+
+def test_the_command_names_an_unknown_upload():
+    with pytest.raises(CommandError, match="There is no upload"):
+        call_command("reprocess", "3f2b0e1e-6f5c-4b39-8d7a-0d9d9c9f8b11", stdout=io.StringIO())
