@@ -44,8 +44,8 @@ class ServerFact:
     id: uuid.UUID
     name: str
     version: str | None
-    configuration: Mapping[str, Any]
     slot: int
+    configuration: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

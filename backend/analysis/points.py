@@ -112,7 +112,8 @@ def _merged(
     if any(one is None for one in stored):
         return {}
     whole = Histogram.merge_all([Histogram.decode(one) for one in stored if one is not None])
-    return {name: whole.percentile(float(name)) for name in MERGED_PERCENTILES.values()}
+    names = tuple(MERGED_PERCENTILES.values())
+    return dict(zip(names, whole.percentiles([float(name) for name in names]), strict=True))
 
 
 def _throughput(trials: Sequence[TrialFact]) -> Measure:

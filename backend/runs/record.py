@@ -401,4 +401,5 @@ def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
         return
     merged = Histogram.merge_all([Histogram.decode(item) for item in encoded if item is not None])
     cell.histogram = merged.encode()
-    cell.percentiles_us = {f"{p:g}": merged.percentile(p) for p in PERCENTILES}
+    found = merged.percentiles(PERCENTILES)
+    cell.percentiles_us = {f"{p:g}": value for p, value in zip(PERCENTILES, found, strict=True)}

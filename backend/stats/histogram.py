@@ -5,10 +5,16 @@ Counts are merged, percentiles never averaged (G. Tene, "How NOT to measure late
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import struct
+import threading
+import zlib
+from collections.abc import Iterable, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
+import pyhdrh
+from hdrh.codec import get_encoding_cookie
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
@@ -26,7 +32,11 @@ class Histogram:
     """Latencies in µs as counts; 0 stands for below the resolution of what was measured."""
 
     def __init__(self) -> None:
-        self._hdr: Any = HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS, b64_wrap=False)
+        # The counts up to the last that is not 0: a tenth of the library's whole array, whose
+        # clearing alone took longer than reading the bytes.
+        self._counts: Counts = _NOTHING
+        # How many latencies were recorded.
+        self.count = 0
         # Latencies above one hour, counted at the highest value.
         self.clipped = 0
 
@@ -47,34 +57,36 @@ class Histogram:
     def record(self, values_us: Counts) -> None:
         """Add one latency (whole µs) per request; raises ValueError for a negative one."""
         if len(values_us):
-            self._add_to_range(values_us, int((values_us > HIGHEST_US).sum()), len(values_us))
-            counts = self._counts()
-            added = np.bincount(bucket_of(values_us), minlength=len(counts))
-            counts += added.astype(counts.dtype)
+            _refuse_negative(values_us)
+            self.clipped += int((values_us > HIGHEST_US).sum())
+            self._add(np.bincount(bucket_of(values_us)))
 
     def _record(self, values: Counts, counts: Counts) -> None:
         kept = counts > 0
         values, counts = values[kept], counts[kept]
-        if len(values):
-            self._add_to_range(values, int(counts[values > HIGHEST_US].sum()), int(counts.sum()))
-            np.add.at(self._counts(), bucket_of(values), counts)
+        if not len(values):
+            return
+        _refuse_negative(values)
+        self.clipped += int(counts[values > HIGHEST_US].sum())
+        index = bucket_of(values)
+        added = np.zeros(int(index.max()) + 1, dtype=np.int64)
+        np.add.at(added, index, counts)
+        self._add(added)
 
-    def _add_to_range(self, values: Counts, clipped: int, count: int) -> None:
-        lowest, highest = int(values.min()), min(int(values.max()), HIGHEST_US)
-        if lowest < 0:
-            raise ValueError(f"a latency is {lowest} µs, expected at least 0")
-        self.clipped += clipped
-        self._hdr.total_count += count
-        self._hdr.min_value = min(lowest, int(self._hdr.min_value))
-        self._hdr.max_value = max(highest, int(self._hdr.max_value))
-
-    def _counts(self) -> Counts:
-        view: Counts = np.ctypeslib.as_array(self._hdr.counts)
-        return view
+    def _add(self, added: Counts) -> None:
+        longer, shorter = sorted((added, self._counts), key=len, reverse=True)
+        self._counts = longer.copy()
+        self._counts[: len(shorter)] += shorter
+        self.count += int(added.sum())
 
     def encode(self) -> bytes:
         """Compressed HdrHistogram V2 bytes, as every HdrHistogram library reads them."""
-        encoded: bytes = self._hdr.encoder.encode() if self.count else _EMPTY
+        if not self.count:
+            return _EMPTY
+        hdr: Any = HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS, b64_wrap=False)
+        np.ctypeslib.as_array(hdr.counts)[: len(self._counts)] = self._counts
+        hdr.total_count, hdr.max_value = self.count, _highest_at(len(self._counts) - 1)
+        encoded: bytes = hdr.encoder.encode()
         return encoded
 
     @classmethod
@@ -84,7 +96,7 @@ class Histogram:
         if bytes(encoded) == _EMPTY:
             return histogram
         try:
-            histogram._hdr = HdrHistogram.decode(bytes(encoded), b64_wrap=False)
+            histogram._counts, histogram.count = _read(zlib.decompress(encoded))
         except Exception as error:
             raise ValueError(f"these {len(encoded)} bytes are no HdrHistogram: {error}") from error
         return histogram
@@ -92,11 +104,14 @@ class Histogram:
     @classmethod
     def merge_all(cls, histograms: Iterable[Histogram]) -> Histogram:
         """The sum of counts; associative, commutative, count-preserving."""
+        every = list(histograms)
         merged = cls()
-        for histogram in histograms:
-            if histogram.count:
-                merged._hdr.add(histogram._hdr)
-                merged.clipped += histogram.clipped
+        longest = max((len(one._counts) for one in every), default=0)
+        merged._counts = np.zeros(longest, dtype=np.int64)
+        for one in every:
+            merged._counts[: len(one._counts)] += one._counts
+            merged.count += one.count
+            merged.clipped += one.clipped
         return merged
 
     def merge(self, *others: Histogram) -> Histogram:
@@ -104,42 +119,86 @@ class Histogram:
         return Histogram.merge_all([self, *others])
 
     @property
-    def count(self) -> int:
-        """How many latencies were recorded."""
-        return int(self._hdr.total_count)
-
-    @property
     def min_us(self) -> float | None:
         """The smallest latency, within the precision; None when empty."""
-        return float(_lowest(np.flatnonzero(self._counts())[:1])[0]) if self.count else None
+        return float(_lowest(np.flatnonzero(self._counts)[:1])[0]) if self.count else None
 
     @property
     def max_us(self) -> float | None:
         """The largest latency, within the precision; None when empty."""
-        return float(highest_us(np.flatnonzero(self._counts())[-1:])[0]) if self.count else None
+        return float(_highest_at(len(self._counts) - 1)) if self.count else None
 
     @property
     def mean_us(self) -> float | None:
         """The mean of the buckets' middles; None when empty."""
         if not self.count:
             return None
-        index = np.flatnonzero(self._counts())
+        index = np.flatnonzero(self._counts)
         middles = (_lowest(index) + highest_us(index)) / 2
-        return float((middles * self._counts()[index]).sum() / self.count)
+        return float((middles * self._counts[index]).sum() / self.count)
 
     def percentile(self, percent: float) -> float | None:
         """Nearest rank: the value of the bucket that holds request number ⌈percent·n/100⌉.
 
         In µs, the highest value of that bucket (at most 0.1 % above the request's own).
         """
+        return self.percentiles([percent])[0]
+
+    def percentiles(self, percents: Sequence[float]) -> list[float | None]:
+        """`percentile` of each, with the counts summed once."""
+        ranks = [self._rank(percent) for percent in percents]
+        if not self.count:
+            return [None] * len(ranks)
+        found = np.searchsorted(np.cumsum(self._counts), ranks)
+        return [float(_highest_at(index)) for index in found.tolist()]
+
+    def _rank(self, percent: float) -> int:
         if not 0 <= percent <= 100:
             raise ValueError(f"percent is {percent}, expected 0 to 100")
-        if not self.count:
-            return None
         # Rounded first: 99.9 % of 1000 is request 999, not 1000 by a float's last bit.
-        rank = max(1, int(np.ceil(round(percent * self.count / 100, 6))))
-        index = np.searchsorted(np.cumsum(self._counts()), rank)
-        return float(highest_us(np.array([index]))[0])
+        return max(1, ceil(round(percent * self.count / 100, 6)))
+
+
+# The payload: cookie, length, normalising offset, digits, lowest, highest, conversion ratio; then
+# the counts as ZigZag LEB128 words, a negative one standing for that many zeros.
+_HEADER = struct.Struct(">IIIIQQd")
+
+
+def _read(payload: bytes) -> tuple[Counts, int]:
+    """Counts and their sum, out of an HdrHistogram V2 payload of our own range and precision."""
+    cookie, length, _, digits, lowest, highest, _ = _HEADER.unpack_from(payload)
+    if (cookie, digits, lowest, highest) != (get_encoding_cookie(), DIGITS, LOWEST_US, HIGHEST_US):
+        raise ValueError(f"it holds {lowest} to {highest} with {digits} digits (cookie {cookie:x})")
+    if length != len(payload) - _HEADER.size:
+        raise ValueError(f"it has {len(payload) - _HEADER.size} bytes of counts, not {length}")
+    room = _room()
+    try:
+        read = pyhdrh.decode(payload, _HEADER.size, room.ctypes.data, len(room), room.itemsize)
+    except Exception:
+        room.fill(0)
+        raise
+    if not read["total"]:
+        return _NOTHING, 0
+    used = room[: read["max_nonzero_index"] + 1]
+    counts = used.copy()
+    used.fill(0)
+    return counts, int(read["total"])
+
+
+_rooms = threading.local()
+
+
+def _room() -> Counts:
+    """Zeros for every count there can be, this thread's own; left as zeros by who uses it."""
+    if not hasattr(_rooms, "counts"):
+        _rooms.counts = np.zeros(bucket_of(np.array([HIGHEST_US]))[0] + 1, dtype=np.int64)
+    room: Counts = _rooms.counts
+    return room
+
+
+def _refuse_negative(values_us: Counts) -> None:
+    if values_us.min() < 0:
+        raise ValueError(f"a latency is {values_us.min()} µs, expected at least 0")
 
 
 def bucket_of(values_us: Counts) -> Counts:
@@ -169,5 +228,12 @@ def highest_us(index: Counts) -> Counts:
     return highest
 
 
+def _highest_at(index: int) -> int:
+    """`highest_us` of one position."""
+    bucket = max((index >> HALF_BITS) - 1, 0)
+    return ((index - (bucket << HALF_BITS) + 1) << bucket) - 1
+
+
 # The library's encoder has no form for a histogram without counts.
 _EMPTY = b""
+_NOTHING: Counts = np.zeros(0, dtype=np.int64)

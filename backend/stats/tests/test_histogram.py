@@ -1,5 +1,9 @@
+import threading
+import zlib
+
 import numpy as np
 import pytest
+from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,12 +57,98 @@ def test_a_count_is_as_many_samples(value, count):
     assert figures(counted) == figures(of([value] * count))
 
 
-def test_the_library_reads_what_we_recorded():
-    from hdrh.histogram import HdrHistogram
+weights = st.dictionaries(
+    st.integers(0, 3_600_000_000), st.integers(1, 1 << 40), min_size=1, max_size=60
+)
 
-    theirs = HdrHistogram.decode(of(range(1, 5001)).encode(), b64_wrap=False)
-    assert theirs.get_total_count() == 5000
-    assert theirs.get_value_at_percentile(50) == of(range(1, 5001)).percentile(50)
+
+def of_weights(counted):
+    return Histogram.from_counts(np.array([*counted]), np.array([*counted.values()]))
+
+
+def library_of(counted):
+    theirs = HdrHistogram(1, 3_600_000_000, 3, b64_wrap=False)
+    for value, count in counted.items():
+        assert theirs.record_value(value, count)
+    return theirs
+
+
+@given(weights)
+def test_our_bytes_are_the_library_s_own(counted):
+    assert of_weights(counted).encode() == library_of(counted).encoder.encode()
+
+
+@given(weights)
+def test_we_read_the_library_s_bytes_as_it_does(counted):
+    encoded = library_of(counted).encoder.encode()
+    ours, theirs = Histogram.decode(encoded), HdrHistogram.decode(encoded, b64_wrap=False)
+    assert ours.count == theirs.total_count
+    assert ours.encode() == encoded
+    assert [ours.min_us, ours.max_us] == [
+        theirs.get_lowest_equivalent_value(theirs.min_value),
+        theirs.get_highest_equivalent_value(theirs.max_value),
+    ]
+
+
+@given(st.lists(weights, min_size=1, max_size=4))
+def test_merged_counts_are_the_library_s_sum(parts):
+    theirs = library_of(parts[0])
+    for part in parts[1:]:
+        theirs.add(library_of(part))
+    merged = Histogram.merge_all(Histogram.decode(of_weights(part).encode()) for part in parts)
+    assert merged.encode() == theirs.encoder.encode()
+
+
+@given(weights, st.lists(st.floats(0, 100), max_size=5))
+def test_percentiles_asked_together_are_those_asked_alone(counted, percents):
+    histogram = of_weights(counted)
+    assert histogram.percentiles(percents) == [histogram.percentile(p) for p in percents]
+
+
+def test_decoding_in_threads_mixes_nothing():
+    wanted = [of([n] * n) for n in range(1, 9)]
+    encoded = [one.encode() for one in wanted]
+    read = [None] * len(encoded)
+
+    def decode(position):
+        for _ in range(50):
+            read[position] = Histogram.decode(encoded[position])
+
+    threads = [threading.Thread(target=decode, args=(n,)) for n in range(len(encoded))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [figures(one) for one in read] == [figures(one) for one in wanted]
+
+
+def words(*tail, digits=3, length=None):
+    """A payload as the library writes it, with other counts, precision or length."""
+    payload = bytearray(zlib.decompress(of([1]).encode()))
+    payload[12:16] = digits.to_bytes(4)
+    payload[4:8] = (len(tail) if length is None else length).to_bytes(4)
+    return zlib.compress(bytes(payload[:40]) + bytes(tail))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        words(2, 4, 0x80),  # ends within a word
+        words(*[2] * 30_000),  # more counts than there are places
+        words(*[0xFF] * 12),  # more zeros than any histogram has
+        words(2, digits=2),  # another precision
+        words(2, length=9),  # cut off
+        zlib.compress(b"short"),
+    ],
+)
+def test_damaged_bytes_are_refused_and_leave_nothing_behind(damaged):
+    with pytest.raises(ValueError, match="no HdrHistogram"):
+        Histogram.decode(damaged)
+    assert figures(Histogram.decode(of([7]).encode())) == figures(of([7]))
+
+
+def test_a_payload_without_counts_is_an_empty_histogram():
+    assert Histogram.decode(words()).count == Histogram.decode(words(0)).count == 0
 
 
 def test_what_is_longer_than_an_hour_is_counted_at_the_hour():
