@@ -29,6 +29,10 @@ LENGTH = struct.Struct(">I")
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
 
+class Unreadable(Exception):
+    """A file could not be read: a fault of the storage, not of what is in the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one request may use."""
@@ -78,6 +82,8 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
         answer = {"fatal": "out_of_memory"}
     except (FormatError, DecompressionRefused) as refused:
         answer = {"refused": str(refused)}
+    except Unreadable as away:
+        answer = {"away": str(away)}
     except Exception:  # a fault of ours: the parent logs it and fails this upload alone
         answer = {"fatal": "fault", "traceback": traceback.format_exc()}
     encoded = orjson.dumps(answer)
@@ -90,11 +96,18 @@ def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     budget = limits.decompressed_bytes
     artefacts = []
     for item in request["artefacts"]:
-        data = decompressed(Path(item["path"]).read_bytes(), limit_bytes=budget)
+        data = decompressed(_bytes_of(Path(item["path"])), limit_bytes=budget)
         budget -= len(data)
         artefacts.append(RawArtefact(name=item["name"], data=data))
     entries = parse(artefacts, tool=request["tool"] or None)
     return {"version": PARSER_VERSION, "entries": [as_entry(entry) for entry in entries]}
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from error
 
 
 def as_entry(entry: ParsedTrial | FormatError) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from backend.ingest import queue
 from backend.ingest.envelope import Envelope, TrialEntry, read_envelope
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
-from backend.ingest.storage import storage
+from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
 from backend.runs.record import RunFacts, TrialRecord, record_run
 
@@ -56,9 +56,23 @@ def process(upload_id: UUID) -> None:
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
     except FileNotFoundError:
         queue.finish(held, State.FAILED, reason="A stored artefact of this upload is missing.")
+    except (StorageAway, OSError, *queue.DatabaseGone) as fault:
+        log.warning("upload_postponed", extra={"upload": str(upload_id)}, exc_info=True)
+        queue.postpone(held, reason=_what_was_away(fault))
     except Exception:
         log.exception("upload_not_processed", extra={"upload": str(upload_id)})
         queue.release(held)
+
+
+def _what_was_away(fault: Exception) -> str:
+    if isinstance(fault, StorageAway):
+        what = "The storage was away"
+    elif isinstance(fault, OSError):
+        what = "The machine could not start the parser"
+    else:
+        what = "The database was away"
+    said = " ".join(str(fault).split())[:300].rstrip(".")
+    return f"{what} ({said}). The raw files are kept; reading them is tried again by itself."
 
 
 def _read_and_record(held: queue.Claim) -> None:

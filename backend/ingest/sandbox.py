@@ -19,6 +19,7 @@ import orjson
 from django.conf import settings
 
 from backend.ingest.parse_child import LENGTH, Limits
+from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,10 @@ class Sandbox:
         self.child: subprocess.Popen[bytes] | None = None
 
     def read(self, artefacts: Sequence[LocalArtefact], *, tool: str) -> dict[str, Any]:
-        """What the child read: {"version", "entries"} or {"refused"}; raises ParserFailed."""
+        """What the child read: {"version", "entries"} or {"refused"}.
+
+        Raises ParserFailed, and StorageAway when the child could not read a file.
+        """
         limits = current_limits()
         request = {
             "tool": tool,
@@ -58,6 +62,8 @@ class Sandbox:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
             raise ParserFailed(_fatal_reason(answer["fatal"], limits))
+        if "away" in answer:
+            raise StorageAway(answer["away"])
         return answer
 
     def _ask(self, request: bytes, *, seconds: float) -> dict[str, Any]:

@@ -76,6 +76,7 @@ ROWS = {
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
     "result-set-list": Row(
         "/api/v1/result-sets",
         expected(401, 404, 404, 201, 201, 404),
