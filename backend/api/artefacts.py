@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.api.auth import required_actor
+from backend.api.compare import AnyFormat
 from backend.api.errors import Problem
 from backend.api.runs import not_found
 from backend.api.schema import documented
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 
 class ArtefactRaw(APIView):
     """A raw file as received."""
+
+    content_negotiation_class = AnyFormat
 
     @extend_schema(
         operation_id="artefact_read",

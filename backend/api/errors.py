@@ -41,6 +41,14 @@ class Problem(exceptions.APIException):
         )
 
 
+class TooMany(Problem):
+    """A limit on how often; `wait` is in seconds."""
+
+    def __init__(self, detail: str, wait: int) -> None:
+        super().__init__(429, "Too many requests", detail, hint=_WORDS[429][1])
+        self.wait = wait
+
+
 def problem_response(
     status: int, title: str, detail: str, *, hint: str, **extra: Any
 ) -> HttpResponse:
@@ -66,7 +74,7 @@ def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespons
         return None
     response = problem.response()
     wait = getattr(error, "wait", None)
-    if isinstance(error, exceptions.Throttled) and wait is not None:
+    if wait is not None:
         response["Retry-After"] = str(max(1, round(wait)))
     return response
 

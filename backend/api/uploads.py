@@ -16,10 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
+from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
 from backend.api.auth import actor_of
-from backend.api.errors import NOT_FOUND_HINT, Problem
+from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
 from backend.formats import TOOLS
 from backend.ingest.envelope import EnvelopeError
@@ -75,6 +75,7 @@ class UploadList(APIView):
         """Store raw load-tool output. 202 once it is durable; the link shows the result."""
         _refuse_oversize(request)
         sender = _sender(request)
+        _refuse_too_many(sender)
         try:
             receipt = receive(
                 sender, _files(request), raw_envelope=_envelope(request), tool=_tool(request)
@@ -162,6 +163,14 @@ def _sender(request: Request) -> Sender:
             hint="Name one of your workspaces by its slug: -F workspace=…",
         )
     return Sender(workspace, None, actor)
+
+
+def _refuse_too_many(sender: Sender) -> None:
+    who = sender.token or sender.user
+    if who and (wait := throttle.seconds_until_upload(str(who.pk))):
+        raise TooMany(
+            f"More than {settings.UPLOADS_PER_MINUTE} uploads came within a minute.", wait
+        )
 
 
 def _field(request: Request, name: str) -> Any:

@@ -17,13 +17,7 @@ from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
-from django.db import (
-    InterfaceError,
-    OperationalError,
-    close_old_connections,
-    connection,
-    transaction,
-)
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -128,7 +122,8 @@ def postpone(held: Claim, *, reason: str) -> None:
     Never raises: with the database away it is done before this process's next claim.
     """
     _owed[held] = reason
-    close_old_connections()  # a broken one would refuse for the rest of the task
+    if connection.errors_occurred and not connection.is_usable():
+        connection.close()  # a broken one would refuse for the rest of the task
     try:
         _give_back_owed()
     except DatabaseGone:
