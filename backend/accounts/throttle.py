@@ -86,8 +86,12 @@ def _limiters() -> list[MovingWindowRateLimiter]:
 
 @lru_cache(maxsize=1)
 def _shared() -> MovingWindowRateLimiter:
-    timeouts = {"socket_timeout": BROKER_TIMEOUT_S, "socket_connect_timeout": BROKER_TIMEOUT_S}
-    return MovingWindowRateLimiter(RedisStorage(settings.REDIS_URL, **timeouts))
+    storage = RedisStorage(
+        settings.REDIS_URL,
+        socket_timeout=BROKER_TIMEOUT_S,
+        socket_connect_timeout=BROKER_TIMEOUT_S,
+    )
+    return MovingWindowRateLimiter(storage)
 
 
 @lru_cache(maxsize=1)
