@@ -80,7 +80,7 @@ class StartFailed(Exception):
 
 
 def _why(failed: Exception, data: Path) -> str:
-    """One line. A full disk shows in many ways, so it is looked at rather than guessed from them."""
+    """One line. A full disk shows in many ways, so the disk itself is looked at."""
     line = " ".join(str(failed).split())
     with contextlib.suppress(OSError):
         free = shutil.disk_usage(data).free
@@ -278,7 +278,7 @@ class Site:
         del self.children["demo"]
         answer = _last_json(output)
         if answer.get("state") != "parsed":
-            raise StartFailed(str(answer.get("detail") or answer.get("reason") or answer))
+            raise StartFailed(str(answer.get("detail") or answer.get("error") or answer))
         return str(answer["id"])
 
     def watch(self) -> None:
