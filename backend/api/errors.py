@@ -110,7 +110,7 @@ _WORDS = {
     404: ("Not found", NOT_FOUND_HINT),
     405: ("Method not allowed", "See /api/v1/openapi.json for what this endpoint takes."),
     406: ("Not acceptable", "Ask with Accept: application/json or */*."),
-    415: ("Unsupported media type", "See /api/v1/openapi.json for what this endpoint takes."),
+    415: ("Unsupported media type", "An upload is a form: curl -F file=@ab.txt …; else send JSON."),
     429: ("Too many requests", "Wait for as long as Retry-After says, then try again."),
 }
 
