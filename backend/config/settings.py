@@ -161,6 +161,7 @@ LOGIN_URL = "/accounts/login/"
 CSRF_FAILURE_VIEW = "backend.web.errors.csrf_failure"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SESSION_REMEMBER = True
 
 # Security
 
