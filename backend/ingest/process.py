@@ -24,6 +24,9 @@ from backend.runs.record import RunFacts, TrialRecord, record_run
 
 log = logging.getLogger(__name__)
 
+# With pauses of up to a quarter hour: about four hours.
+LOST_AFTER_FAULTS = 20
+
 
 class NothingRead(Exception):
     """No trial of the upload could be read; the message says why."""
@@ -55,13 +58,22 @@ def process(upload_id: UUID) -> None:
         # Celery would end the whole worker on this.
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
     except FileNotFoundError:
-        queue.finish(held, State.FAILED, reason="A stored artefact of this upload is missing.")
+        _missing(held)
     except (StorageAway, OSError, *queue.DatabaseGone) as fault:
         log.warning("upload_postponed", extra={"upload": str(upload_id)}, exc_info=True)
         queue.postpone(held, reason=_what_was_away(fault))
     except Exception:
         log.exception("upload_not_processed", extra={"upload": str(upload_id)})
         queue.release(held)
+
+
+def _missing(held: queue.Claim) -> None:
+    # A volume that is not mounted looks just so: for some hours it may come back.
+    if held.faults < LOST_AFTER_FAULTS:
+        reason = "A stored file of this upload is missing. Is the storage mounted? Tried again."
+        queue.postpone(held, reason=reason)
+    else:
+        queue.finish(held, State.FAILED, reason="A stored file of this upload is missing.")
 
 
 def _what_was_away(fault: Exception) -> str:

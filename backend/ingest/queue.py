@@ -43,6 +43,7 @@ class Claim:
     upload_id: UUID
     fence: int
     attempt: int
+    faults: int
 
 
 class ClaimLost(Exception):
@@ -69,8 +70,8 @@ def claim(upload_id: UUID) -> Claim | None:
         )
         if changed != 1:
             return None
-        fence, attempt = Upload.objects.values_list("fence", "attempts").get(pk=upload_id)
-    return Claim(upload_id, fence, attempt)
+        row = Upload.objects.values_list("fence", "attempts", "faults").get(pk=upload_id)
+    return Claim(upload_id, *row)
 
 
 def quarantine_spent(which: Q | None = None) -> int:
@@ -133,16 +134,14 @@ def postpone(held: Claim, *, reason: str) -> None:
 def _give_back_owed() -> None:
     for held, reason in list(_owed.items()):
         rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-        # The row is this claim's alone, so what is read here is not changed by another.
-        for faults in rows.values_list("faults", flat=True):
-            rows.update(
-                state=State.RECEIVED,
-                reason=reason,
-                attempts=F("attempts") - 1,
-                faults=faults + 1,
-                lease_until=None,
-                retry_at=Now() + pause_after(faults),
-            )
+        rows.update(
+            state=State.RECEIVED,
+            reason=reason,
+            attempts=F("attempts") - 1,
+            faults=F("faults") + 1,
+            lease_until=None,
+            retry_at=Now() + pause_after(held.faults),
+        )
         del _owed[held]
 
 

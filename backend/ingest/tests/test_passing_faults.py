@@ -72,11 +72,24 @@ def test_pauses_grow_to_a_quarter_of_an_hour():
     assert seconds == [15, 30, 60, 480, 900, 900]
 
 
-def test_a_lost_file_is_no_passing_fault(upload):
+def test_a_volume_that_is_not_mounted_is_waited_for(upload):
+    root = storage().root
+    away = root.rename(root.with_name("unmounted"))
+    root.mkdir()
+    assert processed(upload).state == State.RECEIVED
+    assert "Is the storage mounted?" in upload.reason
+    root.rmdir()
+    away.rename(root)
+    wait_out(upload)
+    assert processed(upload).state == State.PARSED
+
+
+def test_a_file_that_stays_missing_is_lost(upload):
     shutil.rmtree(storage().root)
     storage().root.mkdir()
+    Upload.objects.update(faults=processing.LOST_AFTER_FAULTS)
     assert processed(upload).state == State.FAILED
-    assert "missing" in upload.reason
+    assert upload.reason == "A stored file of this upload is missing."
 
 
 def test_database_away_while_reading_is_no_attempt(upload, monkeypatch):
