@@ -3,11 +3,13 @@
 Standard library only, and old syntax: it must be able to say that a Python is too old.
 """
 
+import errno
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -17,6 +19,10 @@ FRONTEND = os.path.join(ROOT, "frontend")
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 20
 NEEDED_BYTES = 1200 << 20
+FULL = (errno.ENOSPC, errno.EDQUOT)
+# What pip, npm and others say of a full disk; some of them only fail.
+SAID_FULL = ("No space left", "ENOSPC", "Disk quota exceeded", "EDQUOT")
+NEARLY_FULL_BYTES = 16 << 20
 
 
 class CannotPrepare(Exception):
@@ -25,6 +31,18 @@ class CannotPrepare(Exception):
 
 def prepare(tests=False):
     """Bring the checkout up to date; what is so already takes no time."""
+    try:
+        _prepare(tests)
+    except OSError as error:
+        if error.errno in FULL:
+            raise CannotPrepare(_full()) from None
+        raise CannotPrepare(
+            "cannot use %s: %s. The checkout must be yours to write in."
+            % (error.filename, error.strerror)
+        ) from None
+
+
+def _prepare(tests):
     _check_python()
     _check_node()
     _check_disk()
@@ -62,6 +80,14 @@ def _check_disk():
         )
 
 
+def _full():
+    for folder in (ROOT, tempfile.gettempdir()):
+        free = shutil.disk_usage(folder).free
+        if free < NEARLY_FULL_BYTES:
+            return "The disk of %s is full: make room and try again." % folder
+    return "The disk is full (of %s, or of another folder used): make room and try again." % ROOT
+
+
 def _python_packages(files):
     if not os.path.exists(PYTHON) or not _runs(PYTHON):
         _step("Making .venv", [sys.executable, "-m", "venv", "--clear", VENV])
@@ -78,7 +104,8 @@ def _python_packages(files):
 def _runs(python):
     # A checkout that was moved has a .venv whose Python is gone.
     try:
-        return subprocess.run([python, "-c", "import pip"], check=False).returncode == 0
+        done = subprocess.run([python, "-c", "import pip"], stderr=subprocess.PIPE, check=False)
+        return done.returncode == 0
     except OSError:
         return False
 
@@ -139,9 +166,12 @@ def _step(name, command, cwd=ROOT):
         child.wait()
         raise
     if child.returncode:
-        tail = "\n".join(output.decode(errors="replace").splitlines()[-12:])
-        hint = "make room on the disk" if "No space left" in tail else "see the lines above"
-        raise CannotPrepare("%s\n%s failed: %s and try again." % (tail, name, hint))
+        said = output.decode(errors="replace")
+        free = shutil.disk_usage(ROOT).free
+        if free < NEARLY_FULL_BYTES or any(word in said for word in SAID_FULL):
+            raise CannotPrepare(_full())
+        print("\n".join(said.splitlines()[-12:]), file=sys.stderr)
+        raise CannotPrepare("%s failed; the lines above say why." % name)
     print("[ prepare] %s: %.0f s" % (name, time.time() - started), flush=True)
 
 

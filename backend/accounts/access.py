@@ -14,7 +14,8 @@ Actor = User | Token | None
 def workspaces_of(actor: Actor) -> QuerySet[Workspace]:
     """The workspaces whose private results `actor` may read."""
     if isinstance(actor, Token):
-        return Workspace.objects.filter(pk=actor.workspace_id)
+        readable = [actor.workspace_id] if "runs:read" in actor.scopes else []
+        return Workspace.objects.filter(pk__in=readable)
     if isinstance(actor, User):
         return Workspace.objects.filter(memberships__user=actor)
     return Workspace.objects.none()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from backend.accounts import token_format
-from backend.accounts.models import Token, TokenKind, User, Workspace
+from backend.accounts.models import Membership, Role, Token, TokenKind, User, Workspace
 
 AGENT_LIFETIME = timedelta(days=365)
 LINK_LIFETIME = timedelta(hours=12)
@@ -46,14 +47,20 @@ def issue(
 
 
 def find(clear: str, kind: TokenKind) -> Token:
-    """The valid token of `kind` with this clear text; raises TokenRefused."""
+    """The valid token of `kind` with this clear text; raises TokenRefused.
+
+    An agent's token can never do more than its maker may do in the workspace now.
+    """
     if not token_format.is_well_formed(clear):
         raise TokenRefused(
             "This is not a Loadsheet token: its form or checksum is wrong.",
             "Copy the whole token, from ls_ to its last character.",
         )
-    rows = Token.objects.select_related("workspace", "user").filter(
-        lookup=token_format.lookup_of(clear), kind=kind
+    maker = Membership.objects.filter(user=OuterRef("user"), workspace=OuterRef("workspace"))
+    rows = (
+        Token.objects.select_related("workspace", "user")
+        .filter(lookup=token_format.lookup_of(clear), kind=kind)
+        .annotate(maker_role=Subquery(maker.values("role")[:1]))
     )
     token = next((row for row in rows if row.matches(clear)), None)
     if token is None:
@@ -62,7 +69,18 @@ def find(clear: str, kind: TokenKind) -> Token:
         raise TokenRefused("This token was revoked.", NEW_HINT)
     if token.is_expired:
         raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", NEW_HINT)
+    if token.kind == TokenKind.AGENT and token.user is not None:
+        _limit_to_maker(token, token.user, token.maker_role)
     return token
+
+
+def _limit_to_maker(token: Token, maker: User, role: str | None) -> None:
+    if role is None or not maker.is_active:
+        raise TokenRefused(
+            "Whoever made this token is no longer a member of its workspace.", NEW_HINT
+        )
+    if role == Role.VIEWER:
+        token.scopes = [scope for scope in token.scopes if scope != "runs:write"]
 
 
 def redeem_link(clear: str) -> User:

@@ -182,6 +182,11 @@ def _cells(wanted: Q, runs: dict[uuid.UUID, RunFact]) -> list[CellFact]:
     return [_cell(row, runs, servers, workloads) for row in rows]
 
 
+def _read_last(columns: Sequence[Any]) -> list[Any]:
+    """The columns with the JSON of the last one read."""
+    return [*columns[:-1], orjson.loads(columns[-1])]
+
+
 def _cell(
     row: Sequence[Any],
     runs: Mapping[uuid.UUID, RunFact],
@@ -190,9 +195,9 @@ def _cell(
 ) -> CellFact:
     own, server, workload = row[:_OWN], row[_OWN : _OWN + _OF_SERVER], row[_OWN + _OF_SERVER :]
     if server[0] not in servers:
-        servers[server[0]] = ServerFact(*server[:-1], orjson.loads(server[-1]))
+        servers[server[0]] = ServerFact(*_read_last(server))
     if workload[0] not in workloads:
-        workloads[workload[0]] = WorkloadFact(*workload[:-1], orjson.loads(workload[-1]))
+        workloads[workload[0]] = WorkloadFact(*_read_last(workload))
     return CellFact(
         id=own[0],
         run=runs[own[1]],

@@ -6,9 +6,9 @@ from django.contrib.auth.models import AnonymousUser
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
 
-from backend.accounts import tokens
+from backend.accounts import throttle, tokens
 from backend.accounts.models import Token, TokenKind, User
-from backend.api.errors import CHALLENGE, Problem, sign_in_needed
+from backend.api.errors import CHALLENGE, Problem, TooMany, sign_in_needed
 
 FORM_HINT = "Send the header: Authorization: Bearer ls_agent_…"
 
@@ -20,7 +20,7 @@ class TokenAuthentication(BaseAuthentication):
         header = get_authorization_header(request)
         if not header:
             return None
-        token = _find(_clear_text(header))
+        token = _find(_clear_text(header), throttle.address_of(request.META))
         tokens.touch(token)
         return token.user or AnonymousUser(), token
 
@@ -44,10 +44,15 @@ def _clear_text(header: bytes) -> str:
     return clear
 
 
-def _find(clear: str) -> Token:
+def _find(clear: str, address: str) -> Token:
     try:
         return tokens.find(clear, TokenKind.AGENT)
     except tokens.TokenRefused as refused:
+        # Only a wrong token asks the broker: a right one is never held up by its neighbours'.
+        if wait := throttle.seconds_until_sign_in(address):
+            reason = "From your address too many tokens were wrong within an hour."
+            raise TooMany(reason, wait) from None
+        throttle.count_failed_sign_in(address)
         raise Problem(401, "Token refused", refused.reason, hint=refused.hint) from None
 
 

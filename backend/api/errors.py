@@ -20,15 +20,14 @@ from rest_framework import exceptions
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
 NOT_FOUND = "There is nothing here that you may see."
+ELSE_HINT = "See /api/v1/docs for what this endpoint takes."
 NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
 
 
 class Problem(exceptions.APIException):
     """An error with everything a client needs; `extra` becomes further members of the JSON."""
 
-    def __init__(
-        self, status: int, title: str, detail: str, *, hint: str = "", **extra: Any
-    ) -> None:
+    def __init__(self, status: int, title: str, detail: str, *, hint: str, **extra: Any) -> None:
         super().__init__(detail)
         self.status_code = status
         self.title = title
@@ -42,8 +41,16 @@ class Problem(exceptions.APIException):
         )
 
 
+class TooMany(Problem):
+    """A limit on how often; `wait` is in seconds."""
+
+    def __init__(self, detail: str, wait: int) -> None:
+        super().__init__(429, "Too many requests", detail, hint=_WORDS[429][1])
+        self.wait = wait
+
+
 def problem_response(
-    status: int, title: str, detail: str, *, hint: str = "", **extra: Any
+    status: int, title: str, detail: str, *, hint: str, **extra: Any
 ) -> HttpResponse:
     """One problem as a response."""
     body: dict[str, Any] = {
@@ -51,9 +58,8 @@ def problem_response(
         "title": title,
         "status": status,
         "detail": detail,
+        "hint": hint,
     }
-    if hint:
-        body["hint"] = hint
     body.update(extra)
     response = HttpResponse(json.dumps(body), content_type=CONTENT_TYPE, status=status)
     if status == HTTPStatus.UNAUTHORIZED:
@@ -68,7 +74,7 @@ def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespons
         return None
     response = problem.response()
     wait = getattr(error, "wait", None)
-    if isinstance(error, exceptions.Throttled) and wait is not None:
+    if wait is not None:
         response["Retry-After"] = str(max(1, round(wait)))
     return response
 
@@ -79,7 +85,9 @@ def _as_problem(error: Exception) -> Problem | None:
     if isinstance(error, Http404):
         return Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
     if isinstance(error, PermissionDenied):
-        return Problem(403, "Not allowed", str(error) or "You may not do this.")
+        return Problem(
+            403, "Not allowed", str(error) or "You may not do this.", hint=_WORDS[403][1]
+        )
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
     return None
@@ -92,7 +100,7 @@ def _of_framework(error: exceptions.APIException) -> Problem:
         return Problem(400, "Bad request", detail, hint=_WORDS[400][1], errors=fields)
     if isinstance(error, exceptions.NotAuthenticated):
         return sign_in_needed()
-    title, hint = _WORDS.get(error.status_code, (HTTPStatus(error.status_code).phrase, ""))
+    title, hint = _WORDS.get(error.status_code, (HTTPStatus(error.status_code).phrase, ELSE_HINT))
     return Problem(error.status_code, title, str(error.detail), hint=hint)
 
 
@@ -102,7 +110,7 @@ _WORDS = {
     404: ("Not found", NOT_FOUND_HINT),
     405: ("Method not allowed", "See /api/v1/openapi.json for what this endpoint takes."),
     406: ("Not acceptable", "Ask with Accept: application/json or */*."),
-    415: ("Unsupported media type", "See /api/v1/openapi.json for what this endpoint takes."),
+    415: ("Unsupported media type", "An upload is a form: curl -F file=@ab.txt …; else send JSON."),
     429: ("Too many requests", "Wait for as long as Retry-After says, then try again."),
 }
 
@@ -141,6 +149,11 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """An address under /api/ that is no endpoint."""
     return problem_response(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
+
+
+def outage(status: int, title: str, detail: str, *, hint: str) -> HttpResponse:
+    """Something the service needs is away."""
+    return problem_response(status, title, detail, hint=hint)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

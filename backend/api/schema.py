@@ -22,7 +22,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(help_text="The kind in words")
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="What was got and what was expected")
-    hint = serializers.CharField(required=False, help_text="What to do")
+    hint = serializers.CharField(help_text="What to do")
 
 
 def documented(*codes: int) -> dict[tuple[int, str], Any]:

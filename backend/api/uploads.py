@@ -7,6 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 from django.http import QueryDict, UnreadablePostError
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
@@ -15,10 +16,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access
+from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
 from backend.api.auth import actor_of
-from backend.api.errors import Problem
+from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany
+from backend.api.schema import documented
 from backend.formats import TOOLS
 from backend.ingest.envelope import EnvelopeError
 from backend.ingest.models import Upload
@@ -65,15 +67,15 @@ class UploadList(APIView):
         request={"multipart/form-data": UploadForm},
         responses={
             202: UploadSerializer,
-            200: UploadSerializer,
-            409: OpenApiResponse(description="The id was used for other bytes"),
-            413: OpenApiResponse(description="Too large"),
+            200: OpenApiResponse(UploadSerializer, "The same upload as before; sent again"),
+            **documented(400, 401, 403, 404, 409, 413, 415, 429, 503, 507),
         },
     )
     def post(self, request: Request) -> Response:
         """Store raw load-tool output. 202 once it is durable; the link shows the result."""
         _refuse_oversize(request)
         sender = _sender(request)
+        _refuse_too_many(sender)
         try:
             receipt = receive(
                 sender, _files(request), raw_envelope=_envelope(request), tool=_tool(request)
@@ -101,13 +103,24 @@ class UploadList(APIView):
 class UploadDetail(APIView):
     """Where an upload stands."""
 
-    @extend_schema(operation_id="upload_read", responses=UploadSerializer)
+    @extend_schema(
+        operation_id="upload_read", responses={200: UploadSerializer, **documented(401, 404, 503)}
+    )
     def get(self, request: Request, upload_id: UUID) -> Response:
         """State, reason and, once it is read, the run."""
-        visible = access.workspace_ids_of(actor_of(request))
-        upload = Upload.objects.filter(pk=upload_id, workspace__in=visible).first()
+        actor = actor_of(request)
+        visible = Q(workspace__in=access.workspace_ids_of(actor))
+        if isinstance(actor, Token):
+            # Who may only write still learns what became of its own.
+            visible |= Q(token=actor)
+        upload = Upload.objects.filter(visible, pk=upload_id).first()
         if upload is None:
-            raise Problem(404, "Not found", f"There is no upload {upload_id} that you may see.")
+            raise Problem(
+                404,
+                "Not found",
+                f"There is no upload {upload_id} that you may see.",
+                hint=NOT_FOUND_HINT,
+            )
         return Response(UploadSerializer(upload).data)
 
 
@@ -143,8 +156,21 @@ def _sender(request: Request) -> Sender:
         )
     workspace = _workspace(request)
     if workspace is None or not access.may_write(actor, workspace):
-        raise Problem(404, "Not found", "There is no such workspace that you may upload to.")
+        raise Problem(
+            404,
+            "Not found",
+            "There is no such workspace that you may upload to.",
+            hint="Name one of your workspaces by its slug: -F workspace=…",
+        )
     return Sender(workspace, None, actor)
+
+
+def _refuse_too_many(sender: Sender) -> None:
+    who = sender.token or sender.user
+    if who and (wait := throttle.seconds_until_upload(str(who.pk))):
+        raise TooMany(
+            f"More than {settings.UPLOADS_PER_MINUTE} uploads came within a minute.", wait
+        )
 
 
 def _field(request: Request, name: str) -> Any:
@@ -160,7 +186,12 @@ def _files(request: Request) -> list[Any]:
     try:
         files: list[Any] = request.FILES.getlist("file")
     except UnreadablePostError:
-        raise Problem(400, "Cut off", "The connection ended before the whole body came.") from None
+        raise Problem(
+            400,
+            "Cut off",
+            "The connection ended before the whole body came.",
+            hint="Nothing was stored; send it again.",
+        ) from None
     if not files:
         raise Problem(400, "No file", "The request has no part named file.", hint=FILE_HINT)
     if all(file.size == 0 for file in files):
@@ -175,7 +206,12 @@ def _envelope(request: Request) -> Any:
     try:
         return json.loads(raw if isinstance(raw, str) else raw.read(), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Problem(400, "Bad envelope", f"The envelope is not JSON: {error}.") from None
+        raise Problem(
+            400,
+            "Bad envelope",
+            f"The envelope is not JSON: {error}.",
+            hint="Nothing was stored; mend it and send it again.",
+        ) from None
 
 
 def _no_constant(name: str) -> None:

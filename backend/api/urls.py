@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from backend.api import compare, docs, result_sets, runs, uploads
+from backend.api import artefacts, compare, docs, result_sets, runs, uploads
 
 urlpatterns = [
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
+    path("artefacts/<uuid:artefact_id>/raw", artefacts.ArtefactRaw.as_view(), name="artefact"),
     path("result-sets", result_sets.ResultSetList.as_view(), name="result-set-list"),
     path(
         "result-sets/<uuid:result_set_id>", result_sets.ResultSetDetail.as_view(), name="result-set"

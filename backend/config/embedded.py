@@ -163,7 +163,8 @@ class Postgres:
         done = self.account.run([str(self.bin / command[0]), *command[1:]])
         if done.returncode:
             shutil.rmtree(self.data, ignore_errors=True)
-            raise EmbeddedFailed(f"initdb failed: {done.stderr.strip()[-300:]}")
+            reason = "No space left" if "No space left" in done.stderr else done.stderr[-300:]
+            raise EmbeddedFailed(f"initdb failed: {reason.strip()}")
 
     def _wait(self, log: Path) -> None:
         import psycopg

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.http import HttpRequest, HttpResponse
 
 from backend.api import errors as api
+from backend.config.outage import outage_of
 from backend.web import errors as web
 
 
@@ -28,5 +31,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    answer = api.server_error if _is_api(request) else web.server_error
-    return answer(request)
+    """What no view foresaw: a service of ours that is away (503, 507), or a fault of ours (500)."""
+    outage = outage_of(sys.exc_info()[1])
+    if outage is None:
+        return api.server_error(request) if _is_api(request) else web.server_error(request)
+    answer = api.outage if _is_api(request) else web.outage
+    response = answer(outage.status, outage.title, outage.sentence, hint=outage.hint)
+    response["Retry-After"] = str(outage.retry_after_s)
+    return response

@@ -20,7 +20,10 @@ ALLOWED_HOSTS = env.listing(
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 DEBUG = env.flag("DEBUG", "show tracebacks on pages; never in production", default=False)
 BEHIND_TLS = PUBLIC_URL.startswith("https://")
-if env.flag("TRUST_PROXY", "a proxy in front sets X-Forwarded-Proto", default=False):
+TRUST_PROXY = env.flag(
+    "TRUST_PROXY", "a proxy in front sets X-Forwarded-Proto and X-Forwarded-For", default=False
+)
+if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # Services
@@ -58,6 +61,14 @@ DISPATCH_AFTER_S = env.whole(
     "DISPATCH_AFTER_S", "seconds after which a received upload is sent again", default=60
 )
 MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quarantined", default=3)
+UPLOADS_PER_MINUTE = env.whole(
+    "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
+)
+FAILED_SIGN_INS_PER_HOUR = env.whole(
+    "FAILED_SIGN_INS_PER_HOUR",
+    "wrong passwords, links, tokens an hour of one address",
+    default=60,
+)
 DATA_UPLOAD_MAX_NUMBER_FILES = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
 
@@ -94,6 +105,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "backend.web.middleware.LimitFailedSignIns",
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -149,6 +161,7 @@ LOGIN_URL = "/accounts/login/"
 CSRF_FAILURE_VIEW = "backend.web.errors.csrf_failure"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SESSION_REMEMBER = True
 
 # Security
 

@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +28,9 @@ from backend.config import commands
 from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# A new database takes about 60 MiB.
+NEEDED_BYTES = 128 << 20
+NEARLY_FULL_BYTES = 16 << 20
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 20
 
@@ -49,8 +53,8 @@ def main() -> int:
     except Stopped:
         say("Stopping …")
         return 0
-    except (EmbeddedFailed, StartFailed) as failed:
-        print(f"scripts/start: {failed}", file=sys.stderr)
+    except (EmbeddedFailed, StartFailed, OSError) as failed:
+        print(f"scripts/start: {_why(failed, site.data)}", file=sys.stderr)
         return 1
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -73,6 +77,16 @@ def _stop(*_: object) -> None:
 
 class StartFailed(Exception):
     """Something did not start; the message says what and where to look."""
+
+
+def _why(failed: Exception, data: Path) -> str:
+    """One line. A full disk shows in many ways, so the disk itself is looked at."""
+    line = " ".join(str(failed).split())
+    with contextlib.suppress(OSError):
+        free = shutil.disk_usage(data).free
+        if free < NEARLY_FULL_BYTES or "No space left" in line:
+            return f"the disk of {data} is full: make room and start again. ({line[:300]})"
+    return line
 
 
 STARTED = time.monotonic()
@@ -124,6 +138,12 @@ class Site:
             hint = "Give a folder you can write with --data DIR."
             raise StartFailed(f"cannot write {self.data}: {error.strerror}. {hint}") from None
         self._take_lock()
+        free = shutil.disk_usage(self.data).free
+        if free < NEEDED_BYTES:
+            raise StartFailed(
+                f"the disk of {self.data} has {free >> 20} MiB free, {NEEDED_BYTES >> 20} MiB are "
+                "needed: make room, or give another folder with --data DIR."
+            )
         if not 0 < self.port < 1 << 16:
             raise StartFailed(f"port {self.port} is none: give 1 to 65535 with --port N.")
         with contextlib.closing(socket.socket()) as probe:
@@ -199,8 +219,8 @@ class Site:
         for name, child in self.children.items():
             if child.poll() is not None:
                 log = self.logs / f"{name}.log"
-                tail = "\n".join(log.read_text(errors="replace").splitlines()[-8:])
-                raise StartFailed(f"{name} ended with status {child.returncode}; {log}:\n{tail}")
+                said = _last_line(log.read_text(errors="replace"))
+                raise StartFailed(f"{name} ended with status {child.returncode}; see {log}: {said}")
 
     def manage(self, *arguments: str) -> str:
         """What `manage.py` with `arguments` prints; raises StartFailed."""
@@ -213,18 +233,28 @@ class Site:
             check=False,
         )
         if done.returncode:
-            raise StartFailed(f"manage.py {arguments[0]} failed: {done.stderr.strip()[-600:]}")
+            raise StartFailed(f"manage.py {arguments[0]} failed: {_last_line(done.stderr)}")
         return done.stdout
 
     def demo(self) -> None:
-        """Measure the demo servers once, then say how to get in."""
-        marker = self.data / "demo-run"
-        if not marker.exists():
-            marker.write_text(self._measure())
-        run = marker.read_text().strip()
+        """Measure the demo servers once, then say how to get in.
+
+        A measurement that fails is no reason to stop what runs: the next start tries it again.
+        """
+        try:
+            run = self._demo_run()
+        except (StartFailed, OSError) as failed:
+            say(f"The demo was not measured: {failed} Loadsheet runs; the next start tries again.")
+            run = ""
         path = f"/w/demo/compare?run={run}" if run else "/w/demo/compare"
         link = self.manage("sign_in_link", "--next", path).strip()
         say(f"Open this once to sign in and see the comparison:\n\n    {self.url}{link}\n")
+
+    def _demo_run(self) -> str:
+        marker = self.data / "demo-run"
+        if not marker.exists():
+            marker.write_text(self._measure())
+        return marker.read_text().strip()
 
     def _measure(self) -> str:
         token = json.loads(self.manage("make_demo"))["token"]
@@ -248,7 +278,7 @@ class Site:
         del self.children["demo"]
         answer = _last_json(output)
         if answer.get("state") != "parsed":
-            raise StartFailed(f"the demo was not measured: {answer.get('detail') or answer}")
+            raise StartFailed(str(answer.get("detail") or answer.get("error") or answer))
         return str(answer["id"])
 
     def watch(self) -> None:
@@ -288,6 +318,11 @@ def _last_json(output: bytes) -> Mapping[str, str]:
     except (IndexError, ValueError):
         return {"detail": "the agent ended without an answer; its lines above say why"}
     return answer
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "it said nothing"
 
 
 def _secrets(path: Path) -> dict[str, str]:

@@ -1,12 +1,25 @@
 """Where each part of the site begins."""
 
+from allauth.account import views as allauth
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
 
 from backend.config import health
 
+
+def closed(request: HttpRequest, page: str) -> HttpResponse:
+    """Accounts are made on the server, and it sends no mail: nobody signs up or resets here."""
+    raise Http404
+
+
 urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
+    path("accounts/login/", allauth.login, name="account_login"),
+    path("accounts/logout/", allauth.logout, name="account_logout"),
+    path("accounts/inactive/", allauth.account_inactive, name="account_inactive"),
+    path("accounts/<path:page>", closed),
+    # Only for the names that allauth's own views look up.
     path("accounts/", include("allauth.account.urls")),
     path("api/v1/", include("backend.api.urls")),
     path("", include("backend.web.urls")),

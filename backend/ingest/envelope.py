@@ -5,6 +5,7 @@ A plain upload (`curl -F file=@ab.txt`) has none; it gets an empty envelope.
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -71,7 +72,7 @@ def read_envelope(value: object) -> Envelope:
     body = _mapping(value, "the envelope")
     if body.get("schema") != SCHEMA:
         raise EnvelopeError("schema", body.get("schema"), f"{SCHEMA}")
-    _refuse_nul(body)
+    _refuse_unstorable(body)
     run = _mapping(body.get("run") or {}, "run")
     text(run, "plan", "run", limit=MAX_PLAN)
     _mapping(run.get("labels") or {}, "run.labels")
@@ -234,8 +235,9 @@ def _uuid(value: object) -> uuid.UUID | None:
         raise EnvelopeError("id", value, "a UUID") from None
 
 
-def _refuse_nul(value: object) -> None:
-    # PostgreSQL keeps no NUL in text; saying so here beats an error in the worker.
+def _refuse_unstorable(value: object) -> None:
+    # PostgreSQL keeps no NUL in text and no infinity in JSON (1e999 reads as one); saying so
+    # here beats an error in the worker.
     stack: list[tuple[object, int]] = [(value, 0)]
     while stack:
         item, depth = stack.pop()
@@ -243,6 +245,8 @@ def _refuse_nul(value: object) -> None:
             raise EnvelopeError("the envelope", "deeper", f"at most {MAX_DEPTH} levels")
         if isinstance(item, str):
             _refuse_bad_text(item)
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise EnvelopeError("a number", item, "a finite number")
         elif isinstance(item, dict):
             stack.extend((child, depth + 1) for child in _children(item))
         elif isinstance(item, list):

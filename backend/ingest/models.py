@@ -44,6 +44,10 @@ class Upload(models.Model):
     finished_at = models.DateTimeField(null=True)
     dispatched_at = models.DateTimeField(default=timezone.now)
     attempts = models.PositiveSmallIntegerField(default=0)
+    # Passing faults in a row (the storage or the database was away); they are no attempts.
+    faults = models.PositiveIntegerField(default=0)
+    # After a passing fault: not before this.
+    retry_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0)

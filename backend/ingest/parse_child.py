@@ -85,6 +85,8 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
         answer = {"fatal": "out_of_memory"}
     except (FormatError, DecompressionRefused) as refused:
         answer = {"refused": str(refused)}
+    except OSError as away:  # a fault of the storage, not of what is in the file
+        answer = {"away": away.strerror or str(away)}
     except Exception:  # a fault of ours: the parent logs it and fails this upload alone
         answer = {"fatal": "fault", "traceback": traceback.format_exc()}
     encoded = orjson.dumps(answer)

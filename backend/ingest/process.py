@@ -20,13 +20,15 @@ from backend.ingest import queue
 from backend.ingest.envelope import Envelope, TrialEntry, read_envelope
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
-from backend.ingest.storage import storage
+from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
 from backend.runs.record import RunFacts, TrialRecord, record_run
 
 log = logging.getLogger(__name__)
 
 Ask = Callable[..., dict[str, Any]]
+# With pauses of up to a quarter hour: about four hours.
+LOST_AFTER_FAULTS = 20
 
 
 class NothingRead(Exception):
@@ -67,10 +69,33 @@ def process(upload_id: UUID) -> None:
         # Celery would end the whole worker on this.
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
     except FileNotFoundError:
-        queue.finish(held, State.FAILED, reason="A stored artefact of this upload is missing.")
+        _missing(held)
+    except (StorageAway, OSError, *queue.DatabaseGone) as fault:
+        log.warning("upload_postponed", extra={"upload": str(upload_id)}, exc_info=True)
+        queue.postpone(held, reason=_what_was_away(fault))
     except Exception:
         log.exception("upload_not_processed", extra={"upload": str(upload_id)})
         queue.release(held)
+
+
+def _missing(held: queue.Claim) -> None:
+    # A volume that is not mounted looks just so: for some hours it may come back.
+    if held.faults < LOST_AFTER_FAULTS:
+        reason = "A stored file of this upload is missing. Is the storage mounted? Tried again."
+        queue.postpone(held, reason=reason)
+    else:
+        queue.finish(held, State.FAILED, reason="A stored file of this upload is missing.")
+
+
+def _what_was_away(fault: Exception) -> str:
+    if isinstance(fault, StorageAway):
+        what = "The storage was away"
+    elif isinstance(fault, OSError):
+        what = "The machine could not start the parser"
+    else:
+        what = "The database was away"
+    said = " ".join(str(fault).split())[:300].rstrip(".")
+    return f"{what} ({said}). The raw files are kept; reading them is tried again by itself."
 
 
 def _read_and_record(held: queue.Claim) -> None:

@@ -1,7 +1,8 @@
 """The row is the queue: claiming, finishing and sweeping upload rows.
 
 A claim is one compare-and-set by the database's own clock. It counts the attempt before the work
-starts and raises the fence, so that a worker whose lease ran out can no longer write. Hints
+starts and raises the fence, so that a worker whose lease ran out can no longer write. A passing
+fault (storage or database away) gives the attempt back and waits, each time longer. Hints
 through the broker may be lost, doubled or forged: `sweep` sends them again, and a claim that
 finds nothing due does nothing.
 """
@@ -16,7 +17,7 @@ from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -29,6 +30,10 @@ SWEEP_BATCH = 500
 # Any number: the key under which one sweeper at a time works.
 SWEEP_LOCK = 7_316_201
 QUIET_AFTER_BROKER_ERROR_S = 5.0
+FIRST_PAUSE_S = 15
+LONGEST_PAUSE_S = 900
+# How a database shows that is away, cut off in mid-work, or too busy to answer in time.
+DatabaseGone = (OperationalError, InterfaceError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class Claim:
     upload_id: UUID
     fence: int
     attempt: int
+    faults: int
 
 
 class ClaimLost(Exception):
@@ -46,22 +52,26 @@ class ClaimLost(Exception):
 
 def due() -> Q:
     """Rows nobody works on: received, or parsing by a worker whose lease ran out."""
-    return Q(state=State.RECEIVED) | Q(state=State.PARSING, lease_until__lt=Now())
+    waited = Q(retry_at=None) | Q(retry_at__lt=Now())
+    return Q(state=State.RECEIVED) & waited | Q(state=State.PARSING, lease_until__lt=Now())
 
 
 def claim(upload_id: UUID) -> Claim | None:
     """Take the upload if it is due; None when there is nothing to do."""
+    _give_back_owed()
     quarantine_spent(Q(pk=upload_id))
-    changed = Upload.objects.filter(due(), pk=upload_id).update(
-        state=State.PARSING,
-        attempts=F("attempts") + 1,
-        fence=F("fence") + 1,
-        lease_until=Now() + timedelta(seconds=settings.LEASE_S),
-    )
-    if changed != 1:
-        return None
-    fence, attempt = Upload.objects.values_list("fence", "attempts").get(pk=upload_id)
-    return Claim(upload_id, fence, attempt)
+    # One transaction: a claim that is lost on the way back was never made.
+    with transaction.atomic():
+        changed = Upload.objects.filter(due(), pk=upload_id).update(
+            state=State.PARSING,
+            attempts=F("attempts") + 1,
+            fence=F("fence") + 1,
+            lease_until=Now() + timedelta(seconds=settings.LEASE_S),
+        )
+        if changed != 1:
+            return None
+        row = Upload.objects.values_list("fence", "attempts", "faults").get(pk=upload_id)
+    return Claim(upload_id, *row)
 
 
 def quarantine_spent(which: Q | None = None) -> int:
@@ -105,7 +115,7 @@ def renew(held: Claim) -> None:
 
 
 def release(held: Claim) -> None:
-    """Give the upload back after a passing fault (the database, the storage): try again later."""
+    """Give the upload back after a fault nobody foresaw. The attempt stays counted."""
     rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
     rows.update(lease_until=Now() + timedelta(seconds=settings.SWEEP_INTERVAL_S))
 
@@ -115,6 +125,43 @@ def reopen(upload_id: UUID) -> bool:
     rows = Upload.objects.filter(pk=upload_id, state__in=[State.FAILED, State.QUARANTINED])
     changed = rows.update(state=State.RECEIVED, attempts=0, finished_at=None, reason="")
     return changed == 1
+
+
+# Claims of this process that could not be given back, because the database itself was away.
+_owed: dict[Claim, str] = {}
+
+
+def postpone(held: Claim, *, reason: str) -> None:
+    """Give the upload back after a passing fault, to be tried again after a growing pause.
+
+    Never raises: with the database away it is done before this process's next claim.
+    """
+    _owed[held] = reason
+    if connection.errors_occurred and not connection.is_usable():
+        connection.close()  # a broken one would refuse for the rest of the task
+    try:
+        _give_back_owed()
+    except DatabaseGone:
+        log.warning("upload_not_given_back", extra={"upload": str(held.upload_id)})
+
+
+def _give_back_owed() -> None:
+    for held, reason in list(_owed.items()):
+        rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
+        rows.update(
+            state=State.RECEIVED,
+            reason=reason,
+            attempts=F("attempts") - 1,
+            faults=F("faults") + 1,
+            lease_until=None,
+            retry_at=Now() + pause_after(held.faults),
+        )
+        del _owed[held]
+
+
+def pause_after(faults: int) -> timedelta:
+    """How long to wait after so many passing faults before: doubling, at most a quarter hour."""
+    return timedelta(seconds=min(FIRST_PAUSE_S * 2 ** min(faults, 10), LONGEST_PAUSE_S))
 
 
 _quiet_until = 0.0
@@ -139,10 +186,14 @@ def sweep() -> int:
             return 0
         quarantine_spent()
         stale = Q(dispatched_at__lt=Now() - timedelta(seconds=settings.DISPATCH_AFTER_S))
-        forgotten = Q(state=State.RECEIVED) & stale
+        forgotten = Q(state=State.RECEIVED, retry_at=None) & stale
+        # Once per pause: what was sent since it became due is under way.
+        waited = Q(state=State.RECEIVED, retry_at__lt=Now()) & (
+            Q(dispatched_at__lt=F("retry_at")) | stale
+        )
         abandoned = Q(state=State.PARSING, lease_until__lt=Now())
         ids = list(
-            Upload.objects.filter(forgotten | abandoned)
+            Upload.objects.filter(forgotten | waited | abandoned)
             .order_by("dispatched_at")
             .values_list("pk", flat=True)[:SWEEP_BATCH]
         )

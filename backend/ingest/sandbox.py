@@ -19,6 +19,7 @@ import orjson
 from django.conf import settings
 
 from backend.ingest.parse_child import LENGTH, Limits
+from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +54,10 @@ class Sandbox:
         tool: str,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
-        """What the child read: {"version", "entries"} or {"refused"}; raises ParserFailed.
+        """What the child read: {"version", "entries"} or {"refused"}.
 
-        `meanwhile` is called every MEANWHILE_S seconds until the child answers.
+        `meanwhile` is called every MEANWHILE_S seconds until the child answers. Raises
+        ParserFailed, and StorageAway when the child could not read a file.
         """
         limits = current_limits()
         request = {
@@ -70,6 +72,8 @@ class Sandbox:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
             raise ParserFailed(_fatal_reason(answer["fatal"], limits))
+        if "away" in answer:
+            raise StorageAway(answer["away"])
         return answer
 
     def _ask(

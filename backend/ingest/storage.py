@@ -1,12 +1,15 @@
 """Where raw artefacts live: one interface, files on disk by default, S3-compatible if configured.
 
 Artefacts are addressed by the SHA-256 of their bytes, so the same bytes are stored once and a
-stored object never changes.
+stored object never changes. What a refused upload stored already stays: sent again, it is there.
+
+A storage that cannot be reached or written raises StorageAway, whatever it is made of.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import tempfile
@@ -19,6 +22,32 @@ from typing import BinaryIO, Protocol, cast
 from django.conf import settings
 
 CHUNK_BYTES = 1 << 20
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class StorageAway(Exception):
+    """The storage cannot be used now; the message says what it answered.
+
+    `is_full`: there is no room, so that only a person can help.
+    """
+
+    def __init__(self, reason: str, *, is_full: bool = False) -> None:
+        super().__init__(reason)
+        self.is_full = is_full
+
+    @classmethod
+    def of(cls, error: OSError) -> StorageAway:
+        return cls(error.strerror or str(error), is_full=error.errno in FULL)
+
+
+@contextlib.contextmanager
+def _faults_of_the_disk() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StorageAway.of(error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +60,13 @@ class Stored:
 
 class Storage(Protocol):
     def put(self, chunks: Iterable[bytes]) -> Stored:
-        """Store durably: when this returns the bytes survive a power cut."""
+        """Store durably: when this returns the bytes survive a power cut. Raises StorageAway."""
 
     def open(self, sha256: str) -> BinaryIO:
-        """The stored bytes; raises FileNotFoundError."""
+        """The stored bytes; raises FileNotFoundError and StorageAway."""
 
     def local_path(self, sha256: str) -> contextlib.AbstractContextManager[Path]:
-        """A local file with the bytes, for the parser's child process."""
+        """A local file with the bytes, for the parser's child process; raises as `open` does."""
 
 
 class FileStorage:
@@ -45,9 +74,17 @@ class FileStorage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        root.mkdir(parents=True, exist_ok=True)
+        with _faults_of_the_disk():
+            root.mkdir(parents=True, exist_ok=True)
 
     def put(self, chunks: Iterable[bytes]) -> Stored:
+        try:
+            with _faults_of_the_disk():
+                return self._put(chunks)
+        except FileNotFoundError as gone:
+            raise StorageAway(f"the folder {self.root} is gone") from gone
+
+    def _put(self, chunks: Iterable[bytes]) -> Stored:
         digest, size = hashlib.sha256(), 0
         handle, temporary = tempfile.mkstemp(dir=self.root, prefix="incoming-")
         try:
@@ -74,10 +111,15 @@ class FileStorage:
         _fsync_folder(place.parent)
 
     def open(self, sha256: str) -> BinaryIO:
-        return self._place(sha256).open("rb")
+        if not self.root.is_dir():
+            raise StorageAway(f"the folder {self.root} is gone")
+        with _faults_of_the_disk():
+            return self._place(sha256).open("rb")
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
+        # Opened here once: what is away or missing is told apart before the child is asked.
+        self.open(sha256).close()
         yield self._place(sha256)
 
     def _place(self, sha256: str) -> Path:
@@ -98,11 +140,21 @@ class S3Storage:
 
     def __init__(self, bucket: str, endpoint: str) -> None:
         import boto3  # slow to import, and only S3 installations need it
+        from botocore.config import Config
 
         self.bucket = bucket
-        self.client = boto3.client("s3", endpoint_url=endpoint or None)
+        self.client = boto3.client(
+            "s3",
+            endpoint_url=endpoint or None,
+            # A request must not wait long for a store that is away: it can be sent again.
+            config=Config(connect_timeout=3, read_timeout=30, retries={"total_max_attempts": 2}),
+        )
 
     def put(self, chunks: Iterable[bytes]) -> Stored:
+        with _faults_of_s3(), _faults_of_the_disk():
+            return self._put(chunks)
+
+    def _put(self, chunks: Iterable[bytes]) -> Stored:
         digest, size = hashlib.sha256(), 0
         with tempfile.TemporaryFile() as spooled:
             for chunk in chunks:
@@ -119,20 +171,33 @@ class S3Storage:
         return Stored(digest.hexdigest(), size)
 
     def open(self, sha256: str) -> BinaryIO:
-        try:
-            body = self.client.get_object(Bucket=self.bucket, Key=sha256)["Body"]
-        except self.client.exceptions.NoSuchKey:
-            raise FileNotFoundError(sha256) from None
+        with _faults_of_s3():
+            try:
+                body = self.client.get_object(Bucket=self.bucket, Key=sha256)["Body"]
+            except self.client.exceptions.NoSuchKey:
+                raise FileNotFoundError(sha256) from None
         return cast(BinaryIO, body)
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
-        with tempfile.NamedTemporaryFile() as local:
-            body = self.open(sha256)
-            while chunk := body.read(CHUNK_BYTES):
-                local.write(chunk)
-            local.flush()
+        with contextlib.ExitStack() as stack:
+            with _faults_of_s3(), _faults_of_the_disk():
+                local = stack.enter_context(tempfile.NamedTemporaryFile())
+                body = self.open(sha256)
+                while chunk := body.read(CHUNK_BYTES):
+                    local.write(chunk)
+                local.flush()
             yield Path(local.name)
+
+
+@contextlib.contextmanager
+def _faults_of_s3() -> Iterator[None]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise StorageAway(str(error)) from error
 
 
 @lru_cache(maxsize=1)

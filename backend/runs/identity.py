@@ -8,8 +8,13 @@ from collections.abc import Mapping
 
 
 def canonical_json(value: object) -> bytes:
-    """JSON with sorted keys, no spaces, UTF-8: equal values give equal bytes."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    """JSON with sorted keys, no spaces, UTF-8: equal values give equal bytes.
+
+    Raises ValueError on NaN and the infinities: they are no JSON, and NaN equals nothing.
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
 
 
 def identity_of(fields: Mapping[str, object]) -> bytes:

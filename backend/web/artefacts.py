@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import logging
-import re
 from typing import Any
 from uuid import UUID
 
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.ingest.download import download
 from backend.ingest.models import Artefact
 from backend.ingest.preview import preview
-from backend.ingest.storage import open_artefact
 from backend.web import visible
 from backend.web.errors import message
 
 log = logging.getLogger(__name__)
-
-_UNSAFE_IN_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 
 
 @require_safe
@@ -47,19 +44,9 @@ def raw(request: HttpRequest, artefact_id: UUID) -> HttpResponseBase:
     """The stored bytes, never as a page: what a stranger's file says must not run here."""
     found = visible.artefact_or_404(request, artefact_id)
     try:
-        stored = open_artefact(found.sha256)
+        return download(found)
     except FileNotFoundError:
         return _missing(request, found)
-    response = FileResponse(
-        stored,
-        as_attachment=True,
-        filename=_UNSAFE_IN_NAME.sub("_", found.name),
-        content_type="text/plain; charset=utf-8",
-    )
-    response["Content-Length"] = str(found.size_bytes)
-    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
 
 
 def _trial(found: Artefact) -> dict[str, Any] | None:

@@ -61,11 +61,21 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without the request: its session or user may be what failed."""
-    context = {
-        "title": "The service failed on this page",
-        "sentence": "It was logged. Nothing was half kept.",
-        "hint": "Try again; if it stays, report the time and the address.",
-    }
+    return _plainly(
+        500,
+        "The service failed on this page",
+        "It was logged. Nothing was half kept.",
+        "Try again; if it stays, report the time and the address.",
+    )
+
+
+def outage(status: int, title: str, sentence: str, *, hint: str) -> HttpResponse:
+    """Something the service needs is away. Without the request: its session needs the database."""
+    return _plainly(status, title, sentence, hint)
+
+
+def _plainly(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
+    context = {"title": title, "sentence": sentence, "hint": hint}
     try:
         page: str = render_to_string("message.html", context)
     except Exception:
@@ -73,4 +83,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
         page = "<!doctype html><title>Loadsheet</title><p>{title}. {sentence} {hint}</p>".format(
             **context
         )
-    return HttpResponse(page, status=500)
+    return HttpResponse(page, status=status)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+from django.conf import settings
+from django.contrib.auth.signals import user_login_failed
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseBase
+
+from backend.accounts import throttle
+from backend.web.errors import message
 
 PRIVATE = "private, no-store"
 
@@ -21,3 +28,39 @@ class PrivateByDefault:
         response = self.get_response(request)
         response.headers.setdefault("Cache-Control", PRIVATE)
         return response
+
+
+class LimitFailedSignIns:
+    """Who failed too often to sign in waits, with a link or with a password."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not _signs_in(request):
+            return self.get_response(request)
+        wait = throttle.seconds_until_sign_in(throttle.address_of(request.META))
+        if not wait:
+            return self.get_response(request)
+        response = message(
+            request,
+            429,
+            title="Too many failed sign-ins",
+            sentence="From your address too many passwords or links were wrong within an hour.",
+            hint=f"Try again in {math.ceil(wait / 60)} minutes.",
+        )
+        response["Retry-After"] = str(wait)
+        return response
+
+
+def _signs_in(request: HttpRequest) -> bool:
+    return request.path.startswith("/sign-in/") or (
+        request.method == "POST" and request.path == settings.LOGIN_URL
+    )
+
+
+@receiver(user_login_failed)
+def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> None:
+    """A wrong password, whichever form it came from."""
+    if request is not None:
+        throttle.count_failed_sign_in(throttle.address_of(request.META))

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET
 
-from backend.accounts import tokens
+from backend.accounts import throttle, tokens
 from backend.web.errors import message
 
 HINT = "Make another one on the server: manage.py sign_in_link"
@@ -21,6 +21,8 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
     try:
         user = tokens.redeem_link(token)
     except tokens.TokenRefused as refused:
+        if not request.user.is_authenticated:
+            throttle.count_failed_sign_in(throttle.address_of(request.META))
         return _without_referrer(_refused(request, refused.reason))
     if not user.is_active:
         return _without_referrer(_refused(request, "This account is closed."))

@@ -1,15 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Figures } from "../src/api/figures";
+import type { Figures, Measure } from "../src/api/figures";
 import { defaultEmphasis, slotsOf } from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
 import { niceTop, rankingView } from "../src/charts/ranking";
 import {
+  hasCutInterval,
   type SweepDataset,
   type SweepOptions,
   type SweepPoint,
   sweepChart,
 } from "../src/charts/sweep";
 import type { ChartTheme } from "../src/charts/theme";
+import { marksKey } from "../src/ui/legend";
 import { figures, measure, point, series } from "./figures";
 
 const theme: ChartTheme = {
@@ -45,12 +47,42 @@ function points(data: Figures, over: Partial<SweepOptions> = {}): SweepPoint[] {
   return datasets(data, over)[0]?.data ?? [];
 }
 
+function onePoint(throughput: Partial<Measure>): Figures {
+  const metrics = { ...point(8, {}).metrics, throughput: { ...measure(100), ...throughput } };
+  return figures({ series: [series("a", 0, [point(8, { metrics })])] });
+}
+
+function axisTop(data: Figures): number {
+  const y = sweepChart(data, options()).options?.scales?.y as { suggestedMax?: number };
+  return y.suggestedMax ?? 0;
+}
+
 describe("sweepChart", () => {
   it("draws the numbers it was given and a gap where nothing is known", () => {
     const [first, gap, last] = points(figures());
     expect(first).toMatchObject({ x: 1, y: 1000, low: 950, high: 1050, each: [1000] });
     expect(gap).toMatchObject({ x: 8, y: null, low: null, high: null });
     expect(last).toMatchObject({ x: 64, y: 64_000, overload: true });
+  });
+
+  it("has an axis up to the ends of intervals, however wide beside their values", () => {
+    const wide = onePoint({ value: 100, low: 20, high: 250, each: [80, 100, 120] });
+    expect(axisTop(wide)).toBeGreaterThanOrEqual(250);
+    expect(hasCutInterval(wide, options())).toBe(false);
+  });
+
+  it("cuts off an interval that would make the values unreadable, and says so", () => {
+    const absurd = onePoint({ value: 100, low: 1, high: 10_000, each: [80, 100, 120] });
+    expect(axisTop(absurd)).toBeGreaterThanOrEqual(120);
+    expect(axisTop(absurd)).toBeLessThan(150);
+    expect(hasCutInterval(absurd, options())).toBe(true);
+    expect(marksKey(absurd, options()).textContent).toContain("the table has its end");
+    expect(marksKey(figures(), options()).textContent).not.toContain("the table has its end");
+  });
+
+  it("says nothing of a cut interval that only a grey line has", () => {
+    const absurd = onePoint({ value: 100, low: 1, high: 10_000, each: [100] });
+    expect(hasCutInterval(absurd, options({ emphasis: new Set() }))).toBe(false);
   });
 
   it("marks overload hollow and too many errors as failing", () => {

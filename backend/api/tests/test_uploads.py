@@ -140,3 +140,16 @@ def test_a_trial_that_names_a_missing_file_is_refused(post):
 
 def test_an_unknown_tool_names_the_known_ones(post):
     assert "ab, autocannon, wrk" in problem(post(make_file(), tool="vegeta"), 400)["detail"]
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_a_number_no_json_has_is_refused(post, number):
+    body = json.dumps(make_envelope(1)).replace('"schema": 1', f'"schema": 1, "more": [{number}]')
+    assert problem(post(make_file(name="0.txt"), envelope=body), 400)["hint"]
+    assert Upload.objects.count() == 0
+
+
+def test_the_document_names_every_answer(client):
+    uploads = client.get("/api/v1/openapi.json").json()["paths"]["/api/v1/uploads"]["post"]
+    wanted = {"200", "202", "400", "401", "403", "404", "409", "413", "415", "429", "503", "507"}
+    assert set(uploads["responses"]) == wanted

@@ -118,12 +118,13 @@ def test_a_memory_error_fails_the_upload_not_the_worker(make_upload, monkeypatch
     assert processed(make_upload()).state == State.FAILED
 
 
-def test_a_passing_fault_leaves_the_upload_to_be_tried_again(make_upload, monkeypatch):
+def test_a_fault_nobody_foresaw_is_an_attempt(make_upload, monkeypatch):
     def fault(*_, **__):
-        raise OSError("storage is away")
+        raise KeyError("a fault of ours")
 
     monkeypatch.setattr(processing, "_ask", fault)
-    assert processed(make_upload()).state == State.PARSING
+    upload = processed(make_upload())
+    assert (upload.state, upload.attempts) == (State.PARSING, 1)
 
 
 def test_a_second_hint_does_nothing(make_upload):

@@ -11,8 +11,10 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from backend.accounts.models import Role, Token
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set
+from backend.testing.uploads import WRK, make_file
 
 VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
 # Signing in is allauth's own; its routes are none of our data.
@@ -76,6 +78,7 @@ ROWS = {
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
     "result-set-list": Row(
         "/api/v1/result-sets",
         expected(401, 404, 404, 201, 201, 404),
@@ -196,3 +199,49 @@ def test_nothing_private_is_cached_and_every_answer_has_its_headers(name, visito
     assert response["Content-Security-Policy"]
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Referrer-Policy"]
+
+
+API_ROWS = [n for n, row in ROWS.items() if row.path.startswith("/api/v1/")]
+OPEN_API = ("openapi", "api-docs")
+
+
+@pytest.mark.parametrize("name", [n for n in API_ROWS if n not in OPEN_API])
+@pytest.mark.parametrize("how", ["left", "closed"])
+def test_a_token_ends_with_its_makers_membership(name, how, visitors, ids, scene):
+    if how == "left":
+        scene.own.user.memberships.all().delete()
+    else:
+        scene.own.user.is_active = False
+        scene.own.user.save()
+    response = ask(visitors["token"], ROWS[name], ids)
+    assert response.status_code == 401
+    assert "no longer a member" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["upload-list", "result-set-list"])
+def test_a_token_of_who_became_a_viewer_only_reads(name, visitors, ids, scene):
+    scene.own.user.memberships.update(role=Role.VIEWER)
+    assert ask(visitors["token"], ROWS["run"], ids).status_code == 200
+    assert ask(visitors["token"], ROWS[name], ids).status_code in (403, 404)
+
+
+@pytest.mark.parametrize("name", [n for n in API_ROWS if ROWS[n].status == MEMBERS_API])
+def test_a_token_that_may_only_write_reads_nothing(name, visitors, ids, scene):
+    Token.objects.filter(workspace=scene.own.workspace).update(scopes=["runs:write"])
+    assert ask(visitors["token"], ROWS[name], ids).status_code == 404
+
+
+def test_a_token_that_may_only_write_sees_its_own_uploads(visitors, ids, scene):
+    tokens = Token.objects.filter(workspace=scene.own.workspace)
+    tokens.update(scopes=["runs:write"])
+    sent = visitors["token"].post("/api/v1/uploads", {"file": make_file()}).json()["id"]
+    assert visitors["token"].get(f"/api/v1/uploads/{sent}").status_code == 200
+    assert ask(visitors["token"], ROWS["upload"], ids).status_code == 404
+
+
+def test_a_run_names_raw_files_that_its_token_can_fetch(visitors, ids, scene):
+    run = visitors["token"].get(f"/api/v1/runs/{scene.run.pk}").json()
+    answer = visitors["token"].get(run["trials"][0]["artefacts"][0]["raw_url"])
+    assert body_of(answer) == WRK.encode()
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert "sandbox" in answer["Content-Security-Policy"]

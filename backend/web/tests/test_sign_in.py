@@ -103,3 +103,16 @@ def test_make_token(scene):
 def test_a_link_for_nobody_is_refused():
     with pytest.raises(CommandError, match="no user 'ghost'"):
         call_command("sign_in_link", "--user", "ghost")
+
+
+@pytest.mark.parametrize("page", ["signup/", "password/reset/", "password/change/", "email/"])
+def test_nobody_signs_up_or_resets_a_password_by_mail(client, db, page):
+    assert client.get(f"/accounts/{page}").status_code == 404
+    assert client.post(f"/accounts/{page}", {"username": "x"}).status_code == 404
+
+
+def test_the_sign_in_form_asks_for_name_and_password_only(client, db):
+    page = client.get("/accounts/login/").content.decode()
+    assert "Username" in page
+    assert "Remember" not in page
+    assert "/password/reset/" not in page

@@ -186,12 +186,13 @@ function xScale(figures: Figures, options: SweepOptions): Scale {
 function yScale(figures: Figures, kind: Kind, unit: Unit, options: SweepOptions): Scale {
   const { theme, size } = options;
   const log = usesLogY(options);
-  const highest = Math.max(0, ...everyShown(figures, options.metric));
+  const { least, most } = reach(figures, options);
+  const axisUnit = kind === "time" ? unitFor(kind, [most]) : unit;
   return {
     type: log ? "logarithmic" : "linear",
-    ...(log ? {} : { min: 0, grace: "6%" }),
+    ...(log ? logBounds(least, most) : { min: 0, suggestedMax: most * 1.04 }),
     // All-zero error rates would otherwise get an axis up to 100 %.
-    ...(highest === 0 && !log ? { max: kind === "ratio" ? ERROR_LIMIT : 1 } : {}),
+    ...(most === 0 && !log ? { max: kind === "ratio" ? ERROR_LIMIT : 1 } : {}),
     grid: { color: theme.grid, drawTicks: false },
     border: { display: false },
     ticks: {
@@ -199,18 +200,51 @@ function yScale(figures: Figures, kind: Kind, unit: Unit, options: SweepOptions)
       padding: 8,
       font: { size: size === "main" ? 12 : 11 },
       maxTicksLimit: size === "main" ? 7 : 4,
-      callback: (value: string | number) => tick(Number(value), unit, log),
+      callback: (value: string | number) => tick(Number(value), axisUnit, log),
     },
   } as Scale;
 }
 
-function everyShown(figures: Figures, metric: MetricId): number[] {
-  return figures.series.flatMap((series) =>
-    series.points.flatMap((point) => {
-      const measure = measureOf(point, metric);
-      return [measure?.value, measure?.high].filter((value) => typeof value === "number");
-    }),
+function logBounds(least: number, most: number): object {
+  return least > 0 ? { suggestedMin: least, suggestedMax: most } : {};
+}
+
+/** How many times the largest value an interval may reach before the axis cuts it off. */
+const LONGEST = 3;
+
+interface Reach {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** What the y axis shows: every value and trial, and every interval end that is not too far off. */
+function reach(figures: Figures, options: SweepOptions): Reach {
+  const points = figures.series.flatMap((series) =>
+    series.points.map((point) => sweepPoint(point, options)),
   );
+  const values = points.flatMap((point) => [point.y, ...point.each]).filter(isNumber);
+  const most = Math.max(0, ...values);
+  const least = values.length > 0 ? Math.min(...values) : 0;
+  const ends = points
+    .flatMap((point) => [point.low, point.high])
+    .filter(isNumber)
+    .filter((end) => end <= most * LONGEST && end >= least / LONGEST);
+  return { least: Math.min(least, ...ends), most: Math.max(most, ...ends) };
+}
+
+/** Whether an interval goes on beyond the chart: its end is in the table only. */
+export function hasCutInterval(figures: Figures, options: SweepOptions): boolean {
+  const { most } = reach(figures, options);
+  return figures.series.some((series) =>
+    series.points.some(
+      (point) =>
+        options.emphasis.has(series.id) && (measureOf(point, options.metric)?.high ?? 0) > most,
+    ),
+  );
+}
+
+function isNumber(value: number | null): value is number {
+  return value !== null;
 }
 
 /** Log axes are labelled at 1, 2 and 5 of each decade; more would collide. */

@@ -15,9 +15,11 @@ function say(page: HTMLElement, state: string, text: string): void {
 
 async function follow(page: HTMLElement, url: string, wait: number): Promise<void> {
   try {
-    const body = (await getJson(url)) as { state?: unknown };
+    const body = (await getJson(url)) as { state?: unknown; reason?: unknown };
     const state = String(body.state ?? "unknown");
-    say(page, state, `Last asked ${new Date().toISOString().slice(11, 19)} UTC.`);
+    // While it waits, the reason says for what.
+    const reason = body.reason ? `${body.reason} ` : "";
+    say(page, state, `${reason}Last asked ${new Date().toISOString().slice(11, 19)} UTC.`);
     if (ENDS.has(state)) {
       location.reload();
       return;

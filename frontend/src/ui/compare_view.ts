@@ -167,7 +167,7 @@ export class CompareView {
     slot(this.#root, "legend").replaceChildren(
       ...legend(figures, this.#emphasis, (series) => this.#toggleEmphasis(series)),
     );
-    slot(this.#root, "marks").replaceChildren(marksKey(figures, main));
+    slot(this.#root, "marks").replaceChildren(marksKey(figures, options));
     this.#drawMultiples(figures, main);
   }
 

@@ -9,6 +9,9 @@ const OUTCOME = {
   not_comparable: { mark: "■", text: "not comparable", tone: "error" },
 } as const;
 
+/** A reader has ten seconds: the rest is in the ranking's list and among the checks. */
+const SAID_AT_ONCE = 5;
+
 export function outcome(figures: Figures): HTMLElement[] {
   const { status, reasons, differing } = figures.outcome;
   const said = OUTCOME[status];
@@ -18,6 +21,8 @@ export function outcome(figures: Figures): HTMLElement[] {
     ...reasons,
     ...(differing.length > 0 ? [`differing: ${differing.join(", ")}`] : []),
   ];
+  const more = details.length - SAID_AT_ONCE;
+  const why = details.slice(0, SAID_AT_ONCE).join("; ") + (more > 0 ? `; and ${more} more` : "");
   return [
     h(
       "span",
@@ -25,7 +30,7 @@ export function outcome(figures: Figures): HTMLElement[] {
       h("span", { "aria-hidden": "true" }, said.mark),
       ` ${lead}`,
     ),
-    details.length > 0 ? h("span", { class: "outcome-why" }, `: ${details.join("; ")}`) : h("span"),
+    details.length > 0 ? h("span", { class: "outcome-why" }, `: ${why}`) : h("span"),
     figures.checks.length > 0
       ? h("a", { href: "#checks", class: "outcome-more" }, "details")
       : h("span"),

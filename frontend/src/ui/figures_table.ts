@@ -112,7 +112,11 @@ function row(
     h("td", { class: "number" }, String(point.x)),
     h("td", { class: "number" }, String(point.trials)),
     ...columns.map((one) => valueCell(measureOf(point, one.metric.id), one)),
-    h("td", { class: "checks-cell", "data-sort-value": point.checks.length }, ...badges(point)),
+    h(
+      "td",
+      { class: "checks-cell words", "data-sort-value": point.checks.length },
+      ...badges(point),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
-import { type Figures, intervalName, type MetricId } from "../api/figures";
+import { type Figures, intervalName } from "../api/figures";
 import { slotsOf } from "../charts/identity";
+import { hasCutInterval, type SweepOptions } from "../charts/sweep";
 import { button, h } from "./dom";
 import { swatch } from "./swatch";
 
@@ -26,10 +27,14 @@ export function legend(
   });
 }
 
-export function marksKey(figures: Figures, metric: MetricId): HTMLElement {
+export function marksKey(figures: Figures, options: SweepOptions): HTMLElement {
+  const metric = options.metric;
   const points = figures.series.flatMap((series) => series.points);
   const interval = intervalName(figures, metric);
   const parts = [...(interval ? [`whisker = ${interval}`] : []), "faint dot = one trial"];
+  if (hasCutInterval(figures, options)) {
+    parts.push("↑ = the interval goes on; the table has its end");
+  }
   if (points.some((point) => point.overload)) parts.push("hollow = overload");
   if (points.some((point) => (point.metrics.error_rate?.value ?? 0) > 0.01)) {
     parts.push("✕ = errors above 1 %");

@@ -1,5 +1,6 @@
 // What stands behind each point: faint dots for its trials, a whisker for its interval, and
-// a cross where more than one attempt in a hundred failed.
+// a cross where more than one attempt in a hundred failed. A whisker that goes on beyond the
+// chart ends in an arrow at its edge.
 import type { Chart, Plugin } from "chart.js";
 import type { SweepDataset, SweepPoint } from "../sweep";
 import type { ChartTheme } from "../theme";
@@ -61,19 +62,26 @@ function trials(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<"line">)
 function whisker(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<"line">): void {
   const { low, high } = spot.point;
   if (low === null || high === null) return;
+  const area = chart.chartArea;
   const top = yPixel(chart, high);
   const bottom = yPixel(chart, low);
-  const cap = 4;
   ctx.globalAlpha = 0.8;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
-  ctx.moveTo(spot.x, top);
-  ctx.lineTo(spot.x, bottom);
-  for (const y of [top, bottom]) {
-    ctx.moveTo(spot.x - cap, y);
-    ctx.lineTo(spot.x + cap, y);
-  }
+  ctx.moveTo(spot.x, Math.max(top, area.top));
+  ctx.lineTo(spot.x, Math.min(bottom, area.bottom));
+  end(ctx, spot.x, Math.max(top, area.top), top < area.top - 1 ? 1 : 0);
+  end(ctx, spot.x, Math.min(bottom, area.bottom), bottom > area.bottom + 1 ? -1 : 0);
   ctx.stroke();
+}
+
+/** A cap, or an arrow head: `away` is 1 for upwards, -1 for downwards, 0 for an end that is shown. */
+function end(ctx: CanvasRenderingContext2D, x: number, y: number, away: 1 | 0 | -1): void {
+  const half = 4;
+  const back = y + away * 6;
+  ctx.moveTo(x - half, back);
+  if (away !== 0) ctx.lineTo(x, y);
+  ctx.lineTo(x + half, back);
 }
 
 function cross(ctx: CanvasRenderingContext2D, spot: Spot, theme: ChartTheme): void {

@@ -1,0 +1,54 @@
+"""GET /api/v1/artefacts/<id>/raw: the raw output behind a trial, for programs."""
+
+from __future__ import annotations
+
+import logging
+from uuid import UUID
+
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.api.auth import required_actor
+from backend.api.compare import AnyFormat
+from backend.api.errors import Problem
+from backend.api.runs import not_found
+from backend.api.schema import documented
+from backend.ingest.download import download
+from backend.ingest.models import Artefact
+
+log = logging.getLogger(__name__)
+
+
+class ArtefactRaw(APIView):
+    """A raw file as received."""
+
+    content_negotiation_class = AnyFormat
+
+    @extend_schema(
+        operation_id="artefact_read",
+        responses={
+            (200, "text/plain"): OpenApiResponse(OpenApiTypes.BINARY, "The bytes as received"),
+            **documented(401, 404, 503),
+        },
+    )
+    def get(self, request: Request, artefact_id: UUID) -> FileResponse:
+        """The bytes of the file, as they were sent."""
+        workspaces = access.workspace_ids_of(required_actor(request))
+        rows = Artefact.objects.filter(pk=artefact_id, upload__workspace__in=workspaces)
+        found = rows.first()
+        if found is None:
+            raise not_found()
+        try:
+            return download(found)
+        except FileNotFoundError:
+            log.exception("artefact_missing", extra={"artefact": str(found.pk)})
+            raise Problem(
+                500,
+                "File missing",
+                f"The bytes of this artefact ({found.sha256[:12]}…) are not in the storage.",
+                hint="Tell who runs this service: the storage must be restored from its backup.",
+            ) from None

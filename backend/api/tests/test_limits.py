@@ -1,0 +1,109 @@
+"""How often: uploads per token, failed sign-ins per address."""
+
+import pytest
+from django.test import Client
+
+from backend.accounts import throttle
+from backend.ingest.models import Upload
+from backend.testing.uploads import make_file, make_tenant
+
+pytestmark = pytest.mark.django_db
+NOBODY = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture
+def upload():
+    client = Client(headers=make_tenant().headers)
+    return lambda: client.post("/api/v1/uploads", {"file": make_file()})
+
+
+@pytest.fixture
+def broker_away(settings, monkeypatch):
+    settings.REDIS_URL = NOBODY
+    throttle._shared.cache_clear()
+    throttle._own.cache_clear()
+    yield
+    throttle._shared.cache_clear()
+    monkeypatch.setattr(throttle, "_quiet_until", 0.0)
+
+
+def too_many(answer):
+    assert answer.status_code == 429
+    assert answer["Content-Type"] == "application/problem+json"
+    assert 1 <= int(answer["Retry-After"]) <= 3600
+    assert answer.json()["hint"]
+
+
+def test_uploads_of_one_token_have_a_limit_and_others_their_own(upload, settings):
+    settings.UPLOADS_PER_MINUTE = 3
+    assert [upload().status_code for _ in range(3)] == [202] * 3
+    too_many(upload())
+    assert Upload.objects.count() == 3
+    other = Client(headers=make_tenant("other").headers)
+    assert other.post("/api/v1/uploads", {"file": make_file()}).status_code == 202
+
+
+def test_uploads_pass_while_the_broker_is_away(upload, settings, broker_away):
+    settings.UPLOADS_PER_MINUTE = 1
+    assert [upload().status_code for _ in range(3)] == [202] * 3
+
+
+def wrong_tokens(address, count):
+    client = Client(REMOTE_ADDR=address, headers={"authorization": "Bearer nonsense"})
+    return [client.get("/api/v1/runs") for _ in range(count)]
+
+
+def test_wrong_tokens_of_one_address_have_a_limit(settings):
+    settings.FAILED_SIGN_INS_PER_HOUR = 3
+    answers = wrong_tokens("192.0.2.1", 4)
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
+    too_many(answers[-1])
+    assert wrong_tokens("192.0.2.2", 1)[0].status_code == 401
+    right = Client(REMOTE_ADDR="192.0.2.1", headers=make_tenant().headers)
+    assert right.get("/api/v1/runs").status_code == 200
+
+
+def test_wrong_links_and_passwords_count_together(settings):
+    settings.FAILED_SIGN_INS_PER_HOUR = 3
+    tenant = make_tenant()
+    tenant.user.set_password("a long right password")
+    tenant.user.save()
+    client = Client(REMOTE_ADDR="192.0.2.3")
+
+    def sign_in(password):
+        form = {"login": tenant.user.username, "password": password}
+        return client.post("/accounts/login/", form).status_code
+
+    assert [client.get("/sign-in/nonsense").status_code for _ in range(2)] == [410, 410]
+    assert sign_in("a long wrong password") == 200
+    locked = client.get("/sign-in/nonsense")
+    assert locked.status_code == 429
+    assert int(locked["Retry-After"]) > 0
+    assert b"minutes" in locked.content
+    assert sign_in("a long right password") == 429
+    client = Client(REMOTE_ADDR="192.0.2.4")
+    assert sign_in("a long right password") == 302
+
+
+def test_failed_sign_ins_are_counted_while_the_broker_is_away(settings, broker_away):
+    settings.FAILED_SIGN_INS_PER_HOUR = 2
+    codes = [answer.status_code for answer in wrong_tokens("192.0.2.5", 3)]
+    assert codes == [401, 401, 429]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "remote", "address"),
+    [
+        (False, "198.51.100.7", "192.0.2.9", "192.0.2.9"),
+        (True, "203.0.113.1, 198.51.100.7", "192.0.2.9", "198.51.100.7"),
+        (True, None, "192.0.2.9", "192.0.2.9"),
+        (False, None, "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        (False, None, "", "unknown"),
+    ],
+)
+def test_whose_address_counts(trusted, forwarded, remote, address, settings):
+    settings.TRUST_PROXY = trusted
+    meta = {"REMOTE_ADDR": remote}
+    if forwarded:
+        meta["HTTP_X_FORWARDED_FOR"] = forwarded
+    assert throttle.address_of(meta) == address

@@ -1,0 +1,40 @@
+"""Which errors mean that a service of ours is away: the database, or the storage of artefacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backend.ingest.queue import DatabaseGone
+from backend.ingest.storage import FULL, StorageAway
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """What to answer while it lasts."""
+
+    status: int
+    title: str
+    sentence: str
+    hint: str
+    retry_after_s: int
+
+
+HINT = "Nothing was half kept. Send the same request again after the time Retry-After gives."
+DATABASE = Outage(503, "Database away", "The database does not answer at the moment.", HINT, 5)
+STORAGE = Outage(
+    503, "Storage away", "The storage of raw files cannot be used at the moment.", HINT, 30
+)
+FULL_HINT = "Nothing was half kept. Tell who runs this service to make room, then send it again."
+STORAGE_FULL = Outage(507, "Storage full", "There is no room left for raw files.", FULL_HINT, 60)
+
+
+def outage_of(error: BaseException | None) -> Outage | None:
+    """The outage behind `error`; None when it is none."""
+    if isinstance(error, DatabaseGone):
+        return DATABASE
+    if isinstance(error, StorageAway):
+        return STORAGE_FULL if error.is_full else STORAGE
+    # The temporary file of a large request body.
+    if isinstance(error, OSError) and error.errno in FULL:
+        return STORAGE_FULL
+    return None

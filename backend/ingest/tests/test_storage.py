@@ -1,0 +1,105 @@
+"""Both storages keep one promise: the same tests run over files and over S3."""
+
+import gzip
+import hashlib
+import uuid
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from backend.ingest import preview as previewing
+from backend.ingest.storage import FileStorage, S3Storage, StorageAway
+
+TEXT = b"Requests/sec: 6000\n" * 1000
+
+
+@pytest.fixture(scope="module")
+def s3_server():
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def s3(s3_server, monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    bucket = f"artefacts-{uuid.uuid4()}"
+    boto3.client("s3", endpoint_url=s3_server).create_bucket(Bucket=bucket)
+    return S3Storage(bucket, s3_server)
+
+
+@pytest.fixture(params=["files", "s3"])
+def store(request, tmp_path):
+    if request.param == "files":
+        return FileStorage(tmp_path / "artefacts")
+    return request.getfixturevalue("s3")
+
+
+def test_what_is_put_is_read_back(store):
+    stored = store.put([TEXT[:100], TEXT[100:]])
+    assert stored.sha256 == hashlib.sha256(TEXT).hexdigest()
+    assert stored.size_bytes == len(TEXT)
+    with store.open(stored.sha256) as body:
+        assert body.read() == TEXT
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\xff" * 500_000])
+def test_any_bytes_are_kept(store, data):
+    stored = store.put([data])
+    with store.open(stored.sha256) as body:
+        assert body.read() == data
+
+
+def test_the_same_bytes_are_the_same_object(store):
+    assert store.put([TEXT]) == store.put([TEXT])
+
+
+def test_a_local_file_for_the_parser(store):
+    with store.local_path(store.put([TEXT]).sha256) as path:
+        assert path.read_bytes() == TEXT
+
+
+def test_what_was_never_put_is_not_found(store):
+    missing = hashlib.sha256(b"never put").hexdigest()
+    with pytest.raises(FileNotFoundError):
+        store.open(missing)
+    with pytest.raises(FileNotFoundError), store.local_path(missing):
+        pass
+
+
+def test_a_source_that_breaks_off_stores_nothing(store):
+    def cut_off():
+        yield TEXT
+        raise RuntimeError("the sender is gone")
+
+    with pytest.raises(RuntimeError):
+        store.put(cut_off())
+    with pytest.raises(FileNotFoundError):
+        store.open(hashlib.sha256(TEXT).hexdigest())
+
+
+@pytest.mark.parametrize("packed", [TEXT, gzip.compress(TEXT)])
+def test_a_preview_reads_from_either(store, packed, monkeypatch):
+    stored = store.put([packed])
+    monkeypatch.setattr(previewing, "open_artefact", store.open)
+    shown = previewing.preview(stored.sha256, limit_bytes=100)
+    assert (shown.text, shown.truncated) == (TEXT[:100].decode(), True)
+
+
+def test_a_bucket_that_is_not_there_is_a_storage_away(s3, s3_server):
+    store = S3Storage("no-such-bucket", s3_server)
+    for use in (lambda: store.put([TEXT]), lambda: store.open("0" * 64)):
+        with pytest.raises(StorageAway, match="bucket"):
+            use()
+
+
+def test_an_s3_that_does_not_answer_is_a_storage_away(s3):
+    store = S3Storage(s3.bucket, "http://127.0.0.1:1")
+    for use in (lambda: store.put([TEXT]), lambda: store.open("0" * 64)):
+        with pytest.raises(StorageAway, match=r"127\.0\.0\.1"):
+            use()
