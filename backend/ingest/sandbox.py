@@ -57,7 +57,9 @@ class Sandbox:
             "limits": asdict(limits),
             "artefacts": [{"name": item.name, "path": str(item.path)} for item in artefacts],
         }
-        answer = self._ask(orjson.dumps(request), seconds=limits.cpu_s + GRACE_S)
+        # A busy machine gives CPU time slowly: the lease, not the CPU limit, says how long to wait.
+        patience = max(limits.cpu_s, settings.LEASE_S - 2 * GRACE_S) + GRACE_S
+        answer = self._ask(orjson.dumps(request), seconds=patience)
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
