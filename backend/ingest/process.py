@@ -91,7 +91,11 @@ def _read_and_record(held: queue.Claim) -> None:
     upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
     envelope = read_envelope(upload.envelope) if upload.envelope else Envelope()
     artefacts = list(upload.artefacts.all())
-    reading = _read_plan(envelope, artefacts) if envelope.trials else _read_plain(upload, artefacts)
+    lease = queue.Lease(held)
+    if envelope.trials:
+        reading = _read_plan(envelope, artefacts, lease)
+    else:
+        reading = _read_plain(upload, artefacts, lease)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
         trials = record_run(_run_facts(locked, envelope), reading.records)
@@ -148,11 +152,12 @@ def _ask(artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
         return sandbox().read(local, tool=tool)
 
 
-def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact]) -> Reading:
+def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], lease: queue.Lease) -> Reading:
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
     for entry in envelope.trials:
+        lease.renew()
         group = [by_name[name] for name in entry.artefacts]
         answer = _ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
         version = answer.get("version", version)
@@ -206,13 +211,14 @@ def _read_fields(parsed: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_plain(upload: Upload, artefacts: Sequence[Artefact]) -> Reading:
+def _read_plain(upload: Upload, artefacts: Sequence[Artefact], lease: queue.Lease) -> Reading:
     """An upload without a plan: each file alone, each result in it a trial."""
     records: list[TrialRecord] = []
     groups: list[list[Artefact]] = []
     refusals: list[str] = []
     version = ""
     for artefact in artefacts:
+        lease.renew()
         answer = _ask([artefact], tool=upload.tool_hint)
         version = answer.get("version", version)
         if "refused" in answer:

@@ -19,6 +19,7 @@ import orjson
 from django.conf import settings
 
 from backend.ingest.parse_child import LENGTH, Limits
+from backend.ingest.queue import RENEW_AFTER_SHARE
 from backend.ingest.storage import StorageAway
 
 log = logging.getLogger(__name__)
@@ -58,7 +59,8 @@ class Sandbox:
             "artefacts": [{"name": item.name, "path": str(item.path)} for item in artefacts],
         }
         # A busy machine gives CPU time slowly: the lease, not the CPU limit, says how long to wait.
-        patience = max(limits.cpu_s, settings.LEASE_S - 2 * GRACE_S) + GRACE_S
+        lease_left = settings.LEASE_S * (1 - RENEW_AFTER_SHARE) - GRACE_S
+        patience = max(limits.cpu_s + GRACE_S, lease_left)
         answer = self._ask(orjson.dumps(request), seconds=patience)
         if "fatal" in answer:
             self.close()
