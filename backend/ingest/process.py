@@ -100,7 +100,7 @@ def _what_was_away(fault: Exception) -> str:
 
 def _read_and_record(held: queue.Claim) -> None:
     upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
-    reading = read_upload(upload, meanwhile=lambda: queue.renew(held))
+    reading = read_upload(upload, meanwhile=queue.Lease(held).renew)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
         trials = record_run(run_facts(locked), reading.records)
@@ -117,7 +117,7 @@ def _read_and_record(held: queue.Claim) -> None:
 def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None) -> Reading:
     """What the parser of now reads in the artefacts; raises NothingRead and ParserFailed.
 
-    `meanwhile` is called every few seconds while the parser works.
+    `meanwhile` is called before each trial and every few seconds while the parser works.
     """
     artefacts = list(upload.artefacts.all())
     envelope = envelope_of(upload)
@@ -165,6 +165,7 @@ def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefac
 def _ask(
     artefacts: Sequence[Artefact], *, tool: str, meanwhile: Callable[[], None]
 ) -> dict[str, Any]:
+    meanwhile()
     with ExitStack() as stack:
         local = [
             LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))

@@ -74,6 +74,28 @@ def claim(upload_id: UUID) -> Claim | None:
     return Claim(upload_id, *row)
 
 
+# Of a lease: how old it may get while its holder still works.
+RENEW_AFTER_SHARE = 0.1
+
+
+class Lease:
+    """A claim kept alive by its holder: an upload of many trials takes longer than one lease."""
+
+    def __init__(self, held: Claim) -> None:
+        self.held = held
+        self.renewed = time.monotonic()
+
+    def renew(self) -> None:
+        """To be called before each trial and while one is read; raises ClaimLost."""
+        if time.monotonic() - self.renewed < settings.LEASE_S * RENEW_AFTER_SHARE:
+            return
+        held = self.held
+        rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
+        if rows.update(lease_until=Now() + timedelta(seconds=settings.LEASE_S)) != 1:
+            raise ClaimLost(str(held.upload_id))
+        self.renewed = time.monotonic()
+
+
 def quarantine_spent(which: Q | None = None) -> int:
     """Set aside uploads whose attempts are used up: their reading killed the worker each time."""
     spent = Upload.objects.filter(due(), which or Q(), attempts__gte=settings.MAX_ATTEMPTS)
@@ -105,13 +127,6 @@ def finish(held: Claim, state: State, *, reason: str = "", **fields: object) -> 
     rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
     changed = rows.update(state=state, reason=reason, finished_at=Now(), lease_until=None, **fields)
     return changed == 1
-
-
-def renew(held: Claim) -> None:
-    """Hold the upload for another lease: its reading goes on."""
-    rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-    if rows.update(lease_until=Now() + timedelta(seconds=settings.LEASE_S)) != 1:
-        raise ClaimLost(str(held.upload_id))
 
 
 def release(held: Claim) -> None:

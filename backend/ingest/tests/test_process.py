@@ -1,6 +1,8 @@
 import gzip
+from datetime import timedelta
 
 import pytest
+from django.db.models.functions import Now
 
 from backend.ingest import process as processing
 from backend.ingest import queue
@@ -161,3 +163,35 @@ def test_claiming_counts_the_attempt_first(make_upload):
     held = queue.claim(upload.pk)
     assert (held.attempt, held.fence) == (1, 1)
     assert queue.claim(upload.pk) is None
+
+
+@pytest.mark.parametrize("envelope", [None, make_envelope(3)])
+def test_reading_many_trials_keeps_the_claim(make_upload, monkeypatch, envelope):
+    upload = make_upload(WRK, WRK, WRK, envelope=envelope)
+    ask, taken = processing._ask, []
+
+    def slowly(*args, **kwargs):
+        answer = ask(*args, **kwargs)
+        # As if this trial had taken the whole lease.
+        Upload.objects.filter(pk=upload.pk).update(lease_until=Now() - timedelta(seconds=1))
+        monkeypatch.setattr(queue, "RENEW_AFTER_SHARE", 0)
+        return answer
+
+    def watched(lease):
+        renew(lease)
+        taken.append(Upload.objects.filter(queue.due(), pk=upload.pk).exists())
+
+    renew = queue.Lease.renew
+    monkeypatch.setattr(processing, "_ask", slowly)
+    monkeypatch.setattr(queue.Lease, "renew", watched)
+    assert processed(upload).state == State.PARSED
+    assert taken == [False] * 3
+
+
+def test_a_claim_that_was_lost_stops_the_reading(make_upload, monkeypatch):
+    upload = make_upload()
+    held = queue.claim(upload.pk)
+    Upload.objects.filter(pk=upload.pk).update(fence=99)
+    monkeypatch.setattr(queue, "RENEW_AFTER_SHARE", 0)
+    with pytest.raises(queue.ClaimLost):
+        queue.Lease(held).renew()

@@ -72,14 +72,3 @@ def test_a_broker_that_is_away_does_not_disturb_receiving(upload, monkeypatch):
 
     monkeypatch.setattr(queue.current_app, "send_task", refuse, raising=False)
     queue.hint(upload.pk)
-
-
-def test_a_lease_is_renewed_while_the_claim_holds():
-    upload = make_upload(make_tenant())
-    held = queue.claim(upload.pk)
-    Upload.objects.filter(pk=upload.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    queue.renew(held)
-    assert queue.claim(upload.pk) is None
-    Upload.objects.filter(pk=upload.pk).update(fence=held.fence + 1)
-    with pytest.raises(queue.ClaimLost):
-        queue.renew(held)
