@@ -25,11 +25,11 @@ def workspace_ids_of(actor: Actor) -> list[UUID]:
     return list(workspaces_of(actor).values_list("pk", flat=True))
 
 
-def may_write(actor: Actor, workspace: Workspace) -> bool:
-    """Whether `actor` may upload to, freeze in and change `workspace`."""
+def may_write(actor: Actor, workspace_id: UUID) -> bool:
+    """Whether `actor` may upload to, freeze in and change the workspace."""
     if isinstance(actor, Token):
-        return actor.workspace_id == workspace.pk and "runs:write" in actor.scopes
+        return actor.workspace_id == workspace_id and "runs:write" in actor.scopes
     if not isinstance(actor, User):
         return False
     roles = [Role.MEMBER, Role.OWNER]
-    return Membership.objects.filter(user=actor, workspace=workspace, role__in=roles).exists()
+    return Membership.objects.filter(user=actor, workspace=workspace_id, role__in=roles).exists()

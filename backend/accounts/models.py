@@ -80,6 +80,10 @@ class Token(models.Model):
     revoked_at = models.DateTimeField(null=True)
     used_at = models.DateTimeField(null=True)
 
+    # Of its maker, now; set by tokens.find.
+    maker_role: str | None
+    maker_is_active: bool
+
     class Meta:
         ordering = ["-created_at"]
 

@@ -104,7 +104,7 @@ def _workspace(actor: Token | User, slug: str | None) -> Workspace:
             field="workspace",
         )
     found = visible.first() if slug is None else visible.filter(slug=slug).first()
-    if found is None or not access.may_write(actor, found):
+    if found is None or not access.may_write(actor, found.pk):
         raise not_found()
     return found
 

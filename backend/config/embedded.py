@@ -132,7 +132,7 @@ class Postgres:
                 user=self.account.uid,
                 group=self.account.gid,
                 extra_groups=None if self.account.uid is None else [],
-                start_new_session=True,
+                process_group=0,
                 preexec_fn=ends_with_parent(signal.SIGINT),  # noqa: PLW1509  one thread here
             )
         self._wait(log)
@@ -239,7 +239,7 @@ class Valkey:
                 stdout=out,
                 stderr=out,
                 cwd=self.data,
-                start_new_session=True,
+                process_group=0,
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
         assert self.process.stdin is not None

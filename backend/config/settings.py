@@ -57,9 +57,6 @@ PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a tri
 PARSE_MEMORY_BYTES = env.whole("PARSE_MEMORY_BYTES", "memory the parser may use", default=2 << 30)
 LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=120)
 SWEEP_INTERVAL_S = env.whole("SWEEP_INTERVAL_S", "seconds between two sweeps", default=15)
-DISPATCH_AFTER_S = env.whole(
-    "DISPATCH_AFTER_S", "seconds after which a received upload is sent again", default=60
-)
 MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quarantined", default=3)
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000

@@ -196,7 +196,7 @@ class Site:
                 env=self.environment,
                 stdout=out,
                 stderr=out,
-                start_new_session=True,
+                process_group=0,
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
 
@@ -270,7 +270,7 @@ class Site:
                 "LOADSHEET_AUTOCANNON": str(ROOT / "frontend/node_modules/.bin/autocannon"),
             },
             stdout=subprocess.PIPE,
-            start_new_session=True,
+            process_group=0,
             preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
         )
         self.children["demo"] = agent

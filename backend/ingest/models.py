@@ -42,7 +42,6 @@ class Upload(models.Model):
     reason = models.TextField(default="")
     received_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
-    dispatched_at = models.DateTimeField(default=timezone.now)
     attempts = models.PositiveSmallIntegerField(default=0)
     # Passing faults in a row (the storage or the database was away); they are no attempts.
     faults = models.PositiveIntegerField(default=0)
@@ -58,7 +57,7 @@ class Upload(models.Model):
         indexes = [
             models.Index(fields=["workspace", "-received_at"], name="upload_by_workspace"),
             models.Index(
-                fields=["state", "dispatched_at"],
+                fields=["received_at"],
                 name="upload_due",
                 condition=models.Q(state__in=["received", "parsing"]),
             ),

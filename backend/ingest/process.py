@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from backend.runs.record import RunFacts, TrialRecord, record_run
 log = logging.getLogger(__name__)
 
 Ask = Callable[..., dict[str, Any]]
+# After so long a worker ends its task, so that Celery can replace or stop it.
+SHIFT_S = 30.0
 # With pauses of up to a quarter hour: about four hours.
 LOST_AFTER_FAULTS = 20
 
@@ -53,11 +56,32 @@ class Reading:
         return f"{len(self.refusals)} of {total} could not be read: {self.refusals[0]}"
 
 
+def drain() -> None:
+    """Read what is due, the oldest first, until nothing is or the shift is over."""
+    queue.hint_arrived()
+    ends = time.monotonic() + SHIFT_S
+    is_first = True
+    while (held := queue.claim()) is not None:
+        # Where there was one there may be more, for another worker.
+        if is_first:
+            queue.hint()
+        is_first = False
+        _process(held)
+        if time.monotonic() > ends:
+            queue.hint()
+            return
+
+
 def process(upload_id: UUID) -> None:
-    """Read an upload if it is due. A bad upload ends as failed; a passing fault is tried again."""
+    """Read this upload if it is due."""
     held = queue.claim(upload_id)
-    if held is None:
-        return
+    if held is not None:
+        _process(held)
+
+
+def _process(held: queue.Claim) -> None:
+    """A bad upload ends as failed; a passing fault is tried again."""
+    upload_id = held.upload_id
     log.info("upload_claimed", extra={"upload": str(upload_id), "attempt": held.attempt})
     try:
         _read_and_record(held)

@@ -2,34 +2,38 @@
 
 A claim is one compare-and-set by the database's own clock. It counts the attempt before the work
 starts and raises the fence, so that a worker whose lease ran out can no longer write. A passing
-fault (storage or database away) gives the attempt back and waits, each time longer. Hints
-through the broker may be lost, doubled or forged: `sweep` sends them again, and a claim that
-finds nothing due does nothing.
+fault (storage or database away) gives the attempt back and waits, each time longer. A hint
+through the broker wakes a worker, which then claims row after row until nothing is due. Hints may
+be lost, doubled or forged: `sweep` sends them again, and a worker that finds nothing due sleeps.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
+from redis import Redis
 
 from backend.ingest.models import State, Upload
 
 log = logging.getLogger(__name__)
 
-PROCESS_TASK = "ingest.process"
-SWEEP_BATCH = 500
-# Any number: the key under which one sweeper at a time works.
-SWEEP_LOCK = 7_316_201
+DRAIN_TASK = "ingest.drain"
+# Stands in the broker while a hint is on its way. It ends by itself, for hints can get lost.
+HINTED_KEY = "loadsheet:hinted"
+HINTED_S = 2
 QUIET_AFTER_BROKER_ERROR_S = 5.0
+BROKER_TIMEOUT_S = 0.5
 FIRST_PAUSE_S = 15
 LONGEST_PAUSE_S = 900
 # How a database shows that is away, cut off in mid-work, or too busy to answer in time.
@@ -56,22 +60,50 @@ def due() -> Q:
     return Q(state=State.RECEIVED) & waited | Q(state=State.PARSING, lease_until__lt=Now())
 
 
-def claim(upload_id: UUID) -> Claim | None:
-    """Take the upload if it is due; None when there is nothing to do."""
+def claim(upload_id: UUID | None = None) -> Claim | None:
+    """Take this upload, or without an id the one that waits longest; None when nothing is due."""
     _give_back_owed()
-    quarantine_spent(Q(pk=upload_id))
+    rows = Upload.objects.filter(due()) if upload_id is None else _only(upload_id)
     # One transaction: a claim that is lost on the way back was never made.
     with transaction.atomic():
-        changed = Upload.objects.filter(due(), pk=upload_id).update(
-            state=State.PARSING,
-            attempts=F("attempts") + 1,
-            fence=F("fence") + 1,
-            lease_until=Now() + timedelta(seconds=settings.LEASE_S),
-        )
-        if changed != 1:
-            return None
-        row = Upload.objects.values_list("fence", "attempts", "faults").get(pk=upload_id)
-    return Claim(upload_id, *row)
+        # Rows that others are taking this moment are theirs.
+        waiting = rows.order_by("received_at").select_for_update(skip_locked=True)
+        while (upload := waiting.only(*_CLAIMED).first()) is not None:
+            if upload.attempts < settings.MAX_ATTEMPTS:
+                return _take(upload)
+            _quarantine(upload)
+    return None
+
+
+_CLAIMED = ("attempts", "fence", "faults")
+
+
+def _only(upload_id: UUID) -> QuerySet[Upload]:
+    return Upload.objects.filter(due(), pk=upload_id)
+
+
+def _take(upload: Upload) -> Claim:
+    held = Claim(upload.pk, upload.fence + 1, upload.attempts + 1, upload.faults)
+    Upload.objects.filter(pk=upload.pk).update(
+        state=State.PARSING,
+        attempts=held.attempt,
+        fence=held.fence,
+        lease_until=Now() + timedelta(seconds=settings.LEASE_S),
+    )
+    return held
+
+
+def _quarantine(upload: Upload) -> None:
+    """Set an upload aside whose attempts are used up: reading it killed the worker each time."""
+    Upload.objects.filter(pk=upload.pk).update(
+        state=State.QUARANTINED,
+        finished_at=Now(),
+        lease_until=None,
+        reason=(
+            f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times. The raw "
+            "files are kept; it will not be tried again by itself."
+        ),
+    )
 
 
 # Of a lease: how old it may get while its holder still works.
@@ -94,20 +126,6 @@ class Lease:
         if rows.update(lease_until=Now() + timedelta(seconds=settings.LEASE_S)) != 1:
             raise ClaimLost(str(held.upload_id))
         self.renewed = time.monotonic()
-
-
-def quarantine_spent(which: Q | None = None) -> int:
-    """Set aside uploads whose attempts are used up: their reading killed the worker each time."""
-    spent = Upload.objects.filter(due(), which or Q(), attempts__gte=settings.MAX_ATTEMPTS)
-    return spent.update(
-        state=State.QUARANTINED,
-        finished_at=Now(),
-        lease_until=None,
-        reason=(
-            f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times. The raw "
-            "files are kept; it will not be tried again by itself."
-        ),
-    )
 
 
 def lock_claimed(held: Claim) -> Upload:
@@ -182,43 +200,50 @@ def pause_after(faults: int) -> timedelta:
 _quiet_until = 0.0
 
 
-def hint(upload_id: UUID) -> None:
-    """Tell the workers that a row is due. Never raises: the sweeper is the promise."""
+def hint() -> None:
+    """Wake a worker, unless a hint is on its way already. Never raises: the sweeper is the promise.
+
+    To be called after the commit of what is due. Whoever follows the hint takes the key away
+    before looking for rows, so one that was committed while the key stood is found.
+    """
+    _tell_broker(_hint_once)
+
+
+def _hint_once(broker: Redis) -> None:
+    if broker.set(HINTED_KEY, 1, nx=True, ex=HINTED_S):
+        _send_hint()
+
+
+def hint_arrived() -> None:
+    """The next hint is to be sent: called before looking for what is due."""
+    _tell_broker(lambda broker: broker.delete(HINTED_KEY))
+
+
+def _send_hint() -> None:
+    current_app.send_task(DRAIN_TASK, retry=False, expires=settings.SWEEP_INTERVAL_S)
+
+
+def _tell_broker(what: Callable[[Redis], object]) -> None:
     global _quiet_until  # noqa: PLW0603  one broker, one process-wide memory of its last failure
     if time.monotonic() < _quiet_until:
         return
     try:
-        current_app.send_task(PROCESS_TASK, args=[str(upload_id)], retry=False)
+        what(_broker())
     except Exception:  # the broker is disposable
         _quiet_until = time.monotonic() + QUIET_AFTER_BROKER_ERROR_S
-        log.warning("hint_not_sent", extra={"upload": str(upload_id)}, exc_info=True)
+        log.warning("hint_not_sent", exc_info=True)
+
+
+@lru_cache(maxsize=1)
+def _broker() -> Redis:
+    return Redis.from_url(
+        settings.REDIS_URL, socket_connect_timeout=BROKER_TIMEOUT_S, socket_timeout=BROKER_TIMEOUT_S
+    )
 
 
 def sweep() -> int:
-    """Send hints again for what is due; how many. One sweeper works at a time."""
-    with transaction.atomic():
-        if not _only_sweeper():
-            return 0
-        quarantine_spent()
-        stale = Q(dispatched_at__lt=Now() - timedelta(seconds=settings.DISPATCH_AFTER_S))
-        forgotten = Q(state=State.RECEIVED, retry_at=None) & stale
-        # Once per pause: what was sent since it became due is under way.
-        waited = Q(state=State.RECEIVED, retry_at__lt=Now()) & (
-            Q(dispatched_at__lt=F("retry_at")) | stale
-        )
-        abandoned = Q(state=State.PARSING, lease_until__lt=Now())
-        ids = list(
-            Upload.objects.filter(forgotten | waited | abandoned)
-            .order_by("dispatched_at")
-            .values_list("pk", flat=True)[:SWEEP_BATCH]
-        )
-        Upload.objects.filter(pk__in=ids).update(dispatched_at=Now())
-    for upload_id in ids:
-        hint(upload_id)
-    return len(ids)
-
-
-def _only_sweeper() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [SWEEP_LOCK])
-        return bool(cursor.fetchone()[0])
+    """Send a hint again where something is due; how many rows are."""
+    count = Upload.objects.filter(due()).count()
+    if count:
+        _tell_broker(lambda _: _send_hint())
+    return count

@@ -7,13 +7,14 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
-from backend.accounts.models import Token, User, Workspace
 from backend.ingest import queue
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
+from backend.ingest.insert import insert_once
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.storage import Stored, storage
 from backend.runs.identity import canonical_json
@@ -42,9 +43,9 @@ class UploadTooLarge(Exception):
 class Sender:
     """Who uploads, and into which workspace."""
 
-    workspace: Workspace
-    token: Token | None
-    user: User | None
+    workspace_id: UUID
+    token_id: UUID | None
+    user_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,9 @@ def receive(
     stored = [storage().put(file.chunks()) for file in files]
     upload = Upload(
         id=envelope.upload_id or uuid.uuid4(),
-        workspace=sender.workspace,
-        token=sender.token,
-        author=sender.user,
+        workspace_id=sender.workspace_id,
+        token_id=sender.token_id,
+        author_id=sender.user_id,
         envelope=raw_envelope or {},
         tool_hint=tool,
         content_sha256=_content_hash(
@@ -82,22 +83,19 @@ def receive(
 
 
 def _commit(upload: Upload, names: Sequence[str], stored: Sequence[Stored]) -> Receipt:
-    try:
-        with transaction.atomic():
-            upload.save(force_insert=True)
-            Artefact.objects.bulk_create(
-                Artefact(
-                    upload=upload,
-                    position=position,
-                    name=name,
-                    sha256=file.sha256,
-                    size_bytes=file.size_bytes,
-                )
-                for position, (name, file) in enumerate(zip(names, stored, strict=True))
-            )
-            transaction.on_commit(lambda: queue.hint(upload.pk), robust=True)
-    except IntegrityError:
+    artefacts = [
+        Artefact(
+            upload=upload,
+            position=position,
+            name=name,
+            sha256=file.sha256,
+            size_bytes=file.size_bytes,
+        )
+        for position, (name, file) in enumerate(zip(names, stored, strict=True))
+    ]
+    if not insert_once(upload, artefacts):
         return _answer_again(upload)
+    transaction.on_commit(queue.hint, robust=True)
     return Receipt(upload, is_new=True)
 
 

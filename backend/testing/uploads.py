@@ -42,7 +42,7 @@ class Tenant:
 
     @property
     def sender(self) -> Sender:
-        return Sender(self.workspace, None, self.user)
+        return Sender(self.workspace.pk, token_id=None, user_id=self.user.pk)
 
 
 def make_tenant(slug: str = "lab", *, lifetime: timedelta = AGENT_LIFETIME) -> Tenant:

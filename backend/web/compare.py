@@ -27,7 +27,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     query = replace(parsed, workspace=None).canonical()
     only_here = urlencode({"workspace": workspace.slug})
     asked = f"{query}&{only_here}" if query else only_here
-    writable = access.may_write(visible.viewer(request), workspace)
+    writable = access.may_write(visible.viewer(request), workspace.pk)
     context = {
         "workspace": workspace,
         "nav": "compare",

@@ -54,7 +54,7 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
 def _front(request: HttpRequest, workspace: Workspace | None, *, token: str = "") -> HttpResponse:
     if workspace is None:
         return render(request, "home.html", {"workspace": None, "curl_command": ""})
-    writable = access.may_write(visible.viewer(request), workspace)
+    writable = access.may_write(visible.viewer(request), workspace.pk)
     context = {
         "workspace": workspace,
         "curl_command": curl_command(token or PLACEHOLDER),

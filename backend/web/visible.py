@@ -31,7 +31,7 @@ def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for a change to it. A viewer's role is told no more than a stranger."""
     workspace = workspace_or_404(request, slug)
-    if not access.may_write(viewer(request), workspace):
+    if not access.may_write(viewer(request), workspace.pk):
         raise Http404
     return workspace
 
@@ -53,7 +53,7 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 
 def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:
-    return access.may_write(viewer(request), result_set.workspace)
+    return access.may_write(viewer(request), result_set.workspace_id)
 
 
 def is_member(request: HttpRequest, result_set: ResultSet) -> bool:

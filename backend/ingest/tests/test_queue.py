@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from backend.ingest import process as processing
 from backend.ingest import queue
 from backend.ingest.models import State, Upload
 from backend.testing.uploads import make_tenant, make_upload
@@ -14,48 +15,89 @@ LONG_AGO = timedelta(hours=1)
 
 @pytest.fixture
 def hints(monkeypatch):
+    """The hints that reach the broker."""
     sent = []
-    monkeypatch.setattr(queue, "hint", sent.append)
-    return sent
+    monkeypatch.setattr(queue, "_send_hint", lambda: sent.append(1))
+    monkeypatch.setattr(queue, "_quiet_until", 0.0)
+    queue.hint_arrived()
+    yield sent
+    queue.hint_arrived()
 
 
 @pytest.fixture
-def upload():
-    return make_upload(make_tenant())
+def tenant():
+    return make_tenant()
+
+
+@pytest.fixture
+def upload(tenant):
+    return make_upload(tenant)
 
 
 def change(upload, **fields):
     Upload.objects.filter(pk=upload.pk).update(**fields)
 
 
-def test_a_forgotten_upload_is_sent_again_once(upload, hints):
-    change(upload, dispatched_at=timezone.now() - LONG_AGO)
+def test_what_is_due_is_hinted_at_again(upload, hints):
     assert queue.sweep() == 1
-    assert queue.sweep() == 0
-    assert hints == [upload.pk]
+    assert hints == [1]
 
 
-def test_a_fresh_upload_is_left_to_its_first_hint(upload, hints):
-    assert queue.sweep() == 0
-
-
-def test_an_abandoned_upload_is_sent_again(upload, hints):
+def test_where_nothing_is_due_nothing_is_sent(upload, hints):
     queue.claim(upload.pk)
+    assert queue.sweep() == 0
+    assert hints == []
+
+
+def test_an_abandoned_upload_is_claimed_again(upload, hints):
+    queue.claim(upload.pk)
+    assert queue.claim() is None
     change(upload, lease_until=timezone.now() - LONG_AGO)
     assert queue.sweep() == 1
-    assert queue.claim(upload.pk).attempt == 2
+    assert queue.claim().attempt == 2
 
 
-def test_after_three_attempts_an_upload_is_quarantined_with_its_reason(upload, hints):
+def test_the_one_that_waits_longest_is_claimed_first(tenant, upload):
+    later = make_upload(tenant)
+    assert [queue.claim().upload_id, queue.claim().upload_id] == [upload.pk, later.pk]
+    assert queue.claim() is None
+
+
+def test_after_three_attempts_an_upload_is_quarantined_with_its_reason(upload):
     for _ in range(3):
-        assert queue.claim(upload.pk)
+        assert queue.claim()
         change(upload, lease_until=timezone.now() - LONG_AGO)
-    queue.sweep()
+    assert queue.claim() is None
     upload.refresh_from_db()
     assert upload.state == State.QUARANTINED
     assert "3 times" in upload.reason
-    assert hints == []
     assert queue.claim(upload.pk) is None
+
+
+def test_many_commits_need_one_hint_until_it_arrives(hints):
+    for _ in range(5):
+        queue.hint()
+    assert hints == [1]
+    queue.hint_arrived()
+    queue.hint()
+    assert hints == [1, 1]
+
+
+def test_a_drain_reads_all_that_is_due_and_wakes_another_worker_once(tenant, upload, hints):
+    make_upload(tenant)
+    processing.drain()
+    assert not Upload.objects.filter(queue.due()).exists()
+    assert hints == [1]
+
+
+def test_a_worker_whose_shift_is_over_leaves_the_rest_to_the_next(
+    tenant, upload, hints, monkeypatch
+):
+    make_upload(tenant)
+    monkeypatch.setattr(processing, "SHIFT_S", -1.0)
+    processing.drain()
+    assert Upload.objects.filter(queue.due()).count() == 1
+    assert hints
 
 
 def test_a_lost_claim_cannot_finish(upload):
@@ -71,4 +113,5 @@ def test_a_broker_that_is_away_does_not_disturb_receiving(upload, monkeypatch):
         raise ConnectionError
 
     monkeypatch.setattr(queue.current_app, "send_task", refuse, raising=False)
-    queue.hint(upload.pk)
+    queue.hint_arrived()
+    queue.hint()

@@ -32,7 +32,6 @@ def environment(data_dir):
         # Short clocks, and room for many kills: what is tested is loss, not patience.
         "LEASE_S": "2",
         "SWEEP_INTERVAL_S": "1",
-        "DISPATCH_AFTER_S": "1",
         "MAX_ATTEMPTS": "50",
     }
 
@@ -58,7 +57,7 @@ def clocks(settings, tmp_path):
     from backend.ingest.storage import storage
 
     settings.DATA_DIR = tmp_path
-    settings.LEASE_S, settings.DISPATCH_AFTER_S, settings.MAX_ATTEMPTS = 2, 1, 50
+    settings.LEASE_S, settings.MAX_ATTEMPTS = 2, 50
     storage.cache_clear()
     yield environment(tmp_path)
     storage.cache_clear()
