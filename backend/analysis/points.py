@@ -51,6 +51,8 @@ class Point:
     trials: tuple[TrialFact, ...]
     overload: bool | None
     metrics: Mapping[str, Measure]
+    # Checks that fired on the cells as such, and those with the ones of every trial.
+    cell_checks: tuple[str, ...]
     checks: tuple[str, ...]
 
     @property
@@ -92,13 +94,15 @@ def point_of(x: float, cells: Sequence[CellFact], histograms: Mapping[uuid.UUID,
     metrics = {name: _latency(name, trials, merged) for name in MERGED_PERCENTILES}
     metrics["throughput"] = _throughput(trials)
     metrics["error_rate"] = _error_rate(trials)
+    own = _cell_checks(cells, trials)
     return Point(
         x=x,
         cells=tuple(cells),
         trials=trials,
         overload=_overload(cells[0], metrics["throughput"].value),
         metrics=metrics,
-        checks=_checks(cells, trials),
+        cell_checks=tuple(sorted(own)),
+        checks=tuple(sorted(own.union(*(trial.checks for trial in trials)))),
     )
 
 
@@ -216,12 +220,7 @@ def _overload(cell: CellFact, achieved: float | None) -> bool | None:
     return achieved / cell.rate_rps < REACHED_SHARE if cell.rate_rps else None
 
 
-def _checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> tuple[str, ...]:
-    found = {id_ for trial in trials for id_ in trial.checks}
-    return tuple(sorted(found | cell_checks(cells, trials)))
-
-
-def cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[str]:
+def _cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[str]:
     """The rules over a cell: as stored, or asked anew for trials that several runs bring."""
     stored = {id_ for cell in cells for id_ in cell.checks}
     if len(cells) == 1:
