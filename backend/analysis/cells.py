@@ -215,9 +215,9 @@ def _cell(
 ) -> CellFact:
     own, server, workload = row[:_OWN], row[_OWN : _OWN + _OF_SERVER], row[_OWN + _OF_SERVER :]
     if server[0] not in servers:
-        servers[server[0]] = ServerFact(*server[:-1], configuration=json.loads(server[-1]))
+        servers[server[0]] = ServerFact(*server[:-1], json.loads(server[-1]))
     if workload[0] not in workloads:
-        workloads[workload[0]] = WorkloadFact(*workload[:-1], headers=json.loads(workload[-1]))
+        workloads[workload[0]] = WorkloadFact(*workload[:-1], json.loads(workload[-1]))
     return CellFact(
         id=own[0],
         run=runs[own[1]],
