@@ -6,6 +6,7 @@ many rows say alike is read once: Django's own reading was a third of a comparis
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,19 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import (
+    BooleanField,
+    Exists,
+    F,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+    UUIDField,
+    Value,
+)
 from django.db.models.functions import Cast
 from django.utils.text import slugify
 
@@ -157,6 +170,18 @@ def _check_ids(column: str) -> Func:
     return Func(F(column), path, function="jsonb_path_query_array", output_field=TextField())
 
 
+def _among(column: str, ids: Iterable[uuid.UUID]) -> Func:
+    """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them."""
+    listed = Value(list(ids), output_field=ArrayField(UUIDField()))
+    return Func(
+        F(column),
+        listed,
+        template="%(expressions)s)",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )
+
+
 _SERVER = ("pk", "name", "version", "slot")
 _WORKLOAD = ("pk", "name", "method", "path", "payload_bytes", "keepalive", "tls")
 _CELL = ("pk", "run_id", "series_key", "tool", "tool_version", "loop", "connections", "rate_rps")
@@ -184,7 +209,7 @@ def _cells(wanted: Q, runs: dict[uuid.UUID, RunFact]) -> list[CellFact]:
 
 def _read_last(columns: Sequence[Any]) -> list[Any]:
     """The columns with the JSON of the last one read."""
-    return [*columns[:-1], orjson.loads(columns[-1])]
+    return [*columns[:-1], json.loads(columns[-1])]
 
 
 def _cell(
@@ -225,7 +250,7 @@ def with_trials(cells: Sequence[CellFact]) -> tuple[list[CellFact], list[str]]:
     A trial counts when it is no warm-up and has a throughput.
     """
     rows = list(
-        Trial.objects.filter(cell_id__in=[cell.id for cell in cells], warmup=False)
+        Trial.objects.filter(_among("cell_id", (cell.id for cell in cells)), warmup=False)
         .exclude(throughput_rps=None)
         .order_by("cell_id", "ordinal")
         .values_list(*_TRIAL, _text("percentiles_us"), "percentiles_origin", _check_ids("checks"))[
@@ -257,7 +282,7 @@ def load_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
     """The stored merged histograms, for points pooled over several runs."""
     if not cell_ids:
         return {}
-    rows = Cell.objects.filter(pk__in=cell_ids).values_list("pk", "histogram")
+    rows = Cell.objects.filter(_among("pk", cell_ids)).values_list("pk", "histogram")
     return {pk: bytes(stored) for pk, stored in rows if stored is not None}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.analysis.points import Point, cell_checks
+from backend.analysis.points import Point
 from backend.runs.checks import CHECKS, Check
 
 MAX_LISTED = 100
@@ -55,7 +55,7 @@ def fired_checks(points: Iterable[Point], ceiling: Sequence[Point] = ()) -> list
     """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
     found: dict[str, Fired] = {}
     for point in points:
-        for id_ in sorted(cell_checks(point.cells, point.trials)):
+        for id_ in point.cell_checks:
             _of(found, id_).cells.append(str(point.cells[0].id))
         for trial in point.trials:
             for id_ in trial.checks:

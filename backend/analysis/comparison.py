@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.analysis.cells import load_cells, load_histograms, slug_of, with_trials
+from backend.analysis.cells import load_cells, slug_of, with_trials
 from backend.analysis.checks import Fired, common_ceiling, fired_checks
 from backend.analysis.conditions import conditions_of
 from backend.analysis.facts import CellFact, RunFact
 from backend.analysis.finding import finding_of, no_finding, nothing_at
+from backend.analysis.merging import merged_percentiles
 from backend.analysis.outcome import Outcome, outcome_of
-from backend.analysis.points import Point, plain, point_of, pooled
+from backend.analysis.points import Point, plain, point_of
 from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant, Ranking, rank
 from backend.analysis.series import SeriesGroup, axis_of, group, host_label
@@ -88,10 +89,9 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     # Trials are the many rows: read for what is shown only.
     cells, cut = with_trials([cell for one in groups for cell in one.cells()])
     groups, _ = group(cells, axis)
-    histograms = load_histograms(pooled(p for one in groups for p in one.points.values()))
+    merged = merged_percentiles(at for one in groups for at in one.points.values())
     sweeps = [
-        Sweep(one, tuple(point_of(x, at, histograms) for x, at in one.points.items()))
-        for one in groups
+        Sweep(one, tuple(point_of(x, at, merged) for x, at in one.points.items())) for one in groups
     ]
     sentences = (*loaded.left_out, *left_out, *cut)
     return Gathered(query, axis, loaded.runs, tuple(sweeps), sentences)

@@ -7,7 +7,7 @@ caveat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,7 +93,7 @@ def outcome_of(groups: Sequence[SeriesGroup], fired: Sequence[Fired], *, trials:
     """May these series be ranked against each other, and if not, why not."""
     if not groups:
         return Outcome("not_comparable", (), ("nothing was measured that fits this query",))
-    cells = [cell for one in groups for cell in one.cells()]
+    cells = _one_of_each(cell for one in groups for cell in one.cells())
     differing = [factor for factor in FACTORS if len(_known(factor, cells)) > 1]
     unknown = [factor for factor in FACTORS if _partly_unknown(factor, cells)]
     refused = _refused(groups, differing)
@@ -107,6 +107,15 @@ def outcome_of(groups: Sequence[SeriesGroup], fired: Sequence[Fired], *, trials:
         tuple(factor.id for factor in differing),
         tuple(reasons),
     )
+
+
+def _one_of_each(cells: Iterable[CellFact]) -> list[CellFact]:
+    """One cell for each that no factor tells apart: load points and trials are no factors."""
+    found = {
+        (cell.run.id, cell.workload.id, cell.tool, cell.tool_version, cell.loop): cell
+        for cell in cells
+    }
+    return list(found.values())
 
 
 def _known(factor: Factor, cells: Sequence[CellFact]) -> set[object]:

@@ -10,7 +10,10 @@ from statistics import median
 from backend.analysis.facts import CellFact, TrialFact
 from backend.analysis.query import METRICS
 from backend.runs.checks import TrialFacts, check_cell
-from backend.stats import Estimate, Histogram, median_interval
+from backend.stats import Estimate, median_interval
+
+# The ids of the cells that meet in one point.
+Pool = frozenset[uuid.UUID]
 
 MIN_TRIALS = 3
 HIGH_ERROR_RATE = 0.01
@@ -51,6 +54,8 @@ class Point:
     trials: tuple[TrialFact, ...]
     overload: bool | None
     metrics: Mapping[str, Measure]
+    # Checks that fired on the cells as such, and those with the ones of every trial.
+    cell_checks: tuple[str, ...]
     checks: tuple[str, ...]
 
     @property
@@ -75,45 +80,33 @@ def plain(number: float) -> float | int:
     return int(number) if float(number).is_integer() else number
 
 
-def pooled(groups: Iterable[Sequence[CellFact]]) -> list[uuid.UUID]:
-    """The cells whose histograms are needed: those that share a point, all with one."""
-    return [
-        cell.id
-        for cells in groups
-        if len(cells) > 1 and all(cell.percentiles_us for cell in cells)
-        for cell in cells
-    ]
+def pool_of(cells: Iterable[CellFact]) -> Pool:
+    """What names the pool of these cells, in whatever order they come."""
+    return frozenset(cell.id for cell in cells)
 
 
-def point_of(x: float, cells: Sequence[CellFact], histograms: Mapping[uuid.UUID, bytes]) -> Point:
-    """The figures of `cells`, which are of one series and at one load."""
+def point_of(
+    x: float, cells: Sequence[CellFact], merged: Mapping[Pool, Mapping[str, float | None]]
+) -> Point:
+    """The figures of `cells`, which are of one series and at one load.
+
+    `merged`: the percentiles of pools of several cells; where one is not in it, none merge.
+    """
     trials = tuple(trial for cell in cells for trial in cell.trials)
-    merged = _merged(cells, histograms)
-    metrics = {name: _latency(name, trials, merged) for name in MERGED_PERCENTILES}
+    whole = cells[0].percentiles_us if len(cells) == 1 else merged.get(pool_of(cells), {})
+    metrics = {name: _latency(name, trials, whole) for name in MERGED_PERCENTILES}
     metrics["throughput"] = _throughput(trials)
     metrics["error_rate"] = _error_rate(trials)
+    own = _cell_checks(cells, trials)
     return Point(
         x=x,
         cells=tuple(cells),
         trials=trials,
         overload=_overload(cells[0], metrics["throughput"].value),
         metrics=metrics,
-        checks=_checks(cells, trials),
+        cell_checks=tuple(sorted(own)),
+        checks=tuple(sorted(own.union(*(trial.checks for trial in trials)))),
     )
-
-
-def _merged(
-    cells: Sequence[CellFact], histograms: Mapping[uuid.UUID, bytes]
-) -> Mapping[str, float | None]:
-    """Percentiles over every trial of the point; empty where one of them has no histogram."""
-    if len(cells) == 1:
-        return cells[0].percentiles_us
-    stored = [histograms.get(cell.id) for cell in cells]
-    if any(one is None for one in stored):
-        return {}
-    whole = Histogram.merge_all([Histogram.decode(one) for one in stored if one is not None])
-    names = tuple(MERGED_PERCENTILES.values())
-    return dict(zip(names, whole.percentiles([float(name) for name in names]), strict=True))
 
 
 def _throughput(trials: Sequence[TrialFact]) -> Measure:
@@ -216,12 +209,7 @@ def _overload(cell: CellFact, achieved: float | None) -> bool | None:
     return achieved / cell.rate_rps < REACHED_SHARE if cell.rate_rps else None
 
 
-def _checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> tuple[str, ...]:
-    found = {id_ for trial in trials for id_ in trial.checks}
-    return tuple(sorted(found | cell_checks(cells, trials)))
-
-
-def cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[str]:
+def _cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[str]:
     """The rules over a cell: as stored, or asked anew for trials that several runs bring."""
     stored = {id_ for cell in cells for id_ in cell.checks}
     if len(cells) == 1:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -75,8 +77,17 @@ def figures_of(request: Request) -> dict[str, Any]:
         raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
 
 
+class FiguresRenderer(JSONRenderer):
+    """Plain figures by orjson, in a tenth of the time. No integer is beyond 64 bits there."""
+
+    def render(self, data: Any, *_: Any, **__: Any) -> bytes:
+        return orjson.dumps(data)
+
+
 class Compare(APIView):
     """The figures of a comparison as JSON."""
+
+    renderer_classes = (FiguresRenderer,)
 
     @extend_schema(
         operation_id="compare",

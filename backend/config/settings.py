@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "backend.web",
 ]
 MIDDLEWARE = [
+    "backend.api.timing.ServerTiming",
     "backend.web.middleware.PrivateByDefault",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

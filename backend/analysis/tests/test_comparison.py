@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from backend.analysis import merging
 from backend.analysis.cells import NotVisible
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
@@ -296,6 +297,58 @@ def test_the_number_of_statements_does_not_grow(lab):
         ask(lab)
     assert len(statements) == 3
     assert not any("parsed" in one["sql"] for one in statements)
+
+
+@pytest.fixture
+def nothing_kept():
+    merging.forget()
+    yield
+    merging.forget()
+
+
+def pooled_sweep(lab, runs):
+    for number in range(runs):
+        rates = (1000.0 + 7 * number, 1010.0)
+        make_run(lab, *[CellSpec("a", connections=c, rates=rates, p50_us=90 * c) for c in (1, 8)])
+
+
+@pytest.mark.usefixtures("nothing_kept")
+@pytest.mark.parametrize("runs", [2, 4])
+def test_the_number_of_statements_does_not_grow_with_the_runs_of_a_series(lab, runs):
+    pooled_sweep(lab, runs)
+    with CaptureQueriesContext(connection) as first:
+        ask(lab)
+    with CaptureQueriesContext(connection) as second:
+        ask(lab)
+    assert (len(first), len(second)) == (4, 3)
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_a_kept_merge_gives_the_answer_that_merging_gives(lab):
+    pooled_sweep(lab, 3)
+    merged = ask(lab)
+    kept = ask(lab)
+    merging.forget()
+    assert merged == kept == ask(lab)
+    assert {p["metrics"]["p50"]["origin"] for p in kept["series"][0]["points"]} == {"computed"}
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_another_run_in_the_pool_is_another_merge(lab):
+    make_run(lab, CellSpec(p50_us=100.0))
+    make_run(lab, CellSpec(p50_us=100.0))
+    before = only_point(ask(lab))["metrics"]["p99"]["value"]
+    make_run(lab, CellSpec(p50_us=9000.0))
+    assert only_point(ask(lab))["metrics"]["p99"]["value"] > 10 * before
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_no_more_merges_are_kept_than_there_is_room_for(lab, monkeypatch):
+    monkeypatch.setattr(merging, "MAX_KEPT", 1)
+    pooled_sweep(lab, 2)
+    merged = ask(lab)
+    assert len(merging._kept) == 1
+    assert ask(lab) == merged
 
 
 def test_too_many_series_are_cut_and_it_is_said(lab):

@@ -1,5 +1,6 @@
 """Runs, trials, comparisons and result sets as JSON."""
 
+import re
 import uuid
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from backend.analysis.comparison import compare
+from backend.analysis.query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.testing.scenes import make_measured_run
@@ -104,6 +107,20 @@ def test_a_session_names_the_workspace_to_freeze_in(scene):
     assert response.json()["field"] == "workspace"
     assert frozen(client, workspace="own-lab").status_code == 201
     assert frozen(client, workspace="foreign-lab").status_code == 404
+
+
+def test_answers_say_how_long_they_took_here(api, scene):
+    for path in (f"/api/v1/compare?run={scene.run.pk}", "/api/v1/nothing"):
+        timing = api.get(path).headers["Server-Timing"]
+        assert re.fullmatch(r"app;dur=\d+\.\d", timing)
+    assert "Server-Timing" not in api.get("/accounts/login/").headers
+
+
+def test_the_comparison_is_sent_as_it_was_computed(api, scene):
+    answer = api.get("/api/v1/compare", {"run": str(scene.run.pk)})
+    query = CompareQuery.parse(f"run={scene.run.pk}")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json() == compare(query, workspace_ids=[scene.own.workspace.pk])
 
 
 def test_freezing_what_is_not_ones_own_is_nothing(api, scene):
