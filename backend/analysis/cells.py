@@ -207,11 +207,6 @@ def _cells(wanted: Q, runs: dict[uuid.UUID, RunFact]) -> list[CellFact]:
     return [_cell(row, runs, servers, workloads) for row in rows]
 
 
-def _read_last(columns: Sequence[Any]) -> list[Any]:
-    """The columns with the JSON of the last one read."""
-    return [*columns[:-1], json.loads(columns[-1])]
-
-
 def _cell(
     row: Sequence[Any],
     runs: Mapping[uuid.UUID, RunFact],
@@ -220,9 +215,9 @@ def _cell(
 ) -> CellFact:
     own, server, workload = row[:_OWN], row[_OWN : _OWN + _OF_SERVER], row[_OWN + _OF_SERVER :]
     if server[0] not in servers:
-        servers[server[0]] = ServerFact(*_read_last(server))
+        servers[server[0]] = ServerFact(*_last_read(server))
     if workload[0] not in workloads:
-        workloads[workload[0]] = WorkloadFact(*_read_last(workload))
+        workloads[workload[0]] = WorkloadFact(*_last_read(workload))
     return CellFact(
         id=own[0],
         run=runs[own[1]],
@@ -237,6 +232,11 @@ def _cell(
         percentiles_us=orjson.loads(own[8]) or {},
         checks=check_ids(own[9]),
     )
+
+
+def _last_read(columns: Sequence[Any]) -> list[Any]:
+    """The columns with the last read, which is free-form JSON with integers of any size."""
+    return [*columns[:-1], json.loads(columns[-1])]
 
 
 # How many columns of a row are the cell's and the server's.

@@ -39,6 +39,9 @@ DATABASES["default"]["OPTIONS"] = {
     "options": (
         "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=60s"
     ),
+    # The same statements come again and again: the database plans each once for a connection.
+    "server_side_binding": True,
+    "prepare_threshold": 3,
     **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
 }
 REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use, redis://host:port/0")
