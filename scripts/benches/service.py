@@ -30,7 +30,7 @@ from backend.config.supervisor import Site
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 CLIENTS, SECONDS = 8, 10
-CAPTURE = Path(__file__).parents[2] / "backend/formats/captures/ab/close-c100-40-tsv"
+CAPTURE = Path(__file__).parents[2] / "backend/formats/ab/captures/close-c100-40-tsv"
 AB, LATENCIES = (CAPTURE / "stdout").read_text(), (CAPTURE / "plot.tsv").read_text()
 TEXT = (WRK + "\n" + "# padding to four kilobytes\n" * 200)[:4096]
 
@@ -243,7 +243,7 @@ def cpu_by_program() -> Counter[str]:
         with contextlib.suppress(psutil.Error):
             line = " ".join(process.cmdline())
             name = next((name for word, name in PROGRAMS.items() if word in line), "other")
-            used[name] += sum(process.cpu_times()[:2])
+            used[name] += sum(process.cpu_times()[:4])
     used["clients"] = sum(psutil.Process().cpu_times()[2:4])
     return used
 
