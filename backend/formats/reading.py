@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.formats import ab, autocannon, wrk
+from backend.formats import ab, autocannon, hdrhistogram, wrk, wrk2
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
@@ -38,7 +38,9 @@ TOOLS = {
         (
             ab,
             autocannon,
+            hdrhistogram,
             wrk,
+            wrk2,
         ),
     )
 }

@@ -10,258 +10,56 @@ the requests measured. A late response (timeout) is in the requests and not in t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
 
-import orjson
-
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
-    BINARY_UNITS,
-    TIME_UNITS_US,
-    Line,
-    Source,
-    blocks,
-    number,
-    scaled,
-    split_unit,
-    step_us,
-    whole,
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Line, Source
+from backend.formats.wrk.report import (
+    REFUSED,
+    Report,
+    is_start,
+    is_wrk2,
+    report_blocks,
+    threads_and_connections,
 )
 
 NAME = "wrk"
 MARKS = ("Running", "unable to connect")
-STARTED = "Running "
-REFUSED = "unable to connect to "
 
 
 def claims(source: Source) -> str | None:
     """Why this is wrk's output, or None."""
-    for line, following in zip(source.lines, [*source.lines[1:], Line(0, "")], strict=True):
+    if is_wrk2(source.text):
+        return None
+    for line, following in pairwise([*source.lines, Line(0, "")]):
         if line.text.startswith(REFUSED):
             return f"line {line.number} is wrk's message that it could not connect"
-        if _is_start(line) and _threads_and_connections(following):
+        if is_start(line) and threads_and_connections(following):
             return f"line {line.number} says Running … test @, the next names threads"
     return None
 
 
-def _is_start(line: Line) -> bool:
-    return line.text.startswith(STARTED) and " test @ " in line.text
-
-
-def _threads_and_connections(line: Line) -> tuple[int, int] | None:
-    words = line.words
-    if len(words) < 5 or words[1:3] != ["threads", "and"] or words[4] != "connections":
-        return None
-    threads, connections = whole(words[0]), whole(words[3])
-    return None if threads is None or connections is None else (threads, connections)
-
-
 def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     """Every run in the sources, in order."""
-    runs: list[ParsedTrial | FormatError] = []
-    for source in sources:
-        runs += [_read_or_refuse(block) for block in _blocks(source.lines)]
-    if not runs:
-        line = next(
-            line for source in sources for line in source.lines if line.text.startswith(REFUSED)
-        )
-        raise FormatError(
-            "wrk stopped before the run: it could not connect.",
-            tool=NAME,
-            line=line.number,
-            found=line.text,
-        )
-    return runs
+    blocks = [block for source in sources for block in report_blocks(source.lines)]
+    if not blocks:
+        raise _refused(sources)
+    return [_read_or_refuse(block) for block in blocks]
 
 
-def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    starts = [
-        position
-        for position, line in enumerate(lines[:-1])
-        if _is_start(line) and _threads_and_connections(lines[position + 1])
-    ]
-    return blocks(lines, starts)
+def _refused(sources: Sequence[Source]) -> FormatError:
+    lines = (line for source in sources for line in source.lines)
+    line = next(line for line in lines if line.text.startswith(REFUSED))
+    return FormatError(
+        "wrk stopped before the run: it could not connect.",
+        tool=NAME,
+        line=line.number,
+        found=line.text,
+    )
 
 
 def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
     try:
-        return _Report(block).trial()
+        return Report(block).trial()
     except FormatError as refused:
         return refused
-
-
-class _Report:
-    """One report, line by line."""
-
-    def __init__(self, block: Sequence[Line]) -> None:
-        self.block = block
-        self._refuse_wrk2()
-
-    def _refuse_wrk2(self) -> None:
-        for line in self.block:
-            words = line.words
-            rate_unknown = words[:1] == ["Req/Sec"] and words[1:2] == ["-nan"]
-            if "Thread calibration:" in line.text or "HdrHistogram" in line.text or rate_unknown:
-                raise FormatError(
-                    "This is wrk2's output, which is not read yet.",
-                    tool="wrk2",
-                    line=line.number,
-                    found=line.text,
-                    expected="a report of wrk",
-                )
-
-    def trial(self) -> ParsedTrial:
-        threads, connections = _threads_and_connections(self.block[1]) or (None, None)
-        asked, _, url = self.block[0].text.removeprefix(STARTED).partition(" test @ ")
-        requests, elapsed_us, received = self._totals()
-        rate = self._rate()
-        transfer = scaled(self._after("Transfer/sec:") or "", BINARY_UNITS)
-        # The lines of errors stand before the rate: without it they may be what was cut off.
-        reached = any(line.text.startswith("Requests/sec:") for line in self.block)
-        status = self._non_2xx() if reached else None
-        sockets = self._socket_errors() if reached else {}
-        latency, step = self._latency() if requests else (Latency(), None)
-        duration_us = scaled(asked.strip(), TIME_UNITS_US)
-        return ParsedTrial(
-            tool=NAME,
-            url=url.split()[0] if url.split() else None,
-            connections=connections,
-            threads=threads,
-            requested_duration_s=None if duration_us is None else duration_us / 1e6,
-            elapsed_s=elapsed_us / 1e6,
-            requests_completed=requests,
-            requests_ok=_ok(requests, status, sockets.get("timeout")),
-            reported_rps=None if rate is None else number(rate),
-            bytes_received=round(received),
-            transfer_rate_bytes_s=transfer,
-            errors={**sockets, "status": status},
-            tool_errors=self._tool_errors(),
-            latency=latency,
-            latency_origin=_origin(latency),
-            latency_resolution_us=step,
-            incomplete=rate is None or transfer is None,
-            extra=self._lua_json(),
-        )
-
-    def _totals(self) -> tuple[int, float, float]:
-        for line in self.block:
-            words = line.words
-            if len(words) >= 6 and words[1:3] == ["requests", "in"] and words[5] == "read":
-                requests = whole(words[0])
-                elapsed = scaled(words[3].rstrip(","), TIME_UNITS_US)
-                received = scaled(words[4], BINARY_UNITS)
-                if requests is not None and elapsed is not None and received is not None:
-                    return requests, elapsed, received
-        last = self.block[-1]
-        raise FormatError(
-            "The wrk report is cut off before its totals.",
-            tool=NAME,
-            line=last.number,
-            found=last.text,
-            expected='a line such as "18000 requests in 3.00s, 2.10MB read"',
-        )
-
-    def _rate(self) -> str | None:
-        """The printed rate; None where the text ends in it, for then digits may be missing."""
-        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
-        return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
-
-    def _after(self, label: str) -> str | None:
-        for line in self.block:
-            if line.text.startswith(label):
-                words = line.text.removeprefix(label).split()
-                return words[0] if words else None
-        return None
-
-    def _non_2xx(self) -> int:
-        value = self._after("Non-2xx or 3xx responses:")
-        # The line is printed only when there are some.
-        return 0 if value is None else self._count(value)
-
-    def _printed_sockets(self) -> dict[str, int]:
-        label = "Socket errors:"
-        for line in self.block:
-            if line.text.startswith(label):
-                pairs = (part.split() for part in line.text.removeprefix(label).split(","))
-                return {pair[0]: self._count(pair[1]) for pair in pairs if len(pair) == 2}
-        return {}
-
-    def _count(self, word: str) -> int:
-        count = whole(word)
-        if count is None:
-            raise FormatError(
-                "The wrk report has an error count that is no number.",
-                tool=NAME,
-                found=word,
-                expected="a whole number",
-            )
-        return count
-
-    def _socket_errors(self) -> dict[str, int]:
-        printed = self._printed_sockets()
-        return {name: printed.get(name, 0) for name in ("connect", "read", "write", "timeout")}
-
-    def _tool_errors(self) -> dict[str, int]:
-        status = self._non_2xx()
-        return {
-            **self._printed_sockets(),
-            **({"Non-2xx or 3xx responses": status} if status else {}),
-        }
-
-    def _latency(self) -> tuple[Latency, float | None]:
-        row = next((line.words for line in self.block if line.words[:1] == ["Latency"]), [])
-        if row[1:2] == ["Distribution"]:
-            row = []
-        printed = self._distribution()
-        figures = [word for word in row[1:4] if scaled(word, TIME_UNITS_US) is not None]
-        steps = [step_us(word) for word in [*figures, *printed.values()]]
-        mean, stdev, highest = (scaled(word, TIME_UNITS_US) for word in [*row[1:4], "", "", ""][:3])
-        latency = Latency(
-            mean_us=mean,
-            stdev_us=stdev,
-            max_us=highest,
-            percentiles={key: scaled(word, TIME_UNITS_US) or 0.0 for key, word in printed.items()},
-        )
-        return latency, max((step for step in steps if step is not None), default=None)
-
-    def _distribution(self) -> dict[str, str]:
-        printed: dict[str, str] = {}
-        inside = False
-        for line in self.block:
-            words = line.words
-            if words[:2] == ["Latency", "Distribution"]:
-                inside = True
-            elif inside and len(words) == 2 and words[0].endswith("%"):
-                if scaled(words[1], TIME_UNITS_US) is not None:
-                    printed[_percent(words[0])] = words[1]
-            elif inside and words:
-                break
-        return printed
-
-    def _lua_json(self) -> dict[str, Any]:
-        """What a script's done() printed, where it is one JSON object on a line."""
-        for line in self.block:
-            if line.text.startswith("{") and line.text.endswith("}"):
-                try:
-                    return {"lua_json": orjson.loads(line.text)}
-                except orjson.JSONDecodeError:
-                    continue
-        return {}
-
-
-def _percent(word: str) -> str:
-    value = number(split_unit(word.rstrip("%"))[0])
-    return word.rstrip("%") if value is None else f"{value:g}"
-
-
-def _ok(requests: int, status: int | None, timeout: int | None) -> int | None:
-    # A late response may have a bad status as well: then neither count is the union.
-    if status is None or timeout is None or (status and timeout):
-        return None
-    return max(requests - status - timeout, 0)
-
-
-def _origin(latency: Latency) -> str | None:
-    if latency.percentiles:
-        return "percentiles"
-    return None if latency.mean_us is None else "summary"

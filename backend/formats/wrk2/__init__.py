@@ -1,0 +1,144 @@
+"""wrk2 (text, with and without --latency and -U).
+
+Loop: open, at a constant rate that the report does not name. Latency unit: printed per figure (us,
+ms, s), the spectrum in ms with three decimals. Success: status below 400; late requests (timeout)
+can count twice or finish later, so with any the successes are unknown. Percentiles:
+HdrHistogram's, counted from when a request should have been sent (corrected); the spectrum holds
+fewer requests than the report, since those of the calibration are dropped. With -U a second distribution counts from when
+it was sent: it is kept beside, never as the latency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.spectrum import Spectrum, is_header, read_spectrum
+from backend.formats.text import TIME_UNITS_US as UNITS
+from backend.formats.text import Line, Source, number, scaled
+from backend.formats.wrk.report import Report, is_wrk2, report_blocks
+
+NAME = "wrk2"
+MARKS = ("Thread calibration:", "HdrHistogram", "-nan")
+RECORDED = "HdrHistogram - Recorded Latency"
+UNCORRECTED = "HdrHistogram - Uncorrected Latency"
+MS = 1000.0
+
+
+def claims(source: Source) -> str | None:
+    """Why this is wrk2's output, or None."""
+    if is_wrk2(source.text) and report_blocks(source.lines):
+        return "a report as wrk prints it, with wrk2's calibration or HdrHistogram lines"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the sources, in order."""
+    blocks = [block for source in sources for block in report_blocks(source.lines)]
+    return [_read_or_refuse(block) for block in blocks]
+
+
+def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+    try:
+        return _trial(block)
+    except FormatError as refused:
+        refused.tool = NAME
+        return refused
+
+
+def _trial(block: Sequence[Line]) -> ParsedTrial:
+    if not is_wrk2("\n".join(line.text for line in block)):
+        raise FormatError(
+            "One of these reports may be wrk's: nothing in it is wrk2's own.",
+            line=block[0].number,
+            found=block[0].text,
+            expected="calibration or HdrHistogram lines, or one tool's reports at a time",
+        )
+    trial = Report(_without_distributions(block)).trial()
+    recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
+    spectrum = _spectrum(recorded)
+    percentiles = _percentiles(recorded)
+    latency = replace(trial.latency, percentiles=percentiles)
+    return replace(
+        trial,
+        tool=NAME,
+        loop="open",
+        requests_ok=None if trial.errors.get("timeout") else trial.requests_ok,
+        latency=latency if trial.requests_completed else Latency(),
+        latency_origin=_origin(trial, spectrum, percentiles),
+        latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
+        histogram=spectrum.histogram(unit_us=MS) if spectrum else None,
+        extra={**_calibration(block), **_extra(spectrum, uncorrected)},
+    )
+
+
+def _calibration(block: Sequence[Line]) -> dict[str, Any]:
+    count = sum(line.text.startswith("Thread calibration:") for line in block)
+    return {"calibration_lines": count} if count else {}
+
+
+def _origin(
+    trial: ParsedTrial, spectrum: Spectrum | None, percentiles: dict[str, float]
+) -> str | None:
+    if spectrum:
+        return "histogram"
+    return "percentiles" if percentiles else trial.latency_origin
+
+
+def _extra(spectrum: Spectrum | None, uncorrected: Sequence[Line]) -> dict[str, Any]:
+    extra: dict[str, Any] = {}
+    if spectrum:
+        extra["spectrum"] = spectrum.as_dict(unit=MS, suffix="_us")
+    second = _spectrum(uncorrected)
+    if second:
+        extra["uncorrected"] = {
+            "percentiles": _percentiles(uncorrected),
+            "spectrum": second.as_dict(unit=MS, suffix="_us"),
+        }
+    return extra
+
+
+def _without_distributions(block: Sequence[Line]) -> list[Line]:
+    """The lines that wrk prints too: what is between a distribution's head and its rule is not."""
+    kept, inside = [], False
+    for line in block:
+        inside = inside or "HdrHistogram - " in line.text
+        if not inside:
+            kept.append(line)
+        if line.text.startswith("-----"):
+            inside = False
+    return kept
+
+
+def _section(block: Sequence[Line], title: str) -> list[Line]:
+    """The lines of one distribution; none when it was not printed."""
+    start = next((at for at, line in enumerate(block) if title in line.text), None)
+    if start is None:
+        return []
+    rest = block[start:]
+    end = next((at for at, line in enumerate(rest) if line.text.startswith("-----")), len(rest))
+    return list(rest[:end])
+
+
+def _spectrum(section: Sequence[Line]) -> Spectrum | None:
+    start = next((at for at, line in enumerate(section) if is_header(line)), None)
+    return None if start is None else _nonempty(read_spectrum(section[start:], tool=NAME))
+
+
+def _nonempty(spectrum: Spectrum) -> Spectrum | None:
+    return spectrum if spectrum.total else None
+
+
+def _percentiles(section: Sequence[Line]) -> dict[str, float]:
+    printed: dict[str, float] = {}
+    for line in section[1:]:
+        words = line.words
+        if is_header(line) or line.text.startswith("Detailed"):
+            break
+        if len(words) == 2 and words[0].endswith("%"):
+            percent, value = number(words[0][:-1]), scaled(words[1], UNITS)
+            if percent is not None and value is not None:
+                printed[f"{percent:g}"] = value
+    return printed
