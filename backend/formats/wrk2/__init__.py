@@ -4,8 +4,8 @@ Loop: open, at a constant rate that the report does not name. Latency unit: prin
 ms, s), the spectrum in ms with three decimals. Success: status below 400; late requests (timeout)
 can count twice or finish later, so with any the successes are unknown. Percentiles:
 HdrHistogram's, counted from when a request should have been sent (corrected); the spectrum holds
-fewer requests than the report, since those of the calibration are dropped. With -U a second distribution counts from when
-it was sent: it is kept beside, never as the latency.
+fewer requests than the report, since those of the calibration are dropped. With -U a second
+distribution counts from when it was sent: it is kept beside, never as the latency.
 """
 
 from __future__ import annotations

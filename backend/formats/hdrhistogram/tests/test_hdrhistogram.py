@@ -45,7 +45,7 @@ def read(data):
 def test_a_distribution_keeps_its_figures_in_its_own_unit():
     trial = read(distribution())
     assert (trial.tool, trial.requests_completed) == ("hdrhistogram", len(VALUES))
-    assert trial.extra["spectrum"]["p50_value"] == pytest.approx(VALUES[199], rel=1e-3)
+    assert trial.extra["spectrum"]["p50_value"] == pytest.approx(VALUES[199], rel=0.05)
     assert (trial.latency_origin, trial.histogram, trial.latency.mean_us) == (None, None, None)
 
 
