@@ -59,7 +59,7 @@ def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A log with a header line and a row per request.
+    """A log with a row per request, below a header line unless `has_header` is false.
 
     `columns` are the names of the header that are wanted, as int, float or str; an empty cell of
     a number is null. `header` has all names, with `separator` between them. `is_whole` says of a
@@ -71,6 +71,7 @@ class Table:
     separator: str
     columns: Mapping[str, type]
     is_whole: Callable[[str], bool] | None = None
+    has_header: bool = True
 
     @property
     def names(self) -> list[str]:
@@ -88,7 +89,7 @@ class Table:
                 yield self._read(number, rows)
 
     def _rows(self, source: Source) -> Iterator[tuple[int, bytes]]:
-        begun = False
+        begun = not self.has_header
         for number, chunk in line_chunks(source):
             at, rows = (number, chunk) if begun else self._behind_header(number, chunk)
             begun = begun or at > number

@@ -39,6 +39,17 @@ ERROR_WORDS = (
     ("write", ("write:", "broken pipe")),
     ("read", ("EOF", "reset", "read:", "closed connection", "closed idle connection")),
 )
+# How such errors end.
+ERROR_ENDINGS = (
+    "EOF",
+    "refused",
+    "reset by peer",
+    "timeout",
+    "headers)",
+    "body)",
+    "host",
+    "broken pipe",
+)
 DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -298,6 +309,11 @@ def error_class(text: str) -> str:
         if any(word in text for word in words):
             return name
     return "other"
+
+
+def is_whole_error(text: str) -> bool:
+    """Whether a transport error at the end of a text has all of its words."""
+    return text.endswith(ERROR_ENDINGS)
 
 
 def counted_classes(counts: Mapping[str, int]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, counted_classes, number, whole
+from backend.formats.text import Line, counted_classes, is_whole_error, number, whole
 
 NAME = "hey"
 RESOLUTION_US = 100
@@ -16,8 +16,6 @@ STATUSES, ERRORS = "Status code distribution:", "Error distribution:"
 HISTOGRAM, LATENCIES = "Response time histogram:", "Latency distribution:"
 SECTIONS = (STATUSES, ERRORS, HISTOGRAM, LATENCIES, "Details (average, fastest, slowest):")
 TOTAL_DATA = ("Total data:", "Total Data Received:")
-# How the failures of Go's HTTP client end.
-ENDINGS = ("EOF", "refused", "reset by peer", "timeout", "headers)", "body)", "host", "broken pipe")
 # Half of the last digit of the total time and of the rate.
 ROUNDING = 0.00005
 
@@ -192,7 +190,7 @@ class Report:
     def _last_is_whole(self) -> bool:
         """Whether the last line, where the text ends in a failure, has all of its words."""
         last = self.texts[-1]
-        return not last.startswith("[") or last.endswith((" responses", *ENDINGS))
+        return not last.startswith("[") or last.endswith(" responses") or is_whole_error(last)
 
     def _printed_failures(self) -> dict[str, int]:
         found: dict[str, int] = {}
