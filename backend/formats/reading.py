@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.formats import ab, autocannon, hey, vegeta, wrk
+from backend.formats import ab, autocannon, bombardier, hey, plow, vegeta, wrk
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
@@ -47,7 +47,9 @@ TOOLS = {
         (
             ab,
             autocannon,
+            bombardier,
             hey,
+            plow,
             vegeta,
             wrk,
         ),
