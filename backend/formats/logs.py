@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -59,16 +59,19 @@ def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A log with a header line and a row per request.
+    """A log with a row per request, below a header line unless `has_header` is false.
 
     `columns` are the names of the header that are wanted, as int, float or str; an empty cell of
-    a number is null. `header` has all names, with `separator` between them.
+    a number is null. `header` has all names, with `separator` between them. `is_whole` says of a
+    last row without its line feed whether it is whole; without it, one with all cells is.
     """
 
     tool: str
     header: str
     separator: str
     columns: Mapping[str, type]
+    is_whole: Callable[[str], bool] | None = None
+    has_header: bool = True
 
     @property
     def names(self) -> list[str]:
@@ -86,13 +89,18 @@ class Table:
                 yield self._read(number, rows)
 
     def _rows(self, source: Source) -> Iterator[tuple[int, bytes]]:
-        begun = False
+        begun = not self.has_header
         for number, chunk in line_chunks(source):
             at, rows = (number, chunk) if begun else self._behind_header(number, chunk)
             begun = begun or at > number
-            is_cut = not chunk.endswith(b"\n") and self._cells(rows) < len(self.names) - 1
-            if begun and not is_cut:
+            if begun and (chunk.endswith(b"\n") or self._is_believed(rows)):
                 yield at, rows.rstrip(b"\r\n")
+
+    def _is_believed(self, row: bytes) -> bool:
+        """Whether the last row, which has no line feed, is taken for a whole one."""
+        if self._cells(row) < len(self.names) - 1:
+            return False
+        return self.is_whole is None or self.is_whole(row.decode(errors="replace"))
 
     def _behind_header(self, number: int, chunk: bytes) -> tuple[int, bytes]:
         """The rows behind the header line, with the first one's number; none without a header."""

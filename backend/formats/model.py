@@ -86,7 +86,8 @@ class ParsedTrial:
     bytes_received: int | None = None
     transfer_rate_bytes_s: float | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
-    tool_errors: Mapping[str, int] = field(default_factory=dict)
+    # None is a count that the tool keeps to itself.
+    tool_errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
     latency: Latency = field(default_factory=Latency)
     # samples, histogram, percentiles, summary or None

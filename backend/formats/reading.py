@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.formats import ab, autocannon, hdrhistogram, wrk, wrk2
+from backend.formats import ab, autocannon, bombardier, hdrhistogram, hey, plow, vegeta, wrk, wrk2
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
@@ -24,10 +24,19 @@ class Tool:
     claims: Callable[[Source], str | None]
     read: Callable[[Sequence[Source]], list[ParsedTrial | FormatError]]
     doc: str
+    # As `claims`, of files that are no text; None for a tool that writes none.
+    claims_binary: Callable[[Source], str | None] | None = None
 
 
 def _tool(module: Any) -> Tool:
-    return Tool(module.NAME, module.MARKS, module.claims, module.read, module.__doc__ or "")
+    return Tool(
+        module.NAME,
+        module.MARKS,
+        module.claims,
+        module.read,
+        module.__doc__ or "",
+        getattr(module, "claims_binary", None),
+    )
 
 
 # The one table of tools: a package with its captures, and a name here.
@@ -38,7 +47,11 @@ TOOLS = {
         (
             ab,
             autocannon,
+            bombardier,
             hdrhistogram,
+            hey,
+            plow,
+            vegeta,
             wrk,
             wrk2,
         ),
@@ -76,8 +89,6 @@ def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
     reasons: dict[str, str] = {}
     claimed: dict[str, list[Source]] = {}
     for source in sources:
-        if source.is_binary:
-            continue
         for name, why in claims_of(source).items():
             reasons.setdefault(name, why)
             claimed.setdefault(name, []).append(source)
@@ -96,12 +107,14 @@ def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
 
 def claims_of(source: Source) -> dict[str, str]:
     """Which tools claim the source, and why."""
-    return {
-        name: why
-        for name, tool in TOOLS.items()
-        if any(mark in source.text for mark in tool.marks)
-        and (why := tool.claims(source)) is not None
-    }
+    asked = {name: _claim(tool, source) for name, tool in TOOLS.items()}
+    return {name: why for name, why in asked.items() if why is not None}
+
+
+def _claim(tool: Tool, source: Source) -> str | None:
+    if source.is_binary:
+        return None if tool.claims_binary is None else tool.claims_binary(source)
+    return tool.claims(source) if any(mark in source.text for mark in tool.marks) else None
 
 
 def _nothing_known(sources: Sequence[Source]) -> FormatError:

@@ -25,6 +25,31 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 HTML_MARKS = ("<br", "</td>", "</th>", "</pre>", "<pre")
 TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
 BINARY_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+# As Go prints durations, the micro sign in both its forms.
+GO_UNITS_US = {
+    **TIME_UNITS_US,
+    "ns": 1e-3,
+    "µs": 1.0,
+    "μs": 1.0,
+}
+# Words of transport errors, as Go's HTTP clients say them; the first class with one is taken.
+ERROR_WORDS = (
+    ("timeout", ("timeout", "timed out", "deadline exceeded")),
+    ("connect", ("dial", "refused", "no such host", "unreachable", "no route to host")),
+    ("write", ("write:", "broken pipe")),
+    ("read", ("EOF", "reset", "read:", "closed connection", "closed idle connection")),
+)
+# How such errors end.
+ERROR_ENDINGS = (
+    "EOF",
+    "refused",
+    "reset by peer",
+    "timeout",
+    "headers)",
+    "body)",
+    "host",
+    "broken pipe",
+)
 DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -255,3 +280,45 @@ def step_us(word: str) -> float | None:
         return None
     decimals = len(digits.partition(".")[2])
     return max(1.0, round(factor / float(10**decimals), 6))
+
+
+def duration_us(word: str) -> float | None:
+    """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is none."""
+    total, digits, unit = 0.0, "", ""
+    for character in f"{word}0":
+        if (character.isdigit() or character == ".") and unit:
+            value, factor = number(digits), GO_UNITS_US.get(unit)
+            if value is None or factor is None:
+                return None
+            total, digits, unit = total + value * factor, "", ""
+        if character.isdigit() or character == ".":
+            digits += character
+        else:
+            unit += character
+    # Six digits after the point: what multiplying decimals by 1000 adds is noise.
+    return round(total, 6) if word and digits == "0" else None
+
+
+def error_class(text: str) -> str:
+    """The class of a transport error that a tool gives as free text; "other" if unknown."""
+    # The address of a request may hold any word: what counts stands behind it.
+    method, _, rest = text.partition(" ")
+    if method.isalpha() and rest.lstrip('"').startswith("http"):
+        text = rest.partition(" ")[2]
+    for name, words in ERROR_WORDS:
+        if any(word in text for word in words):
+            return name
+    return "other"
+
+
+def is_whole_error(text: str) -> bool:
+    """Whether a transport error at the end of a text has all of its words."""
+    return text.endswith(ERROR_ENDINGS)
+
+
+def counted_classes(counts: Mapping[str, int]) -> dict[str, int]:
+    """The counts of free error texts by class, 0 for the classes that none is of."""
+    classes = dict.fromkeys(("connect", "read", "write", "timeout", "other"), 0)
+    for text, count in counts.items():
+        classes[error_class(text)] += count
+    return classes

@@ -1,0 +1,207 @@
+"""bombardier's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import (
+    BINARY_UNITS,
+    TIME_UNITS_US,
+    Line,
+    counted_classes,
+    duration_us,
+    number,
+    scaled,
+    step_us,
+    whole,
+)
+
+NAME = "bombardier"
+INTRO = "Bombarding "
+HEADER = ["Statistics", "Avg", "Stdev", "Max"]
+ERRORS, THROUGHPUT = "Errors:", "Throughput:"
+CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
+# Below 0.85 KB a rate has no unit.
+SIZE_UNITS = {**BINARY_UNITS, "": 1, "PB": 1 << 50}
+# Until 0.4 the failed attempts were counted together, and called errored.
+OTHERS = ("others", "errored")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The lines of a run: what was asked for, if it is said, and the statistics, if reached."""
+
+    lines: Sequence[Line]
+    asked: str | None
+    is_reached: bool
+
+
+def find_reports(lines: Sequence[Line]) -> list[Found]:
+    """Every run in the lines, in order: it begins with what is asked for or with statistics."""
+    found: list[Found] = []
+    asked: Line | None = None
+    starts = [at for at, line in enumerate(lines) if _is_intro(line) or line.words == HEADER]
+    for at, end in pairwise([*starts, len(lines)]):
+        if _is_intro(lines[at]):
+            if asked is not None:
+                found.append(Found([asked], asked.text, is_reached=False))
+            asked = lines[at]
+        else:
+            found.append(Found(lines[at:end], asked.text if asked else None, is_reached=True))
+            asked = None
+    return found if asked is None else [*found, Found([asked], asked.text, is_reached=False)]
+
+
+def _is_intro(line: Line) -> bool:
+    return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
+
+
+def read_report(report: Found) -> ParsedTrial | FormatError:
+    """The trial of a run, or why there is none."""
+    try:
+        return _Report(report).trial()
+    except FormatError as refused:
+        return refused
+
+
+class _Report:
+    """One report, line by line."""
+
+    def __init__(self, report: Found) -> None:
+        self.report = report
+        self.texts = [line.text for line in report.lines if line.text]
+        # A last line that may have lost its end says nothing.
+        if report.lines[-1].text and not report.lines[-1].text.endswith("/s"):
+            self.texts.pop()
+
+    def trial(self) -> ParsedTrial:
+        counts = self._counts()
+        others = self._others()
+        if not self.report.is_reached or counts is None or others is None:
+            raise self._cut_off()
+        failures = dict(self._failures())
+        ended = any(text.startswith(THROUGHPUT) for text in self.texts)
+        # Before the last line some failures may be cut off.
+        known = ended or sum(failures.values()) == others
+        latency, step = self._latency()
+        bad = counts["4xx"] + counts["5xx"]
+        return ParsedTrial(
+            tool=NAME,
+            **self._asked(),
+            requests_completed=sum(counts.values()),
+            requests_ok=counts["2xx"] + counts["3xx"],
+            reported_rps=self._rate(),
+            transfer_rate_bytes_s=self._throughput(),
+            errors={**(self._classes(failures, others) if known else {}), "status": bad},
+            tool_errors=self._named(failures, others) if known else {},
+            status_counts=counts,
+            latency=latency,
+            latency_origin=_origin(latency),
+            latency_resolution_us=step,
+            incomplete=not ended,
+        )
+
+    def _cut_off(self) -> FormatError:
+        last = next((line for line in reversed(self.report.lines) if line.text), None)
+        return FormatError(
+            "The bombardier report is cut off before its HTTP codes and others.",
+            tool=NAME,
+            line=(last or self.report.lines[0]).number,
+            found=(last or self.report.lines[0]).text,
+            expected='lines such as "1xx - 0, 2xx - 1000, …" and "others - 0"',
+        )
+
+    def _asked(self) -> dict[str, Any]:
+        """URL, connections, and requests or duration, of "Bombarding … for 3s using …"."""
+        words = (self.report.asked or "").split()
+        if len(words) < 6 or words[-3] != "using":
+            return {}
+        asked: dict[str, Any] = {"url": words[1], "connections": whole(words[-2])}
+        if words[2] == "with":
+            return {**asked, "requested_requests": whole(words[3])}
+        microseconds = duration_us(words[3])
+        return {
+            **asked,
+            "requested_duration_s": None if microseconds is None else microseconds / 1e6,
+        }
+
+    def _row(self, label: str) -> list[str]:
+        """The three figures behind a label: average, standard deviation, maximum."""
+        for text in self.texts:
+            words = text.split()
+            if words[0] == label and len(words) == 4:
+                return words[1:]
+        return []
+
+    def _rate(self) -> float | None:
+        row = self._row("Reqs/sec")
+        return number(row[0]) if row else None
+
+    def _latency(self) -> tuple[Latency, float | None]:
+        row = self._row("Latency")
+        points = dict(self._points())
+        printed = [*row, *points.values()]
+        steps = [step for step in map(step_us, printed) if step is not None]
+        mean, stdev, highest = (scaled(word, TIME_UNITS_US) for word in row or ("", "", ""))
+        figures = {name: scaled(word, TIME_UNITS_US) for name, word in points.items()}
+        latency = Latency(
+            mean_us=mean,
+            stdev_us=stdev,
+            max_us=highest,
+            percentiles={name: figure for name, figure in figures.items() if figure is not None},
+        )
+        return latency, max(steps, default=None)
+
+    def _points(self) -> Iterator[tuple[str, str]]:
+        for text in self.texts:
+            words = text.split()
+            if len(words) == 2 and words[0].endswith("%") and whole(words[0][:-1]) is not None:
+                yield words[0][:-1], words[1]
+
+    def _counts(self) -> dict[str, int] | None:
+        for text in self.texts:
+            pairs = [part.split() for part in text.split(",")]
+            if text.startswith("1xx - ") and all(len(pair) == 3 for pair in pairs):
+                counts = {pair[0]: whole(pair[2]) for pair in pairs}
+                known = {name: count for name, count in counts.items() if count is not None}
+                return known if set(known) == set(CLASSES) else None
+        return None
+
+    def _others(self) -> int | None:
+        for text in self.texts:
+            words = text.split()
+            if len(words) == 3 and words[0] in OTHERS and words[1] == "-":
+                return whole(words[2])
+        return None
+
+    def _failures(self) -> Iterator[tuple[str, int]]:
+        position = self.texts.index(ERRORS) if ERRORS in self.texts else len(self.texts)
+        for text in self.texts[position + 1 :]:
+            message, dash, count = text.rpartition(" - ")
+            failed = whole(count) if dash else None
+            if failed is None:
+                return
+            yield message.strip(), failed
+
+    def _classes(self, failures: dict[str, int], others: int) -> dict[str, int]:
+        return {} if others and not failures else counted_classes(failures)
+
+    def _named(self, failures: dict[str, int], others: int) -> dict[str, int]:
+        """By text; where there are none, under the tool's word for all of them."""
+        return {"others": others} if others and not failures else failures
+
+    def _throughput(self) -> float | None:
+        for text in self.texts:
+            if text.startswith(THROUGHPUT) and text.endswith("/s"):
+                return scaled(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
+        return None
+
+
+def _origin(latency: Latency) -> str | None:
+    if latency.percentiles:
+        return "percentiles"
+    return None if latency.mean_us is None else "summary"

@@ -1,0 +1,110 @@
+"""hey -o csv: a row for each request that was answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from backend.formats.logs import Table
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import HEAD_BYTES, Source
+from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "hey"
+RESOLUTION_US = 100
+TIME, STATUS, OFFSET = "response-time", "status-code", "offset"
+PHASES = f"{TIME},DNS+dialup,DNS,Request-write,Response-delay,Response-read"
+# Oldest last: each version added columns.
+HEADERS = (f"{PHASES},{STATUS},{OFFSET}", f"{PHASES},{STATUS}", PHASES, TIME)
+KINDS: dict[str, type] = {TIME: float, STATUS: int, OFFSET: float}
+# A request of a month is a damaged row; in µs more would not fit 64 bits.
+MOST = {TIME: 31 * 24 * 3600, STATUS: 999, OFFSET: 366 * 24 * 3600}
+
+
+def header_of(source: Source) -> str | None:
+    """The line with the columns of hey's CSV; None when there is none."""
+    head = source.text[:HEAD_BYTES]
+    if TIME not in head:
+        return None
+    lines = {line.strip() for line in head.split("\n")}
+    return next((header for header in HEADERS if header in lines), None)
+
+
+def read_log(source: Source) -> ParsedTrial:
+    """The answered requests. Failed attempts have no row: how many there were is unknown."""
+    header = header_of(source) or ""
+    table = Table(
+        tool=NAME,
+        header=header,
+        separator=",",
+        columns={name: kind for name, kind in KINDS.items() if name in header.split(",")},
+        is_whole=_is_whole,
+    )
+    requests, statuses = Gathering(), Counter[int]()
+    for frame in table.frames(source):
+        columns = {name: _figures(name, frame[name]) for name in table.columns}
+        codes = columns.get(STATUS)
+        if codes is not None:
+            statuses.update(dict(frame[STATUS].value_counts().iter_rows()))
+        requests.add(
+            columns[TIME] * 1e6,
+            start_s=columns.get(OFFSET),
+            failed=None if codes is None else codes >= 400,
+        )
+    if not requests.completed:
+        raise FormatError(
+            "The hey CSV has no rows: no request was answered, or the file is cut off.",
+            tool=NAME,
+            found=header,
+            expected=f"rows of {len(table.names)} cells",
+        )
+    return _trial(requests, statuses if STATUS in table.columns else None)
+
+
+def _is_whole(row: str) -> bool:
+    """Whether the last cell has all its digits: four decimals, or the three of a status."""
+    cell = row.rstrip("\r").rpartition(",")[2]
+    digits, point, decimals = cell.partition(".")
+    return len(decimals) == 4 if point else len(digits) == 3
+
+
+def _figures(name: str, column: pl.Series) -> NDArray[Any]:
+    figures = column.to_numpy()
+    highest = MOST[name]
+    if column.null_count() or not (figures.min() >= 0 and figures.max() <= highest):
+        raise FormatError(
+            f"The hey CSV has a {name} that cannot be.",
+            tool=NAME,
+            found=f"{figures.min()} to {figures.max()}",
+            expected=f"in each row a number from 0 to {highest}",
+        )
+    return figures
+
+
+def _named(statuses: Mapping[int, int]) -> list[tuple[str, int]]:
+    return [(str(code), statuses[code]) for code in sorted(statuses)]
+
+
+def _trial(requests: Gathering, statuses: Mapping[int, int] | None) -> ParsedTrial:
+    bad = good = None
+    if statuses is not None:
+        bad = sum(count for code, count in statuses.items() if code >= 400)
+        good = sum(count for code, count in statuses.items() if 200 <= code < 400)
+    return ParsedTrial(
+        tool=NAME,
+        requests_completed=requests.completed,
+        requests_ok=good,
+        errors={"status": bad},
+        status_counts=None if statuses is None else dict(_named(statuses)),
+        latency_origin="samples",
+        latency_resolution_us=RESOLUTION_US,
+        samples=requests.completed,
+        histogram=requests.histogram,
+        timeline=requests.timeline(),
+    )

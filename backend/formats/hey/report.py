@@ -1,0 +1,246 @@
+"""hey's text, from boom's of 2014 to that of 0.1.5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Line, counted_classes, is_whole_error, number, whole
+
+NAME = "hey"
+RESOLUTION_US = 100
+# hey keeps status and latency of this many responses and no more.
+KEPT = 1_000_000
+STATUSES, ERRORS = "Status code distribution:", "Error distribution:"
+HISTOGRAM, LATENCIES = "Response time histogram:", "Latency distribution:"
+SECTIONS = (STATUSES, ERRORS, HISTOGRAM, LATENCIES, "Details (average, fastest, slowest):")
+TOTAL_DATA = ("Total data:", "Total Data Received:")
+# Half of the last digit of the total time and of the rate.
+ROUNDING = 0.00005
+
+
+def starts_of(lines: Sequence[Line]) -> list[int]:
+    """Where a summary begins: "Summary:", and next the total time, as only hey has it."""
+    return [
+        position
+        for position, line in enumerate(lines[:-1])
+        if line.text.endswith("Summary:")
+        and lines[position + 1].words[:1] == ["Total:"]
+        and lines[position + 1].words[2:3] in (["secs"], ["secs."])
+    ]
+
+
+class Report:
+    """One report, line by line."""
+
+    def __init__(self, block: Sequence[Line]) -> None:
+        self.block = block
+        self.texts = [line.text for line in block]
+        self.elapsed_s = self._seconds("Total:")
+        self.rps = self._rate()
+        self.bars = list(self._bars())
+        self.statuses = dict(self._statuses())
+        self.answered = sum(self.statuses.values())
+        # Before 0.1.0 failures stood behind all else, and Requests/sec left them out.
+        self.is_old = self._position(STATUSES) < self._position(LATENCIES)
+        self.failures = self._failures()
+
+    def trial(self) -> ParsedTrial:
+        if self.elapsed_s is None or not self._has_statuses():
+            raise self._cut_off()
+        missing = self._missing()
+        capped = missing and self.answered == KEPT
+        bad = sum(count for code, count in self.statuses.items() if code >= "400")
+        return ParsedTrial(
+            tool=NAME,
+            elapsed_s=self.elapsed_s,
+            requests_completed=None if capped else self.answered,
+            requests_ok=None if capped else self._good(),
+            reported_rps=self.rps,
+            bytes_received=self._bytes(),
+            errors=self._classes(None if capped else bad),
+            tool_errors=self.failures or {},
+            status_counts=None if capped else self.statuses,
+            latency=self._latency(),
+            latency_origin="percentiles" if self._points() else "summary" if self.bars else None,
+            latency_resolution_us=RESOLUTION_US,
+            incomplete=not self._has_latencies() or (missing and not capped),
+            disagreements=self._disagreements(capped),
+            extra=self._histogram(),
+        )
+
+    def _cut_off(self) -> FormatError:
+        last = next((line for line in reversed(self.block) if line.text), self.block[0])
+        return FormatError(
+            "The hey report is cut off before the end of its status codes.",
+            tool=NAME,
+            line=last.number,
+            found=last.text,
+            expected=f'"{STATUSES}" and lines such as "[200] 1000 responses"',
+        )
+
+    def _position(self, title: str) -> int:
+        """Where a section begins; behind the end when it is not there."""
+        return self.texts.index(title) if title in self.texts else len(self.texts)
+
+    def _section(self, title: str) -> Iterator[str]:
+        rest = self.texts[self._position(title) + 1 :]
+        return takewhile(lambda text: text not in SECTIONS, rest)
+
+    def _has_statuses(self) -> bool:
+        """Whether all lines of status codes are there: they add up to the bars' counts."""
+        if self._position(STATUSES) == len(self.texts):
+            return False
+        if self.is_old:
+            return self._position(HISTOGRAM) < len(self.texts)
+        return self.answered == sum(count for _, count in self.bars)
+
+    def _has_latencies(self) -> bool:
+        """Whether the percentiles are all there; a small sample has none for 99 %."""
+        reached = self._position(LATENCIES) < len(self.texts)
+        return reached and (self.answered < 100 or "99" in self._points())
+
+    def _seconds(self, label: str) -> float | None:
+        """The first figure of that name: details have the same names further on."""
+        for text in self.texts:
+            words = text.removeprefix(label).split()
+            if text.startswith(label) and words[1:] in (["secs"], ["secs."]):
+                return number(words[0])
+        return None
+
+    def _rate(self) -> float | None:
+        words = next((text.split() for text in self.texts if text.startswith("Requests/sec:")), [])
+        # All four decimals, or it is cut off.
+        whole_figure = len(words) == 2 and len(words[1].partition(".")[2]) == 4
+        return number(words[1]) if whole_figure else None
+
+    def _bytes(self) -> int | None:
+        for text in self.texts:
+            if text.startswith(TOTAL_DATA) and text.endswith(("bytes", "bytes.")):
+                return whole(text.split()[-2])
+        return None
+
+    def _bars(self) -> Iterator[tuple[float, int]]:
+        """The upper edge of each bar in µs, and how many responses it stands for."""
+        for text in self._section(HISTOGRAM):
+            words = text.partition("|")[0].split()
+            mark = number(words[0]) if len(words) == 2 and "|" in text else None
+            count = whole(words[1].strip("[]")) if mark is not None else None
+            if mark is not None and count is not None:
+                yield round(mark * 1e6, 6), count
+
+    def _histogram(self) -> dict[str, list[list[float]]]:
+        whole_histogram = sum(count for _, count in self.bars) == self.answered
+        return {"histogram": [list(bar) for bar in self.bars]} if whole_histogram else {}
+
+    def _statuses(self) -> Iterator[tuple[str, int]]:
+        for text in self._section(STATUSES):
+            words = text.split()
+            if len(words) == 3 and words[0].startswith("[") and words[2] == "responses":
+                count = whole(words[1])
+                if count is not None:
+                    yield words[0].strip("[]"), count
+
+    def _good(self) -> int:
+        return sum(count for code, count in self.statuses.items() if "200" <= code < "400")
+
+    def _points(self) -> dict[str, float]:
+        points: dict[str, float] = {}
+        for text in self._section(LATENCIES):
+            words = text.split()
+            if len(words) == 4 and words[0].endswith("%") and words[3] in ("secs", "secs."):
+                seconds = number(words[2])
+                if seconds is not None:
+                    points[words[0].rstrip("%")] = round(seconds * 1e6, 6)
+        # "0% in 0.0000 secs" stands where the sample was too small.
+        points.pop("0", None)
+        return points
+
+    def _latency(self) -> Latency:
+        if not self.bars:
+            return Latency()
+        mean, lowest, highest = map(self._us, ("Average:", "Fastest:", "Slowest:"))
+        # The sum over all, divided by those kept.
+        wrong = self.answered > KEPT or (self.answered == KEPT and self._missing())
+        return Latency(
+            mean_us=None if wrong else mean,
+            min_us=lowest,
+            max_us=highest,
+            percentiles=self._points(),
+        )
+
+    def _us(self, label: str) -> float | None:
+        seconds = self._seconds(label)
+        return None if seconds is None else round(seconds * 1e6, 6)
+
+    def _classes(self, bad: int | None) -> dict[str, int | None]:
+        if self.failures is None:
+            return {} if self.is_old else {"status": bad}
+        return {**counted_classes(self.failures), "status": bad}
+
+    def _failures(self) -> dict[str, int] | None:
+        """The failed attempts by text; None where the text may have lost some."""
+        found = self._printed_failures()
+        attempts, rounding = self._attempts()
+        counted = self.answered + sum(found.values())
+        proven = rounding < 0.5 and abs(attempts - counted) <= rounding
+        return found if self._is_ended() or (proven and self._last_is_whole()) else None
+
+    def _last_is_whole(self) -> bool:
+        """Whether the last line, where the text ends in a failure, has all of its words."""
+        last = self.texts[-1]
+        return not last.startswith("[") or last.endswith(" responses") or is_whole_error(last)
+
+    def _printed_failures(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for text in self._section(ERRORS):
+            count_word, _, message = text.partition("]")
+            count = whole(count_word[1:]) if count_word.startswith("[") else None
+            if count is not None and message.strip():
+                found[message.strip()] = count
+        return found
+
+    def _is_ended(self) -> bool:
+        """Whether the text goes on behind the errors, or behind the place where they would be."""
+        if self._position(ERRORS) < len(self.texts):
+            return self.texts[-2:] == ["", ""] or not self._section_ends_text(ERRORS)
+        return not self.is_old and self.texts[-3:] == ["", "", ""]
+
+    def _section_ends_text(self, title: str) -> bool:
+        """Whether nothing but the section's own lines stands behind its title."""
+        return all(text.startswith("[") or not text for text in self._section(title))
+
+    def _attempts(self) -> tuple[float, float]:
+        """Attempts by rate and time, and how far off they may be; infinite where unknown."""
+        if self.is_old or not self.elapsed_s or self.rps is None or not self._counts_attempts():
+            return 0.0, float("inf")
+        return self.rps * self.elapsed_s, (self.rps + self.elapsed_s) * ROUNDING
+
+    def _counts_attempts(self) -> bool:
+        """Whether Requests/sec counts failures: then a blank line follows it, and data or none."""
+        behind = next(
+            (at for at, text in enumerate(self.texts) if text.startswith("Requests/sec:")), 0
+        )
+        following = self.texts[behind + 1 : behind + 3]
+        return following[:1] == [""] and (
+            following[1:] == [""] or following[-1].startswith(TOTAL_DATA)
+        )
+
+    def _missing(self) -> bool:
+        """Whether rate and time speak of more attempts than responses and failures."""
+        attempts, rounding = self._attempts()
+        printed = sum(self._printed_failures().values())
+        return attempts - self.answered - printed > max(rounding, 0.5)
+
+    def _disagreements(self, capped: bool) -> tuple[str, ...]:
+        attempts, rounding = self._attempts()
+        if capped:
+            return (
+                f"rate and time speak of {attempts:.0f} attempts; hey keeps status and latency "
+                f"of the first {KEPT} responses only",
+            )
+        counted = self.answered + sum(self._printed_failures().values())
+        if counted - attempts > max(rounding, 0.5) and rounding != float("inf"):
+            return (f"{counted} attempts are listed, rate and time speak of {attempts:.0f}",)
+        return ()

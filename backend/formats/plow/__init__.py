@@ -1,0 +1,181 @@
+"""plow (text, --json; of snapshots that follow each other the last one is the result).
+
+Loop: closed, also with --rate. Latency unit: durations of Go cut to µs, bare seconds with
+--seconds. Success: status 2xx and 3xx, ours, for plow knows classes only; unknown when attempts
+failed, for a failed attempt can be counted under the status of an earlier one. Percentiles: a
+streaming estimate over all attempts, failed ones too. Count and RPS include failed attempts;
+completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms before 1.1). Rates of
+bytes are in steps of 1024. URL and asked load stand on stderr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.plow.table import find_tables, is_snapshot, read_table
+from backend.formats.plow.trial import Asked, Figures, asked_in, trial_of
+from backend.formats.text import Document, Source
+
+NAME = "plow"
+MARKS = ("Elapsed", "connection(s).")
+JSON_KEYS = frozenset(("Summary", "Statistics", "Percentiles", "Histograms"))
+
+
+def claims(source: Source) -> str | None:
+    """Why this is plow's output, or None."""
+    if _results(source):
+        return "a JSON object has plow's keys (Summary, Statistics, Percentiles, Histograms)"
+    tables = find_tables(source)
+    if tables:
+        return f"line {tables[0][0].number} says Summary, the next Elapsed"
+    for line in source.lines:
+        if asked_in(line) is not None:
+            return f"line {line.number} is plow's line of what it was asked for"
+    return None
+
+
+def _results(source: Source) -> list[Document]:
+    if '"Percentiles"' not in source.text:
+        return []
+    return [
+        document
+        for document in source.documents
+        if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
+    ]
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the sources; what another file says was asked for belongs to the one run."""
+    found = [runs for source in sources if (runs := _runs(source))]
+    if len(found) != 1:
+        raise FormatError(
+            "The plow files hold no result, or several.",
+            tool=NAME,
+            found=", ".join(source.artefact.name for source in sources),
+            expected="one file with a summary, and stderr beside it",
+        )
+    if len(found[0]) > 1 or len(sources) == 1:
+        return found[0]
+    asked = [one for source in sources for line in source.lines if (one := asked_in(line))]
+    return [_with(entry, asked[0]) if asked else entry for entry in found[0]]
+
+
+def _with(entry: ParsedTrial | FormatError, asked: Asked) -> ParsedTrial | FormatError:
+    if isinstance(entry, FormatError):
+        return entry
+    return replace(
+        entry,
+        url=asked.url,
+        requested_requests=asked.requests,
+        requested_duration_s=asked.duration_s,
+        connections=asked.connections if entry.connections is None else entry.connections,
+    )
+
+
+def _runs(source: Source) -> list[ParsedTrial | FormatError]:
+    return _json_runs(source) or _table_runs(source)
+
+
+def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
+    tables = find_tables(source)
+    runs = [
+        read_table(table, _asked_before(source, table[0].number))
+        for table in tables
+        if not is_snapshot(table)
+    ]
+    if tables and is_snapshot(tables[-1]):
+        last = tables[-1][-1]
+        runs.append(_cut_off(last.number, last.text))
+    return runs
+
+
+def _json_runs(source: Source) -> list[ParsedTrial | FormatError]:
+    results = _results(source)
+    runs = [
+        _read_or_refuse(one, _asked_before(source, one.line))
+        for one, following in pairwise([*results, None])
+        if one is not None and not _replaces(source, one, following)
+    ]
+    broken = [
+        document
+        for document in source.documents
+        if results and document.value is None and document.line > results[-1].line
+    ]
+    # A prompt can begin with a bracket, a snapshot begins with a brace alone.
+    for document in broken:
+        if any(line.text == "{" for line in source.lines if line.number == document.line):
+            runs[-1] = _cut_off(document.fault_line, document.fault)
+    return runs
+
+
+def _replaces(source: Source, one: Document, following: Document | None) -> bool:
+    """Whether the following snapshot goes on where this one ended, in the same run."""
+    if following is None:
+        return False
+    between = (line for line in source.lines if one.line < line.number < following.line)
+    if any(NAME in line.text or asked_in(line) is not None for line in between):
+        return False
+    try:
+        return bool(one.value["Summary"]["Count"] <= following.value["Summary"]["Count"])
+    except (KeyError, TypeError):
+        return False
+
+
+def _asked_before(source: Source, number: int) -> Asked:
+    above = (line for line in reversed(source.lines) if line.number < number)
+    return next((asked for line in above if (asked := asked_in(line)) is not None), Asked())
+
+
+def _cut_off(line: int, found: str) -> FormatError:
+    return FormatError(
+        "The plow output is cut off: each snapshot was to be replaced by a later one.",
+        tool=NAME,
+        line=line,
+        found=found,
+        expected="the last snapshot, whole, as plow prints it at the end",
+    )
+
+
+def _read_or_refuse(document: Document, asked: Asked) -> ParsedTrial | FormatError:
+    try:
+        return trial_of(_figures(document.value), asked)
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        return FormatError(
+            "The plow JSON lacks a figure or has one of another kind.",
+            tool=NAME,
+            line=document.line,
+            found=f"{type(wrong).__name__}: {wrong}",
+            expected="the object that plow --json prints",
+        )
+
+
+def _figures(document: Mapping[str, Any]) -> Figures:
+    summary = document["Summary"]
+    rps = summary["RPS"]
+    if type(rps) not in (int, float) or not 0 <= rps < 1e15:
+        raise ValueError(f"RPS is {rps!r}")
+    return Figures(
+        elapsed=summary["Elapsed"],
+        count=_count(summary["Count"]),
+        codes=_counts(summary["Counts"]),
+        rps=float(rps),
+        concurrency=_count(summary["Concurrency"]) if "Concurrency" in summary else None,
+        reads=summary["Reads"],
+        failures=_counts(document.get("Error", {})),
+        latency=document["Statistics"]["Latency"],
+        percentiles=document["Percentiles"],
+    )
+
+
+def _counts(block: Mapping[str, Any]) -> dict[str, int]:
+    return {str(name): _count(count) for name, count in block.items()}
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(f"{value!r} is no count")
+    return value

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from backend.formats import FormatError, RawArtefact, parse
+
+CAPTURES = Path(__file__).parent.parent / "captures"
+TEXT = (CAPTURES / "c10-n2000-text" / "stdout").read_text()
+EVERY = (CAPTURES / "every-text" / "stdout").read_text()
+SNAPSHOTS = (CAPTURES / "c10-n600-snapshots-json" / "stdout").read_text()
+TIMEOUTS = (CAPTURES / "timeouts-text" / "stdout").read_text()
+INTRO = "Benchmarking http://127.0.0.1:8080/ for 1m0s using 10 connection(s).\n"
+
+
+def read(*texts):
+    return parse([RawArtefact.of(f"file{at}", text.encode()) for at, text in enumerate(texts)])
+
+
+def test_status_codes_that_count_failed_attempts_are_a_disagreement():
+    (trial,) = read(TIMEOUTS)
+    assert trial.requests_ok is None
+    assert trial.disagreements == (
+        "the status codes stand for 59 responses, Count less errors is 54",
+    )
+    (with_500s,) = read(TIMEOUTS.replace("2xx", "5xx"))
+    assert with_500s.errors["status"] is None
+
+
+def test_stderr_says_what_was_asked_for():
+    (trial,) = read(TEXT, INTRO)
+    assert (trial.url, trial.requested_duration_s) == ("http://127.0.0.1:8080/", 60.0)
+    with pytest.raises(FormatError, match="no result"):
+        read(INTRO)
+
+
+def test_two_runs_in_one_paste():
+    first, last = read(f"$ plow a\n{INTRO}\n{TEXT}$ plow b\n{TIMEOUTS}")
+    assert (first.url, first.requests_completed) == ("http://127.0.0.1:8080/", 2000)
+    assert last.requests_completed == 54
+    json = SNAPSHOTS[SNAPSHOTS.rindex('{\n  "Summary"') :]
+    assert [run.requests_completed for run in read(f"{json}$ plow b\n{SNAPSHOTS}")] == [600, 600]
+
+
+def test_output_that_ends_in_a_snapshot_is_refused():
+    with pytest.raises(FormatError, match="cut off: each snapshot was to be replaced"):
+        read(EVERY[: EVERY.rindex("Summary")])
+    with pytest.raises(FormatError, match="cut off: each snapshot was to be replaced"):
+        read(SNAPSHOTS[:-100])
+
+
+def test_text_cut_before_its_latencies_is_refused_and_behind_them_incomplete():
+    for end in ("RPS", "Writes", "Statistics", "13.285ms\n"):
+        with pytest.raises(FormatError, match="cut off before its latency row"):
+            read(TEXT[: TEXT.index(end)])
+    (trial,) = read(TEXT[: TEXT.index("  1.014ms")])
+    assert (trial.latency.max_us, trial.latency.percentiles, trial.incomplete) == (13285, {}, True)
+
+
+def test_text_of_versions_without_concurrency_is_read():
+    old = "".join(line for line in TEXT.splitlines(True) if "Concurrency" not in line)
+    (trial,) = read(old.replace("200ms", "281ms"))
+    assert (trial.connections, trial.elapsed_s) == (None, 0.281)
+
+
+def test_a_json_with_a_figure_of_another_kind_is_refused():
+    with pytest.raises(FormatError, match="lacks a figure"):
+        read(
+            SNAPSHOTS[SNAPSHOTS.rindex('{\n  "Summary"') :].replace('"Count": 600', '"Count": "x"')
+        )

@@ -1,0 +1,136 @@
+"""From plow's figures, of JSON or text, to a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from backend.formats.model import Latency, ParsedTrial
+from backend.formats.text import Line, counted_classes, duration_us, number, whole
+
+NAME = "plow"
+RESOLUTION_US = 1
+MEGABYTE = 1 << 20
+INTRO = "Benchmarking "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a snapshot says, words as printed."""
+
+    elapsed: str
+    count: int
+    codes: Mapping[str, int]
+    rps: float
+    # Not printed before 1.1.
+    concurrency: int | None
+    reads: str
+    failures: Mapping[str, int]
+    # Min, Mean, StdDev, Max.
+    latency: Mapping[str, str]
+    # Keys as "P99.9".
+    percentiles: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What plow says on stderr that it was asked for."""
+
+    url: str | None = None
+    requests: int | None = None
+    duration_s: float | None = None
+    connections: int | None = None
+
+
+def asked_in(line: Line) -> Asked | None:
+    """What a line such as "Benchmarking URL for 3s using 10 connection(s)." says."""
+    words = line.words
+    if not line.text.startswith(INTRO) or words[-1] != "connection(s)." or words[-3] != "using":
+        return None
+    after = dict(pairwise(words))
+    microseconds = duration_us(after.get("for", ""))
+    return Asked(
+        words[1],
+        whole(after.get("with", "")),
+        None if microseconds is None else microseconds / 1e6,
+        whole(words[-2]),
+    )
+
+
+def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> ParsedTrial:
+    """The trial; raises ValueError for a figure that is none or contradicts another."""
+    failed = sum(figures.failures.values())
+    completed = figures.count - failed
+    if completed < 0:
+        raise ValueError(f"{failed} errors of {figures.count} requests")
+    concurrency = figures.concurrency
+    measured = figures.count > 0
+    return ParsedTrial(
+        tool=NAME,
+        url=asked.url,
+        connections=asked.connections if concurrency is None else concurrency,
+        requested_requests=asked.requests,
+        requested_duration_s=asked.duration_s,
+        elapsed_s=_seconds(figures.elapsed),
+        requests_completed=completed,
+        requests_ok=None if failed else sum(figures.codes.get(key, 0) for key in ("2xx", "3xx")),
+        reported_rps=figures.rps,
+        transfer_rate_bytes_s=_rate(figures.reads),
+        errors={**counted_classes(figures.failures), "status": _bad(figures.codes, completed)},
+        tool_errors=figures.failures,
+        status_counts=figures.codes,
+        latency=_latency(figures) if measured else Latency(),
+        latency_origin="percentiles" if measured and figures.percentiles else None,
+        latency_resolution_us=RESOLUTION_US,
+        incomplete=incomplete,
+        disagreements=_disagreements(figures.codes, completed),
+    )
+
+
+def _bad(codes: Mapping[str, int], completed: int) -> int | None:
+    """Answers with 4xx and 5xx; a failed attempt can only add to them, so none is none."""
+    bad = codes.get("4xx", 0) + codes.get("5xx", 0)
+    return None if bad and sum(codes.values()) != completed else bad
+
+
+def _disagreements(codes: Mapping[str, int], completed: int) -> tuple[str, ...]:
+    counted = sum(codes.values())
+    if counted == completed:
+        return ()
+    return (f"the status codes stand for {counted} responses, Count less errors is {completed}",)
+
+
+def _latency(figures: Figures) -> Latency:
+    of = {name: latency_us(word) for name, word in figures.latency.items()}
+    return Latency(
+        mean_us=of["Mean"],
+        stdev_us=of["StdDev"],
+        min_us=of["Min"],
+        max_us=of["Max"],
+        percentiles={
+            name.removeprefix("P"): latency_us(word) for name, word in figures.percentiles.items()
+        },
+    )
+
+
+def latency_us(word: str) -> float:
+    """The µs of a duration, or of bare seconds; raises ValueError for others."""
+    microseconds, seconds = duration_us(word), number(word)
+    if microseconds is None and seconds is None:
+        raise ValueError(f"{word!r} is no time")
+    return round(seconds * 1e6, 6) if seconds is not None else microseconds or 0.0
+
+
+def _seconds(word: str) -> float:
+    microseconds = duration_us(word)
+    if microseconds is None:
+        raise ValueError(f"{word!r} is no duration")
+    return microseconds / 1e6
+
+
+def _rate(word: str) -> float:
+    megabytes = number(word.removesuffix("MB/s"))
+    if megabytes is None or not word.endswith("MB/s"):
+        raise ValueError(f"{word!r} is no rate in MB/s")
+    return round(megabytes * MEGABYTE, 6)

@@ -1,0 +1,40 @@
+import pytest
+
+from backend.formats.text import counted_classes, duration_us, error_class
+
+
+@pytest.mark.parametrize(
+    ("word", "us"),
+    [
+        ("29.839ms", 29839.0),
+        ("1m2.5s", 62.5e6),
+        ("1h0m0s", 3600e6),
+        ("0s", 0.0),
+        ("1.12µs", 1.12),
+        ("800ns", 0.8),
+        ("+Inf", None),
+        ("12", None),
+        ("3ms2", None),
+        ("1.2.3s", None),
+        ("", None),
+    ],
+)
+def test_a_duration_of_go_is_read_whole_or_not_at_all(word, us):
+    assert duration_us(word) == us
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('Get "http://host/dial": EOF', "read"),
+        ("Get http://host/: dial tcp 127.0.0.1:80: connect: connection refused", "connect"),
+        ("dial tcp 10.0.0.1:80: i/o timeout", "timeout"),
+        ('Get "http://host/": context deadline exceeded (Client.Timeout exceeded)', "timeout"),
+        ("read tcp 127.0.0.1:1->127.0.0.1:2: read: connection reset by peer", "read"),
+        ("write tcp 127.0.0.1:1->127.0.0.1:2: write: broken pipe", "write"),
+        ("x509: certificate signed by unknown authority", "other"),
+    ],
+)
+def test_a_free_error_text_has_a_class(text, name):
+    assert error_class(text) == name
+    assert counted_classes({text: 3})[name] == 3

@@ -1,0 +1,116 @@
+"""vegeta (results as gob, JSON lines, CSV; reports as text, JSON, hist, hdrplot).
+
+Loop: open; -rate=0 with -max-workers is closed and looks the same. Latency unit: ns in results
+and JSON, durations of Go rounded to the next unit in the text, ms in hdrplot. Success: 200 to 399.
+Percentiles: of a t-digest over all attempts, failed ones too, 0.1 to 1 % off; ours are of the
+results, attempts without an answer left out. Status code 0 is an attempt without an answer; the
+report lists error texts without counts, so their classes are known where all are of one class.
+The reported rate is of successes (before 12.6: of requests sent). With -max-workers reached the
+latencies are not corrected for coordinated omission. Duration [total], alone in versions before
+4, leaves out the wait for the last answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Source
+from backend.formats.vegeta.gob import is_gob, read_gob
+from backend.formats.vegeta.report import find_reports, read_reports
+from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read_json_lines
+
+NAME = "vegeta"
+# The comma is of the CSV, which has no header; what else it needs is asked of its first line.
+MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")
+COUNTS = ("requests_completed", "requests_ok", "bytes_received")
+
+
+def claims(source: Source) -> str | None:
+    """Why this is vegeta's output, or None."""
+    if is_json_lines(source):
+        return "the lines are JSON objects with vegeta's keys (seq, latency, bytes_in)"
+    if is_csv(source):
+        return "the first line has the cells of vegeta encode -to csv"
+    reports = find_reports(source)
+    return f"line {reports[0].line} begins vegeta's {reports[0].kind}" if reports else None
+
+
+def claims_binary(source: Source) -> str | None:
+    """Why this is vegeta's binary output, or None."""
+    return (
+        "the first message of the gob stream describes vegeta's Result" if is_gob(source) else None
+    )
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the sources; of several files, the richest gives the figures of the trial."""
+    if len(sources) == 1:
+        return _entries(sources[0])[1]
+    ranked = sorted((_entries(source) for source in sources), key=lambda entry: entry[0])
+    trials = [entry for _, entries in ranked for entry in entries]
+    refused = next((entry for entry in trials if isinstance(entry, FormatError)), None)
+    if refused is not None:
+        raise refused
+    if len(trials) != len(sources):
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(trials)} runs in {len(sources)} files",
+            expected="one run in each file",
+        )
+    return [_joined([trial for trial in trials if isinstance(trial, ParsedTrial)])]
+
+
+def _entries(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
+    """The runs of a source, and how rich they are: 0 for every request."""
+    if source.is_binary:
+        return 0, [read_gob(source)]
+    if is_json_lines(source):
+        return 0, [read_json_lines(source)]
+    if is_csv(source):
+        return 0, [read_csv(source)]
+    return read_reports(source)
+
+
+def _joined(trials: Sequence[ParsedTrial]) -> ParsedTrial:
+    first = trials[0]
+    for other in trials[1:]:
+        first = replace(
+            first,
+            elapsed_s=other.elapsed_s if first.elapsed_s is None else first.elapsed_s,
+            requests_completed=_either(first.requests_completed, other.requests_completed),
+            requests_ok=_either(first.requests_ok, other.requests_ok),
+            bytes_received=_either(first.bytes_received, other.bytes_received),
+            status_counts=first.status_counts or other.status_counts,
+            errors=first.errors or other.errors,
+            tool_errors=first.tool_errors or other.tool_errors,
+            reported_rps=first.reported_rps or other.reported_rps,
+            latency=other.latency if first.latency == Latency() else first.latency,
+            extra={**other.extra, **first.extra},
+            disagreements=(*first.disagreements, *_disagreements(first, other)),
+        )
+    return first
+
+
+def _either(first: int | None, other: int | None) -> int | None:
+    return other if first is None else first
+
+
+def _disagreements(first: ParsedTrial, other: ParsedTrial) -> list[str]:
+    pairs = [(name, getattr(first, name), getattr(other, name)) for name in COUNTS]
+    found = [
+        f"{name} is {one} in one file and {two} in another"
+        for name, one, two in pairs
+        if None not in (one, two) and one != two
+    ]
+    return found + [
+        f"{name} is {one:g} in one file and {two:g} in another"
+        for name, one, two in (
+            ("elapsed_s", first.elapsed_s, other.elapsed_s),
+            ("latency max", first.latency.max_us, other.latency.max_us),
+        )
+        # Texts round to the next unit: at most one part in 60 of what they say.
+        if one is not None and two is not None and abs(one - two) > max(one, two) / 60
+    ]

@@ -1,0 +1,363 @@
+"""vegeta's reports: text, JSON, hist and hdrplot; with -every, each replaces the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import (
+    Line,
+    Source,
+    blocks,
+    counted_classes,
+    duration_us,
+    error_class,
+    is_whole_error,
+    number,
+    whole,
+)
+
+NAME = "vegeta"
+# What -every prints to clear the screen before each report but the last.
+CLEAR = b"\x1b[2J"
+JSON, TEXT, HDRPLOT, HISTOGRAM = "JSON report", "text report", "hdrplot", "hist report"
+# As rich as they are in figures; 0 is for the results themselves.
+RANKS = {JSON: 1, TEXT: 2, HDRPLOT: 3, HISTOGRAM: 4}
+JSON_KEYS = frozenset(("latencies", "bytes_in", "bytes_out", "requests", "status_codes"))
+NS_STEP_US = 0.001
+# What is rounded is rounded to a unit below the one that is printed.
+STEPS_US = {"h": 60e6, "m": 1e6, "s": 1e3, "ms": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A report in a source: its kind, its first line's number, its lines or its object."""
+
+    kind: str
+    line: int
+    body: Any
+
+
+def find_reports(source: Source) -> list[Found]:
+    """Every report in the source, in order, the replaced ones too."""
+    if '"bytes_in"' in source.text:
+        return [
+            Found(JSON, document.line, document.value)
+            for document in source.documents
+            if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
+        ]
+    lines = source.lines
+    starts = [position for position, line in enumerate(lines) if _kind(line)]
+    return [Found(_kind(block[0]) or "", block[0].number, block) for block in blocks(lines, starts)]
+
+
+def _kind(line: Line) -> str | None:
+    words = line.words
+    if words[:1] == ["Requests"] and words[1:2] and words[1].startswith("[total"):
+        return TEXT
+    if words == ["Value(ms)", "Percentile", "TotalCount", "1/(1-Percentile)"]:
+        return HDRPLOT
+    return HISTOGRAM if words == ["Bucket", "#", "%", "Histogram"] else None
+
+
+def read_reports(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
+    """How rich the reports are, and their trials; a replaced one is none."""
+    found = find_reports(source)
+    cleared = _cleared_lines(source)
+    entries = [_read_or_refuse(report) for report in found if report.line not in cleared]
+    last = found[-1]
+    if last.line in cleared:
+        entries.append(
+            FormatError(
+                "The vegeta reports are cut off: each of them was to be replaced by a later one.",
+                tool=NAME,
+                line=last.line,
+                found=f"a {last.kind} that -every printed in between",
+                expected="the last report, which stands without a clearing of the screen",
+            )
+        )
+    return RANKS[last.kind], entries
+
+
+def _cleared_lines(source: Source) -> set[int]:
+    if CLEAR not in source.data:
+        return set()
+    return {at for at, line in enumerate(source.data.split(b"\n"), 1) if CLEAR in line}
+
+
+def _read_or_refuse(report: Found) -> ParsedTrial | FormatError:
+    try:
+        return READERS[report.kind](report.body)
+    except FormatError as refused:
+        return refused
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as wrong:
+        return FormatError(
+            f"The vegeta {report.kind} lacks a figure or has one of another kind.",
+            tool=NAME,
+            line=report.line,
+            found=f"{type(wrong).__name__}: {wrong}",
+            expected="the report as vegeta prints it",
+        )
+
+
+def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
+    latencies = report["latencies"]
+    points = {
+        key.removesuffix("th"): _us(value) for key, value in latencies.items() if key.endswith("th")
+    }
+    wait = report.get("wait")
+    rate = report.get("throughput", report.get("rate"))
+    requests = _count(report["requests"])
+    return _report(
+        requests,
+        {code: _count(count) for code, count in report["status_codes"].items()},
+        [str(text) for text in report.get("errors") or ()],
+        elapsed_s=(_count(report["duration"]) + (_count(wait) if wait is not None else 0)) / 1e9,
+        reported_rps=None if rate is None else _figure(rate),
+        bytes_received=_count(report["bytes_in"]["total"]),
+        latency=Latency(
+            mean_us=_us(latencies["mean"]),
+            min_us=_us(latencies["min"]) if "min" in latencies else None,
+            max_us=_us(latencies["max"]),
+            percentiles=points,
+        ),
+        latency_resolution_us=NS_STEP_US,
+        extra=_buckets(report.get("buckets")),
+    )
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise TypeError(f"{value!r} is no count")
+    return value
+
+
+def _figure(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value < 1e15:
+        raise TypeError(f"{value!r} is no rate")
+    return float(value)
+
+
+def _us(nanoseconds: Any) -> float:
+    return _count(nanoseconds) / 1000
+
+
+def _buckets(printed: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Buckets by their lower bounds in ns, as [from, to, count] in µs; the last has no end."""
+    if not printed:
+        return {}
+    bounds = [int(key) / 1000 for key in printed]
+    ends = [*bounds[1:], None]
+    counts = [_count(count) for count in printed.values()]
+    return {"buckets_us": [list(row) for row in zip(bounds, ends, counts, strict=True)]}
+
+
+def _report(
+    requests: int, codes: Mapping[str, int], texts: Sequence[str] | None, **known: Any
+) -> ParsedTrial:
+    """A trial of the counts; `texts` are the set of errors, None where it may be cut off."""
+    if sum(codes.values()) != requests:
+        raise ValueError(f"the status codes stand for {sum(codes.values())} of {requests} requests")
+    answered = {code: count for code, count in codes.items() if code != "0"}
+    # Without a request all figures are zeros that nothing was measured for.
+    measured = known if requests else {**known, "latency": Latency(), "latency_resolution_us": None}
+    return ParsedTrial(
+        tool=NAME,
+        loop="open",
+        requests_completed=sum(answered.values()),
+        requests_ok=sum(n for code, n in answered.items() if 200 <= int(code) < 400),
+        errors={
+            **_classes(codes.get("0", 0), texts),
+            "status": sum(n for code, n in answered.items() if int(code) >= 400),
+        },
+        tool_errors=dict.fromkeys(texts or ()),
+        status_counts=answered,
+        latency_origin="percentiles" if requests else None,
+        **measured,
+    )
+
+
+def _classes(unanswered: int, texts: Sequence[str] | None) -> dict[str, int | None]:
+    """Attempts without an answer by class: the set of texts tells only which classes there are."""
+    classes: dict[str, int | None] = dict(counted_classes({}))
+    if not unanswered:
+        return classes
+    if texts is None:
+        return dict.fromkeys(classes)
+    seen = {error_class(text) for text in texts if not _is_status(text)}
+    if not seen:
+        return dict.fromkeys(classes)
+    return classes | dict.fromkeys(seen, unanswered if len(seen) == 1 else None)
+
+
+def _is_status(text: str) -> bool:
+    """Whether an error is an answer's status line ("500 Internal Server Error")."""
+    return text[:3].isdigit() and text[3:4] in ("", " ")
+
+
+def _read_text(block: Sequence[Line]) -> ParsedTrial:
+    rows = dict(_rows(block))
+    if not rows.keys() >= {"Requests", "Latencies", "Bytes In", "Status Codes"}:
+        raise _cut_off(block)
+    totals, times, sizes = rows["Requests"], rows["Latencies"], rows["Bytes In"]
+    codes = dict(pair.split(":") for pair in rows["Status Codes"][""].split())
+    counts = {code: _whole(count) for code, count in codes.items()}
+    if sum(counts.values()) < _whole(totals["total"]):
+        raise _cut_off(block)
+    texts = _texts(block)
+    rate = totals.get("throughput", totals.get("rate"))
+    trial = _report(
+        _whole(totals["total"]),
+        counts,
+        texts,
+        elapsed_s=_duration(rows["Duration"]["total"]) / 1e6 if "Duration" in rows else None,
+        reported_rps=None if rate is None else _number(rate),
+        bytes_received=_whole(sizes["total"]),
+        latency=Latency(
+            mean_us=_duration(times["mean"]),
+            min_us=_duration(times["min"]) if "min" in times else None,
+            max_us=_duration(times["max"]),
+            percentiles={name: _duration(word) for name, word in times.items() if name.isdigit()},
+        ),
+        latency_resolution_us=_step_us(list(times.values())),
+    )
+    return replace(trial, incomplete=texts is None)
+
+
+def _rows(block: Sequence[Line]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rows such as "Requests [total, rate] 300, 100.44": label, and figures by name."""
+    for line in block:
+        label, bracket, rest = line.text.partition("[")
+        names, closed, values = rest.partition("]")
+        if label.strip() == "Status Codes" and closed:
+            yield "Status Codes", {"": values}
+            return
+        if bracket and closed:
+            keys = [name.strip() for name in names.split(",")]
+            figures = [value.strip() for value in values.split(",")]
+            # Thousands separators would give more figures than names.
+            if len(keys) == len(figures):
+                yield label.strip(), dict(zip(keys, figures, strict=True))
+
+
+def _cut_off(block: Sequence[Line]) -> FormatError:
+    last = next(line for line in reversed(block) if line.text)
+    return FormatError(
+        "The vegeta report is cut off before the end of its status codes, or damaged.",
+        tool=NAME,
+        line=last.number,
+        found=last.text,
+        expected='rows from "Requests [total, …]" to "Status Codes [code:count]"',
+    )
+
+
+def _texts(block: Sequence[Line]) -> list[str] | None:
+    """The set of error texts; None where it is not reached, or may be cut off."""
+    position = next((at for at, line in enumerate(block) if line.text == "Error Set:"), None)
+    if position is None:
+        return None
+    texts: list[str] = []
+    for line in block[position + 1 :]:
+        if not line.text:
+            return texts
+        texts.append(line.text)
+    # The text ends here without a line feed.
+    return texts if not texts or is_whole_error(texts[-1]) or _is_status(texts[-1]) else None
+
+
+def _whole(word: str) -> int:
+    count = whole(word)
+    if count is None:
+        raise ValueError(f"{word!r} is no count")
+    return count
+
+
+def _number(word: str) -> float:
+    figure = number(word)
+    if figure is None:
+        raise ValueError(f"{word!r} is no number")
+    return figure
+
+
+def _duration(word: str) -> float:
+    microseconds = duration_us(word)
+    if microseconds is None:
+        raise ValueError(f"{word!r} is no duration")
+    return microseconds
+
+
+def _step_us(words: Sequence[str]) -> float:
+    """The coarsest step of printed times; before 12.8 none was rounded, and some show it."""
+    digits = [word.rstrip("hmnsuµμ") for word in words]
+    if any(len(figure.partition(".")[2]) > 3 for figure in digits):
+        return NS_STEP_US
+    units = [
+        "h" if "h" in word else word[len(figure) :]
+        for word, figure in zip(words, digits, strict=True)
+    ]
+    return max(STEPS_US.get(unit, NS_STEP_US) for unit in units)
+
+
+def _read_hdrplot(block: Sequence[Line]) -> ParsedTrial:
+    points: dict[str, float] = {}
+    for line in block[1:]:
+        cells = [number(word) for word in line.words]
+        if len(cells) != 4 or None in cells:
+            break
+        value_ms, fraction = cells[0] or 0.0, cells[1] or 0.0
+        points[f"{round(fraction * 100, 4):g}"] = round(value_ms * 1000, 3)
+    if not points:
+        raise _cut_off_curve(block, "a value in ms, a fraction, a count and 1/(1-fraction)")
+    return ParsedTrial(
+        tool=NAME,
+        loop="open",
+        latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
+        latency_origin="percentiles",
+        latency_resolution_us=NS_STEP_US,
+        incomplete="100" not in points,
+    )
+
+
+def _read_histogram(block: Sequence[Line]) -> ParsedTrial:
+    rows = [row for row in map(_bucket, block[1:]) if row is not None]
+    if not rows:
+        raise _cut_off_curve(block, "a bucket such as [0s, 5ms], its count and its share")
+    return ParsedTrial(
+        tool=NAME,
+        loop="open",
+        latency_origin="histogram",
+        incomplete=rows[-1][1] is not None,
+        extra={"buckets_us": rows},
+    )
+
+
+def _bucket(line: Line) -> list[float | None] | None:
+    """From, to (None for no end) and count of a line such as "[0s, 5ms] 2 0.25%"."""
+    bounds, closed, rest = line.text.partition("]")
+    low, _, high = bounds.lstrip("[").partition(",")
+    words = rest.split()
+    count = whole(words[0]) if len(words) > 1 and words[1].endswith("%") else None
+    begin = duration_us(low.strip())
+    if not closed or count is None or begin is None:
+        return None
+    return [begin, duration_us(high.strip()), count]
+
+
+def _cut_off_curve(block: Sequence[Line], expected: str) -> FormatError:
+    return FormatError(
+        "The vegeta report has no rows.",
+        tool=NAME,
+        line=block[0].number,
+        found=block[0].text,
+        expected=f"rows with {expected}",
+    )
+
+
+READERS: Mapping[str, Callable[[Any], ParsedTrial]] = {
+    JSON: _read_json,
+    TEXT: _read_text,
+    HDRPLOT: _read_hdrplot,
+    HISTOGRAM: _read_histogram,
+}

@@ -1,0 +1,250 @@
+"""vegeta's results: a row for each attempt, as JSON lines or CSV; gob has its own module."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+
+from backend.formats.logs import Table, line_chunks
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import HEAD_BYTES, Source, counted_classes
+from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "vegeta"
+RESOLUTION_US = 0.001
+# The columns of a frame of attempts.
+START, CODE, LATENCY, BYTES_IN = "timestamp", "code", "latency", "bytes_in"
+ERROR, URL = "error", "url"
+COLUMNS: dict[str, type] = {
+    START: int,
+    CODE: int,
+    LATENCY: int,
+    BYTES_IN: int,
+    ERROR: str,
+    URL: str,
+}
+JSON_KEYS = tuple(f'"{name}":' for name in (CODE, START, LATENCY, BYTES_IN, "bytes_out", ERROR))
+CELLS = "timestamp,code,latency,bytes_out,bytes_in,error,body,attack,seq,method,url,headers"
+# Of ns since 1970, until the year 2286.
+START_DIGITS = 19
+# Each version added cells at the end.
+CELL_COUNTS = (6, 9, 12)
+# An attempt of a month is a damaged row.
+MOST = {START: 1 << 62, CODE: 999, LATENCY: 31 * 24 * 3600 * 10**9, BYTES_IN: 1 << 50}
+# A frame has a cost of its own, and a row of JSON is long.
+JSON_CHUNK_BYTES = 8 << 20
+# Texts of errors may name a port, each another one: so many are kept apart.
+MOST_TEXTS = 1000
+OTHERS = "(other texts)"
+
+
+class Attempts:
+    """Attempts as they are read, chunk by chunk."""
+
+    def __init__(self) -> None:
+        self.requests = Gathering()
+        self.count = self.bytes_in = 0
+        self.statuses, self.failures = Counter[int](), Counter[str]()
+        self.classes = Counter[str]()
+        self.texts = Counter[str]()
+        self.urls: set[str | None] = set()
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """A frame with COLUMNS: ns since 1970, code (0 without an answer), ns, bytes, texts."""
+        if not len(frame):
+            return
+        figures = {name: _figures(name, frame[name]) for name in MOST}
+        codes = figures[CODE]
+        self.count += len(frame)
+        self.bytes_in += int(figures[BYTES_IN].sum())
+        self.statuses.update(dict(frame[CODE].value_counts().iter_rows()))
+        self._add_texts(frame)
+        self.urls.update(frame[URL].unique()[:2])
+        self.requests.add(
+            figures[LATENCY] / 1000,
+            start_s=figures[START] / 1e9,
+            failed=(codes < 200) | (codes >= 400),
+            responded=codes != 0,
+        )
+
+    def _add_texts(self, frame: pl.DataFrame) -> None:
+        """Count error texts, and those of attempts without an answer by class as well."""
+        keys = [CODE, ERROR]
+        wrong = frame.filter((frame[CODE] == 0) | (frame[ERROR] != ""))
+        for code, text, count in wrong.group_by(keys).len().select(*keys, "len").iter_rows():
+            known = text in self.texts or len(self.texts) < MOST_TEXTS
+            if text:
+                self.texts[text if known else OTHERS] += count
+            if code == 0:
+                self.classes.update(counted_classes({text or "": count}))
+
+    def trial(self, *, incomplete: bool = False) -> ParsedTrial:
+        """The trial of all attempts; raises FormatError when there is none."""
+        if not self.count:
+            raise FormatError("The vegeta results have no attempt.", tool=NAME, expected="results")
+        (url,) = self.urls if len(self.urls) == 1 else (None,)
+        unanswered = self.statuses.pop(0, 0)
+        return ParsedTrial(
+            tool=NAME,
+            url=url or None,
+            loop="open",
+            requests_completed=self.count - unanswered,
+            requests_ok=sum(n for code, n in self.statuses.items() if 200 <= code < 400),
+            bytes_received=self.bytes_in,
+            errors={
+                **counted_classes({}),
+                **self.classes,
+                "status": sum(n for code, n in self.statuses.items() if code >= 400),
+            },
+            tool_errors=dict(self.texts),
+            status_counts={str(code): n for code, n in sorted(self.statuses.items())},
+            latency_origin="samples",
+            latency_resolution_us=RESOLUTION_US,
+            samples=self.count,
+            histogram=self.requests.histogram,
+            timeline=self.requests.timeline(),
+            incomplete=incomplete,
+        )
+
+
+def _figures(name: str, column: pl.Series) -> np.ndarray[Any, np.dtype[Any]]:
+    if column.null_count():
+        raise _bad_figure(name, "nothing")
+    figures = column.to_numpy()
+    if figures.min() < 0 or figures.max() > MOST[name]:
+        raise _bad_figure(name, f"{figures.min()} to {figures.max()}")
+    return figures
+
+
+def _bad_figure(name: str, found: str) -> FormatError:
+    return FormatError(
+        f"The vegeta results have a {name} that cannot be.",
+        tool=NAME,
+        found=found,
+        expected=f"in each row a whole number from 0 to {MOST[name]}",
+    )
+
+
+def is_json_lines(source: Source) -> bool:
+    """Whether there is a line of vegeta encode in the head."""
+    head = source.text[:HEAD_BYTES]
+    # Objects on several lines are no lines of results.
+    return all(key in head for key in JSON_KEYS) and any(
+        line.startswith("{") and all(key in line for key in JSON_KEYS) for line in head.split("\n")
+    )
+
+
+def is_csv(source: Source) -> bool:
+    """Whether the first line is a row of vegeta encode -to csv: ns since 1970, code, ns, …"""
+    start = source.first_line.partition(",")[0]
+    if len(start) != START_DIGITS or not start.isdigit():
+        return False
+    cells = _first_cells(source)
+    return len(cells) in CELL_COUNTS and all(cell.isdigit() for cell in cells[1:5])
+
+
+def _first_cells(source: Source) -> list[str]:
+    """The cells of the first row; texts of errors stand in quotes and may have commas."""
+    try:
+        return next(csv.reader([source.first_line[:HEAD_BYTES]]), [])
+    except csv.Error:
+        return []
+
+
+def read_csv(source: Source) -> ParsedTrial:
+    """The attempts of a CSV, as every version wrote them."""
+    count = len(_first_cells(source))
+    names = CELLS.split(",")[:count]
+    table = Table(
+        tool=NAME,
+        header=",".join(names),
+        separator=",",
+        columns={name: kind for name, kind in COLUMNS.items() if name in names},
+        is_whole=lambda row: count > min(CELL_COUNTS) or row.endswith(('"', ",")),
+        has_header=False,
+    )
+    attempts = Attempts()
+    for frame in table.frames(source):
+        attempts.add(_with_url(frame))
+    return attempts.trial()
+
+
+def _with_url(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    if URL in frame.columns:
+        return frame
+    return frame.with_columns(pl.lit(None, dtype=pl.String).alias(URL))
+
+
+def read_json_lines(source: Source) -> ParsedTrial:
+    """The attempts of JSON lines; lines before the first one (a prompt) are passed over."""
+    attempts, cut = Attempts(), False
+    for number, chunk in _json_chunks(source):
+        try:
+            frame = _frame(chunk)
+        except ValueError:
+            # A last line without its line feed may be cut off.
+            cut = not chunk.endswith(b"\n")
+            if not cut:
+                raise _bad_line(number, chunk) from None
+        else:
+            attempts.add(frame)
+    return replace(attempts.trial(), incomplete=cut)
+
+
+def _json_chunks(source: Source) -> Iterator[tuple[int, bytes]]:
+    begun = False
+    for number, chunk in line_chunks(source, size=JSON_CHUNK_BYTES):
+        if begun or chunk.startswith(b"{"):
+            begun = True
+            yield number, chunk
+        elif b"\n{" in chunk:
+            begun = True
+            before, _, rows = chunk.partition(b"\n{")
+            yield number + before.count(b"\n") + 1, b"{" + rows
+
+
+def _frame(chunk: bytes) -> pl.DataFrame:
+    """The attempts of whole lines; raises ValueError for what is none."""
+    import polars as pl
+
+    kinds = {int: pl.Int64, str: pl.String}
+    schema = {name: kinds[kind] for name, kind in COLUMNS.items()} | {START: pl.String}
+    try:
+        frame = pl.read_ndjson(chunk, schema=schema)
+        start = pl.col(START).str.to_datetime("%+", time_unit="ns").dt.epoch("ns")
+        return frame.with_columns(start)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as wrong:
+        raise ValueError(str(wrong)) from None
+
+
+def _bad_line(number: int, chunk: bytes) -> FormatError:
+    lines = enumerate(chunk.split(b"\n"), number)
+    bad = next(((at, line) for at, line in lines if line.strip() and not _is_row(line)), None)
+    at, line = bad or (number, chunk)
+    return FormatError(
+        "The vegeta results have a line that is none.",
+        tool=NAME,
+        line=at,
+        found=line[:200].decode(errors="replace"),
+        expected="a JSON object of vegeta encode: code, timestamp, latency, bytes_in",
+    )
+
+
+def _is_row(line: bytes) -> bool:
+    try:
+        _frame(line)
+        row = orjson.loads(line)
+    except ValueError:
+        return False
+    return isinstance(row, dict) and all(row.get(name) is not None for name in (START, *MOST))
