@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from backend.formats.logs import Table, line_chunks
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
@@ -117,9 +117,6 @@ def _trial(requests: Gathering, statuses: Any) -> ParsedTrial:
         requests_ok=succeeded,
         errors={"status": requests.completed - succeeded, "other": int(statuses[0])},
         status_counts=counts,
-        latency=Latency(
-            mean_us=requests.mean_us, min_us=requests.min_us, max_us=requests.max_us
-        ),
         latency_origin="samples",
         latency_resolution_us=1,
         samples=int(statuses.sum()),

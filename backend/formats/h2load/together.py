@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from backend.formats.model import ParsedTrial
 
-# What a printed time may be off by: half a step, and the cut to whole µs.
+# What a printed time may be off by: half a step and the cut to whole µs; and the histogram's
+# three digits.
 SLACK_US = 1
+PRECISION = 0.001
 
 
 def with_requests(trial: ParsedTrial, rows: ParsedTrial) -> ParsedTrial:
@@ -36,8 +38,10 @@ def _disagreements(trial: ParsedTrial, rows: ParsedTrial) -> Iterator[str]:
     step = max(trial.latency_resolution_us or 1, rows.latency_resolution_us or 1)
     for name in ("min", "mean", "max"):
         printed = getattr(trial.latency, f"{name}_us")
-        measured = getattr(rows.latency, f"{name}_us")
-        if None not in (printed, measured) and abs(printed - measured) > step / 2 + SLACK_US:
+        measured = getattr(rows.histogram, f"{name}_us", None)
+        if printed is None or measured is None:
+            continue
+        if abs(printed - measured) > step / 2 + SLACK_US + measured * PRECISION:
             yield (
                 f"the report says that the {name} is {printed:g} µs, "
                 f"in the other file it is {measured:g} µs"

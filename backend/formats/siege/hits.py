@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from backend.formats.model import Latency, ParsedTrial
+from backend.formats.model import ParsedTrial
 from backend.formats.text import number
 from backend.formats.timeline import Gathering
 
@@ -113,18 +113,17 @@ def with_hits(trial: ParsedTrial, hits: Hits) -> ParsedTrial:
 
 def trial_of(hits: Hits) -> ParsedTrial:
     """What the verbose lines say without a report."""
-    requests, ok = hits.requests, hits.count_below(400)
+    ok = hits.count_below(400)
     return ParsedTrial(
         tool=NAME,
         requests_completed=hits.count,
         requests_ok=ok,
         errors={"status": hits.count - ok},
         status_counts=_in_order(hits.codes),
-        latency=Latency(mean_us=requests.mean_us, min_us=requests.min_us, max_us=requests.max_us),
         latency_origin="samples",
         latency_resolution_us=RESOLUTION_US,
         samples=hits.count,
-        histogram=requests.histogram,
+        histogram=hits.requests.histogram,
         extra={"format": "text"},
     )
 
