@@ -86,7 +86,7 @@ class Table:
         """
         for number, rows in self._rows(source):
             if rows:
-                yield self._read(number, rows)
+                yield self.read_rows(number, rows)
 
     def _rows(self, source: Source) -> Iterator[tuple[int, bytes]]:
         begun = not self.has_header
@@ -113,7 +113,8 @@ class Table:
     def _cells(self, rows: bytes) -> int:
         return rows.count(self.separator.encode())
 
-    def _read(self, number: int, rows: bytes) -> pl.DataFrame:
+    def read_rows(self, number: int, rows: bytes) -> pl.DataFrame:
+        """The wanted columns of rows without a header, of which the first is line `number`."""
         # polars takes most of a second to import, and most uploads are small texts.
         import polars as pl
 

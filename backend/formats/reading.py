@@ -6,7 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.formats import ab, autocannon, bombardier, hdrhistogram, hey, plow, vegeta, wrk, wrk2
+from backend.formats import (
+    ab,
+    autocannon,
+    bombardier,
+    h2load,
+    hdrhistogram,
+    hey,
+    oha,
+    plow,
+    siege,
+    vegeta,
+    wrk,
+    wrk2,
+)
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
@@ -48,9 +61,12 @@ TOOLS = {
             ab,
             autocannon,
             bombardier,
+            h2load,
             hdrhistogram,
             hey,
+            oha,
             plow,
+            siege,
             vegeta,
             wrk,
             wrk2,

@@ -22,6 +22,8 @@ REPORT_BYTES = 16 << 20
 HEAD_BYTES = 64 << 10
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+# No-break, narrow no-break, figure and thin space, apostrophes.
+SEPARATORS = ("\u00a0", "\u202f", "\u2007", "\u2009", "'", "\u2019")
 HTML_MARKS = ("<br", "</td>", "</th>", "</pre>", "<pre")
 TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
 BINARY_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -210,17 +212,39 @@ def _after_code(piece: str) -> str:
 
 
 def clean_lines(text: str) -> list[Line]:
-    """Lines without mail quoting, HTML or surrounding space; a carriage return ends one too."""
+    """Lines without mail quoting, HTML or surrounding space; a carriage return ends one too.
+
+    Localised separators of thousands (no-break and thin spaces, apostrophes) become commas.
+    """
     if any(mark in text for mark in HTML_MARKS):
         text = html.unescape(_without_tags(text))
     elif "&lt;" in text:
         text = html.unescape(text)
     pieces = text.replace("\r\n", "\n").split("\n")
+    separators = [mark for mark in SEPARATORS if mark in text]
     return [
-        Line(number, _unquoted(part))
+        Line(number, _unquoted(_with_commas(part, separators)))
         for number, piece in enumerate(pieces, 1)
         for part in piece.split("\r")
     ]
+
+
+def _with_commas(line: str, separators: Sequence[str]) -> str:
+    """The line with commas for a separator that stands nowhere but between groups of digits."""
+    for mark in separators:
+        parts = line.split(mark)
+        if len(parts) > 1 and all(_separates(*pair) for pair in pairwise(parts)):
+            line = ",".join(parts)
+    return line
+
+
+def _separates(before: str, after: str) -> bool:
+    """Whether what stands between is a separator of thousands, as in "12 345"."""
+    head = before[len(before.rstrip("0123456789")) :]
+    group = after[: len(after) - len(after.lstrip("0123456789"))]
+    continues = before == head and len(head) == 3
+    begins = 1 <= len(head) <= 3 and head[0] != "0"
+    return (begins or continues) and len(group) == 3
 
 
 def _without_tags(text: str) -> str:
@@ -240,9 +264,23 @@ def _unquoted(line: str) -> str:
     return line
 
 
+def _ungrouped(word: str) -> str:
+    """A number without the commas between its thousands; nothing where they are something else."""
+    if "," not in word:
+        return word
+    whole_part, point, decimals = word.partition(".")
+    head, *groups = whole_part.split(",")
+    # "0,620" and "12,5" have a decimal comma.
+    grouped = 1 <= len(head) <= 3 and head[0] != "0" and all(len(group) == 3 for group in groups)
+    return f"{head}{''.join(groups)}{point}{decimals}" if grouped and "," not in decimals else ""
+
+
 def number(word: str) -> float | None:
-    """The finite, non-negative number a word is, thousands separated by commas allowed."""
-    plain = word.replace(",", "")
+    """The finite, non-negative number a word is, thousands separated by commas allowed.
+
+    A comma is believed between groups of three digits only: elsewhere it may be a decimal one.
+    """
+    plain = _ungrouped(word)
     # float() takes more than people write ("1_0", "infinity", "٣"): only plain digits here.
     if not plain.isascii() or not plain.replace(".", "", 1).isdigit() or len(plain) > 30:
         return None
@@ -251,7 +289,7 @@ def number(word: str) -> float | None:
 
 def whole(word: str) -> int | None:
     """The whole number a word is."""
-    plain = word.replace(",", "")
+    plain = _ungrouped(word)
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
 
 

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from backend.formats.logs import Table
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source, number
+from backend.formats.text import HEAD_BYTES, Source, number
 from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAME = "ab"
 # A request of a month is a damaged row; in µs more would not fit 64 bits.
 LONGEST_MS = 31 * 24 * 3600 * 1000
-REQUESTS = Table(
-    tool=NAME,
-    header="starttime\tseconds\tctime\tdtime\tttime\twait",
-    separator="\t",
-    columns={"ttime": int},
-)
+COLUMNS = ("starttime", "seconds", "ctime", "dtime", "ttime", "wait")
+FIRST_LINES = 20
+# Of "Sat Nov 21 02:53:22 2026".
+DATE_WORDS = 5
 CSV_HEADER = "Percentage served,Time in ms"
 
 
 def is_request_tsv(source: Source) -> bool:
     """Whether this is an ab -g file."""
-    return source.first_line == REQUESTS.header
+    return _header(source) is not None
+
+
+def _header(source: Source) -> str | None:
+    """The line that names the columns: at least ab's, in any order."""
+    if COLUMNS[0] not in source.text[:HEAD_BYTES]:
+        return None
+    lines = source.text[:HEAD_BYTES].split("\n", FIRST_LINES)[:FIRST_LINES]
+    return next((line.strip() for line in lines if {*line.split()} >= {*COLUMNS}), None)
 
 
 def is_percentile_csv(source: Source) -> bool:
@@ -31,8 +43,9 @@ def is_percentile_csv(source: Source) -> bool:
 
 def read_tsv(source: Source) -> ParsedTrial:
     """Every request's total time. Rows are sorted by it, so they are no time series."""
+    header = _header(source) or ""
     requests = Gathering()
-    for frame in REQUESTS.frames(source):
+    for frame in _frames(source, header):
         times_ms = frame["ttime"].to_numpy()
         if frame["ttime"].null_count() or times_ms.min() < 0 or times_ms.max() > LONGEST_MS:
             raise _bad_time(times_ms.max())
@@ -47,6 +60,39 @@ def read_tsv(source: Source) -> ParsedTrial:
         samples=requests.completed,
         histogram=requests.histogram,
     )
+
+
+def _frames(source: Source, header: str) -> Iterator[pl.DataFrame]:
+    """The column of total times, a chunk at a time."""
+    names = header.split("\t") if "\t" in header else header.split()
+    table = Table(tool=NAME, header="\t".join(names), separator="\t", columns={"ttime": int})
+    # In a last row without its line feed the last cell may lack digits.
+    if "\t" in header and names[-1] != "ttime":
+        yield from table.frames(source)
+        return
+    begun = False
+    for number, chunk in line_chunks(source):
+        if not chunk.endswith(b"\n"):
+            break
+        lines = chunk.splitlines()
+        start = 0 if begun else _behind(lines, header)
+        begun = True
+        rows = [line if b"\t" in line else _with_tabs(line, names) for line in lines[start:]]
+        if rows:
+            yield table.read_rows(number + start, b"\n".join(rows))
+
+
+def _behind(lines: Sequence[bytes], header: str) -> int:
+    """The position behind the header, which is among the first lines."""
+    found = (at for at, line in enumerate(lines, 1) if line.decode(errors="replace").strip() == header)
+    return next(found, 0)
+
+
+def _with_tabs(row: bytes, names: Sequence[str]) -> bytes:
+    """A row whose tabs became spaces; the date has spaces of its own."""
+    words, at = row.split(), names.index(COLUMNS[0])
+    end = at + DATE_WORDS
+    return b"\t".join([*words[:at], b" ".join(words[at:end]), *words[end:]])
 
 
 def _bad_time(found: object) -> FormatError:

@@ -37,7 +37,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _print(self, group: Sequence[Path], tool: str | None) -> str:
-        """Print one object; the refusal, if there is one."""
+        """Print one object; the refusals, a line each, if there are some."""
         name = ", ".join(str(file) for file in group)
         try:
             entries = [_shown(as_entry(entry)) for entry in parse(_read(group), tool=tool)]
@@ -45,8 +45,7 @@ class Command(BaseCommand):
             entries = [{"error": str(error)}]
         body = entries[0] if len(entries) == 1 else {"runs": entries}
         self.stdout.write(orjson.dumps({"file": name, **body}).decode())
-        errors = [entry["error"] for entry in entries if "error" in entry]
-        return f"{name}: {errors[0]}" if errors else ""
+        return "\n".join(f"{name}: {entry['error']}" for entry in entries if "error" in entry)
 
 
 def _read(group: Sequence[Path]) -> list[RawArtefact]:

@@ -1,0 +1,270 @@
+"""The report that ab prints as text, or as HTML with -w."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Line, Source, blocks, number, whole
+
+NAME = "ab"
+BANNER = "This is ApacheBench, Version "
+RESULT = "Complete requests"
+ELAPSED = "Time taken for tests"
+RATE = "Requests per second"
+# What ab prints before its result, in a run pasted without its banner.
+HEAD_LABELS = frozenset(
+    ("Server Software", "Server Hostname", "Server Port", "Document Path", "Concurrency Level")
+)
+# The column that tells five times (min, mean, sd, median, max) from three (min, avg, max).
+DEVIATION = "mean[+/-sd]"
+# ab says so where it stops without a report.
+REASONS = ("apr_", "connect(): ", "Total of ", "Test aborted", "SSL handshake failed", "ab: ")
+KILOBYTE = 1024
+PARENTHESIS = {"connect": "Connect", "read": "Receive", "length": "Length", "other": "Exceptions"}
+
+
+def find_reports(source: Source) -> list[list[Line]]:
+    """The lines of each run: from its banner on, or without one from its first line on."""
+    if BANNER not in source.text and RESULT not in source.text:
+        return []
+    lines = _without_cut_end(source)
+    starts, is_open, is_done = [], False, False
+    for position, line in enumerate(lines):
+        label = line.text.partition(":")[0]
+        if line.text.startswith(BANNER) or (
+            label in (HEAD_LABELS if is_open else (*HEAD_LABELS, ELAPSED, RESULT))
+            and is_done is is_open
+        ):
+            starts.append(position)
+            is_open, is_done = True, False
+        is_done = is_done or label == RESULT
+    return [block for block in blocks(lines, starts) if _is_run(block)]
+
+
+def _without_cut_end(source: Source) -> list[Line]:
+    """The lines, but for a last one that ends in digits and may lack some."""
+    lines = source.lines
+    end = source.text[-1:]
+    return lines[:-1] if end and (end.isdigit() or end in ".,") else lines
+
+
+def _is_run(block: Sequence[Line]) -> bool:
+    if block[0].text.startswith(BANNER):
+        return True
+    labels = {line.text.partition(":")[0] for line in block}
+    return {RESULT, ELAPSED} <= labels
+
+
+def read_report(block: Sequence[Line]) -> ParsedTrial:
+    """One run; raises FormatError where it has no result."""
+    return _Report(block).trial()
+
+
+class _Report:
+    """One report, line by line."""
+
+    def __init__(self, block: Sequence[Line]) -> None:
+        self.block = block
+        self.values: dict[str, str] = {}
+        self.lines: dict[str, Line] = {}
+        for line in block:
+            label, colon, value = line.text.partition(":")
+            # The first time a label stands: a verbose run's headers come before the result.
+            if colon and value.strip() and label in LABELS and label not in self.values:
+                self.values[label], self.lines[label] = value.strip(), line
+
+    def trial(self) -> ParsedTrial:
+        completed, elapsed, rps = self._count(RESULT), self._figure(ELAPSED), self._figure(RATE)
+        if completed is None or elapsed is None or rps is None:
+            raise self._damaged() or self._cut_off()
+        printed = self._parenthesis()
+        status = self._printed_count("Non-2xx responses")
+        errors = {
+            **{name: printed.get(word) for name, word in PARENTHESIS.items()},
+            "write": self._count("Write errors"),
+            "status": status,
+        }
+        latency, complete = self._latency()
+        rate = self._figure("Transfer rate")
+        return ParsedTrial(
+            tool=NAME,
+            tool_version=self._version(),
+            url=self._url(),
+            connections=self._count("Concurrency Level"),
+            keepalive="Keep-Alive requests" in self.values,
+            elapsed_s=elapsed,
+            requests_completed=completed,
+            requests_ok=self._ok(completed, errors),
+            reported_rps=rps,
+            bytes_received=self._count("Total transferred"),
+            transfer_rate_bytes_s=None if rate is None else round(rate * KILOBYTE, 6),
+            errors=errors,
+            tool_errors=self._tool_errors(),
+            latency=latency,
+            latency_origin=_origin(latency),
+            latency_resolution_us=1000,
+            incomplete=not complete,
+        )
+
+    def _version(self) -> str | None:
+        first = self.block[0].text
+        words = first.removeprefix(BANNER).split() if first.startswith(BANNER) else []
+        return words[0] if words else None
+
+    def _damaged(self) -> FormatError | None:
+        """The refusal of a figure that is there and is no number."""
+        for label, figure in ((RESULT, self._count), (ELAPSED, self._figure), (RATE, self._figure)):
+            if label in self.values and figure(label) is None:
+                return FormatError(
+                    f"The ab report's {label} is no number.",
+                    tool=NAME,
+                    line=self.lines[label].number,
+                    found=self.lines[label].text,
+                    expected="digits, a point before decimals, no or whole groups of thousands",
+                )
+        return None
+
+    def _cut_off(self) -> FormatError:
+        filled = [line for line in self.block if line.text]
+        said = next((line for line in filled if any(why in line.text for why in REASONS)), None)
+        last = said or (filled or self.block)[-1]
+        return FormatError(
+            "The ab report has no result block: "
+            + ("the run stopped." if said else "the run stopped, or the text is cut off."),
+            tool=NAME,
+            line=last.number,
+            found=last.text,
+            expected='lines such as "Complete requests: 1000" and "Time taken for tests: …"',
+        )
+
+    def _figure(self, label: str) -> float | None:
+        return number(_amount(self.values.get(label, "")))
+
+    def _count(self, label: str) -> int | None:
+        return whole(_amount(self.values.get(label, "")))
+
+    def _printed_count(self, label: str) -> int:
+        """A count that is printed only when it is not 0; one that is no number is refused."""
+        if label not in self.values:
+            return 0
+        count = self._count(label)
+        if count is None:
+            raise FormatError(
+                f"The ab report's {label} is no number.",
+                tool=NAME,
+                found=self.values[label],
+                expected="a whole number",
+            )
+        return count
+
+    def _url(self) -> str | None:
+        host, port = self.values.get("Server Hostname"), self.values.get("Server Port")
+        path = self.values.get("Document Path")
+        if host is None or path is None:
+            return None
+        scheme = "https" if "SSL/TLS Protocol" in self.values else "http"
+        host = f"[{host}]" if ":" in host else host
+        return f"{scheme}://{host}{f':{port}' if port else ''}{path}"
+
+    def _parenthesis(self) -> dict[str, int]:
+        """The classes of failures; all zero when nothing failed, for then they are not printed."""
+        if self._count("Failed requests") == 0:
+            return dict.fromkeys(PARENTHESIS.values(), 0)
+        for line in self.block:
+            if line.text.startswith("(Connect:"):
+                pairs = (part.split(":") for part in line.text.strip("()").split(","))
+                counts = {pair[0].strip(): whole(pair[1].strip()) for pair in pairs if pair[1:]}
+                return {name: count for name, count in counts.items() if count is not None}
+        return {}
+
+    def _ok(self, completed: int, errors: dict[str, int | None]) -> int | None:
+        failed = self._count("Failed requests")
+        classes = [errors["connect"], errors["read"], errors["other"], errors["write"]]
+        # Receive errors are among the complete requests, counted up to three times.
+        if any(classes) or failed is None or (failed and errors["connect"] is None):
+            return None
+        return max(completed - (errors["status"] or 0), 0)
+
+    def _tool_errors(self) -> dict[str, int]:
+        failed = self._count("Failed requests")
+        found = {"Failed requests": failed, **(self._parenthesis() if failed else {})}
+        for label in ("Non-2xx responses", "Write errors", "Broken pipe errors"):
+            found[label] = self._count(label)
+        return {name: count for name, count in found.items() if count is not None}
+
+    def _latency(self) -> tuple[Latency, bool]:
+        """The Total row and the percentiles, and whether the report reached its end."""
+        row = self._total_row()
+        points, began = self._percentiles()
+        if row is None:
+            return Latency(percentiles=points), False
+        mean, stdev = row[1], row[2] if len(row) == 5 else None
+        latency = Latency(
+            mean_us=mean * 1000,
+            stdev_us=None if stdev is None else round(stdev * 1000, 6),
+            min_us=row[0] * 1000,
+            max_us=row[-1] * 1000,
+            percentiles=points,
+        )
+        return latency, not began or "100" in points
+
+    def _total_row(self) -> list[float] | None:
+        """The times of the row Total, all that its columns name; None where some are missing."""
+        has_deviation = any(DEVIATION in line.text for line in self.block)
+        for line in self.block:
+            words = line.words
+            # Five are five with or without the line that names the columns.
+            if words[:1] == ["Total:"] and len(words) in ((6,) if has_deviation else (4, 6)):
+                figures = [number(word) for word in words[1:]]
+                known = [figure for figure in figures if figure is not None]
+                return known if len(known) == len(figures) else None
+        return None
+
+    def _percentiles(self) -> tuple[dict[str, float], bool]:
+        points: dict[str, float] = {}
+        began = False
+        for line in self.block:
+            words = line.words
+            if line.text.startswith("Percentage of the requests served"):
+                began = True
+            elif began and len(words) >= 2 and words[0].endswith("%"):
+                percent, value = whole(words[0][:-1]), number(words[1])
+                if percent is not None and value is not None:
+                    points[str(percent)] = value * 1000
+        return points, began
+
+
+LABELS = frozenset(
+    (
+        "Server Hostname",
+        "Server Port",
+        "SSL/TLS Protocol",
+        "Document Path",
+        "Concurrency Level",
+        "Time taken for tests",
+        "Complete requests",
+        "Failed requests",
+        "Broken pipe errors",
+        "Write errors",
+        "Non-2xx responses",
+        "Keep-Alive requests",
+        "Total transferred",
+        "Requests per second",
+        "Transfer rate",
+    )
+)
+
+
+def _amount(value: str) -> str:
+    """The number that a value begins with; with spaces between its groups of digits, commas."""
+    words = value.split()
+    digits = list(takewhile(lambda word: word[0].isdigit(), words))
+    return ",".join(digits) if len(digits) > 1 else (words or [""])[0]
+
+
+def _origin(latency: Latency) -> str | None:
+    if latency.percentiles:
+        return "percentiles"
+    return None if latency.mean_us is None else "summary"

@@ -1,0 +1,68 @@
+"""h2load (text, --log-file of every request, the JSON of --output-file).
+
+Loop: closed for each client and stream; open where the text says that clients are created at a
+rate. Latency unit: printed per figure (us, ms, s) in the text, µs in the log, seconds in the JSON;
+bytes in steps of 1024. Success: 2xx and 3xx ("succeeded"). Percentiles: none before version 1.69,
+then the sorted value number floor(n·p/100), counted from 0, and the mean of the two middle ones as
+the median; above a million requests of a sample of them. "errored" includes requests that were
+never sent because their connection had died. With a warm-up the elapsed time includes it, the
+counts and the rate do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.formats.h2load.document import documents, read_document
+from backend.formats.h2load.log import first_row, read_log
+from backend.formats.h2load.report import find_reports, read_report, starts_report
+from backend.formats.h2load.together import with_requests
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Line, Source
+
+NAME = "h2load"
+# A log has no word: its rows begin with the time in µs, digits that begin with 1 until 2033.
+MARKS = (" total client(s)", " req/s, ", '"h2load ', "\t", "\n1")
+
+
+def claims(source: Source) -> str | None:
+    """Why this is h2load's output, or None."""
+    for line in source.lines if " client(s)" in source.text or " req/s," in source.text else []:
+        if starts_report(line):
+            return f"line {line.number} says {' '.join(line.words[:2])} …, as h2load does"
+    if '"h2load ' in source.text and documents(source):
+        return "a JSON object names h2load as its generator"
+    row = first_row(source)
+    if row is not None:
+        return f"line {row} has h2load's three columns: time in µs, status, µs"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the reports; with one run, the log and the JSON beside it belong to it."""
+    jsons = [source for source in sources if documents(source)]
+    texts = [source for source in sources if source not in jsons and find_reports(source)]
+    logs = [source for source in sources if source not in jsons and source not in texts]
+    runs = [_read_or_refuse(block) for source in texts for block in find_reports(source)]
+    results = [read_document(value) for source in jsons for value in documents(source)]
+    if not logs and not (runs and results):
+        return [*runs, *results]
+    if max(len(runs), len(results), len(logs)) > 1:
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(runs)} reports, {len(results)} JSON results and {len(logs)} logs",
+            expected="one report with at most one log and one JSON result",
+        )
+    trial, *others = [*runs, *results, *(read_log(source) for source in logs)]
+    for other in others:
+        if isinstance(trial, ParsedTrial) and isinstance(other, ParsedTrial):
+            trial = with_requests(trial, other)
+    return [trial]
+
+
+def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+    try:
+        return read_report(block)
+    except FormatError as refused:
+        return refused

@@ -1,0 +1,118 @@
+"""The JSON result that h2load writes from version 1.69 on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from backend.formats.h2load.report import CODES, REQUESTS, disagreements_of, errors_of
+from backend.formats.h2load.report import tool_errors_of as tool_errors
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Source
+from backend.stats import Histogram
+
+NAME = "h2load"
+GENERATOR = "h2load "
+US = 1_000_000
+PERCENTILES = {"50": "median", "95": "p95", "99": "p99"}
+
+
+def documents(source: Source) -> list[Mapping[str, Any]]:
+    """Every JSON result in the text."""
+    if f'"{GENERATOR}' not in source.text:
+        return []
+    return [entry.value for entry in source.documents if _is_result(entry.value)]
+
+
+def _is_result(value: Any) -> bool:
+    if not isinstance(value, dict) or "measurements" not in value:
+        return False
+    metadata = value.get("metadata")
+    generator = metadata.get("generator") if isinstance(metadata, dict) else None
+    return isinstance(generator, str) and generator.startswith(GENERATOR)
+
+
+def read_document(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
+    """One result."""
+    try:
+        return _trial(document)
+    except (KeyError, TypeError, ValueError, OverflowError) as wrong:
+        return FormatError(
+            "The h2load JSON lacks a figure or has one of another kind.",
+            tool=NAME,
+            found=f"{type(wrong).__name__}: {wrong}",
+            expected="the object that h2load --output-file writes",
+        )
+
+
+def _trial(document: Mapping[str, Any]) -> ParsedTrial:
+    measured = document["measurements"]
+    counts = {name: _count(measured["requests"][name]) for name in (*REQUESTS, "timeout")}
+    codes = {name: _count(measured["status_codes"][name]) for name in CODES}
+    completed = counts["succeeded"] + counts["failed"] - counts["errored"]
+    times = measured["performance"]["request"]
+    samples = _samples(times["samples"])
+    # More than a million requests are a sample of them.
+    is_all = bool(completed) and len(samples) == completed
+    latency = _latency(times) if completed else Latency()
+    return ParsedTrial(
+        tool=NAME,
+        tool_version=document["metadata"]["generator"].removeprefix(GENERATOR),
+        elapsed_s=_figure(measured["duration"]),
+        requests_completed=completed,
+        requests_ok=counts["succeeded"],
+        reported_rps=_figure(measured["request_per_second"]),
+        bytes_received=_count(measured["traffic"]["total"]),
+        transfer_rate_bytes_s=_figure(measured["bytes_per_second"]),
+        errors=errors_of(counts),
+        tool_errors=tool_errors(counts),
+        status_counts=codes,
+        latency=latency,
+        latency_origin=_origin(latency, is_all),
+        latency_resolution_us=1 if completed else None,
+        samples=completed if is_all else None,
+        histogram=Histogram.from_samples(samples) if is_all else None,
+        disagreements=disagreements_of(counts, codes),
+        extra={"extra": {name: counts[name] for name in ("total", "started", "done")}},
+    )
+
+
+def _samples(values: Any) -> Any:
+    samples = np.array(values, dtype=np.float64) * US
+    if len(samples) and not (samples.min() >= 0 and samples.max() < 1e12):
+        raise ValueError("a time that no clock gives")
+    return samples
+
+
+def _latency(times: Mapping[str, Any]) -> Latency:
+    return Latency(
+        mean_us=_us(times["mean"]),
+        stdev_us=_us(times["sd"]),
+        min_us=_us(times["min"]),
+        max_us=_us(times["max"]),
+        percentiles={key: _us(times[name]) for key, name in PERCENTILES.items()},
+    )
+
+
+def _origin(latency: Latency, is_all: bool) -> str | None:
+    if is_all:
+        return "samples"
+    return "percentiles" if latency.percentiles else None
+
+
+def _us(seconds: Any) -> float:
+    return round(_figure(seconds) * US, 6)
+
+
+def _figure(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
+        raise ValueError(f"{value!r} is no figure")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**15:
+        raise ValueError(f"{value!r} is no count")
+    return value

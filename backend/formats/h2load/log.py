@@ -1,0 +1,126 @@
+"""h2load's --log-file: a row per request, without a header."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from backend.formats.logs import Table, line_chunks
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import HEAD_BYTES, Source
+from backend.formats.timeline import Gathering
+
+NAME = "h2load"
+REQUESTS = Table(
+    tool=NAME,
+    header="start\tstatus\ttime",
+    separator="\t",
+    columns={"start": int, "status": int, "time": int},
+)
+# Of Unix time in µs, from 2001 on.
+START_DIGITS = 16
+HIGHEST_STATUS = 999
+# A request of a month is a damaged row.
+LONGEST_US = 31 * 24 * 3600 * 1_000_000
+FIRST_LINES = 10
+
+
+def first_row(source: Source) -> int | None:
+    """The line number, from 1, of the first row of a log; None if this is none."""
+    lines = source.text[:HEAD_BYTES].split("\n", FIRST_LINES)[:FIRST_LINES]
+    return next((at for at, line in enumerate(lines, 1) if _is_row(line.split())), None)
+
+
+def _is_row(words: list[str]) -> bool:
+    if len(words) != 3 or not all(word.isascii() for word in words):
+        return False
+    start, status, time = words
+    is_status = status == "-1" or (len(status) == 3 and status.isdigit())
+    return len(start) == START_DIGITS and start.isdigit() and is_status and time.isdigit()
+
+
+def read_log(source: Source) -> ParsedTrial:
+    """Every request: start, status (-1 of one that failed) and time, in order of their ends."""
+    requests, statuses = Gathering(), np.zeros(HIGHEST_STATUS + 2, dtype=np.int64)
+    cut = False
+    for number, rows in line_chunks(source):
+        # A row without its line feed may lack digits of its time.
+        cut = not rows.endswith(b"\n") and _may_be_row(rows)
+        if not cut:
+            _add(requests, statuses, *_between_prompts(number, rows))
+    if not statuses.any():
+        raise FormatError(
+            "The h2load log has no row.", tool=NAME, expected="rows of three cells, tabs between"
+        )
+    return replace(_trial(requests, statuses), incomplete=cut)
+
+
+def _may_be_row(line: bytes) -> bool:
+    """Whether a line is a row or was one before it was damaged: no prompt, no command."""
+    return b"\t" in line or line.lstrip()[:10].isdigit()
+
+
+def _between_prompts(number: int, rows: bytes) -> tuple[int, bytes]:
+    """The rows without the lines around them that are none, and the number of the first."""
+    while rows and not _may_be_row(line := rows.split(b"\n", 1)[0]):
+        number, rows = number + 1, rows[len(line) + 1 :]
+    rows = rows.rstrip()
+    while rows and not _may_be_row(line := rows.rpartition(b"\n")[2]):
+        rows = rows[: len(rows) - len(line)].rstrip()
+    return number, rows
+
+
+def _add(requests: Gathering, statuses: Any, number: int, rows: bytes) -> None:
+    if not rows:
+        return
+    if b"\t" not in rows:
+        rows = b"\n".join(b"\t".join(line.split()) for line in rows.split(b"\n"))
+    frame = REQUESTS.read_rows(number, rows)
+    start, status, time = (frame[name] for name in REQUESTS.names)
+    if sum(column.null_count() for column in (start, status, time)):
+        raise _bad("an empty cell", number)
+    codes, times = status.to_numpy(), time.to_numpy()
+    if codes.min() < -1 or codes.max() > HIGHEST_STATUS:
+        raise _bad(f"status {codes.min()} to {codes.max()}", number)
+    if times.min() < 0 or times.max() > LONGEST_US:
+        raise _bad(f"a time of {times.min()} to {times.max()} µs", number)
+    statuses += np.bincount(codes + 1, minlength=len(statuses))
+    requests.add(
+        times, start_s=start.to_numpy() / 1e6, failed=~_is_success(codes), responded=codes >= 0
+    )
+
+
+def _is_success(codes: Any) -> Any:
+    return (codes >= 200) & (codes < 400)
+
+
+def _bad(found: str, line: int) -> FormatError:
+    return FormatError(
+        "The h2load log has a row that is none, in the lines behind this one.",
+        tool=NAME,
+        line=line,
+        found=found,
+        expected="start in µs, status (-1 of a failed request), time in µs",
+    )
+
+
+def _trial(requests: Gathering, statuses: Any) -> ParsedTrial:
+    counts = {str(code): int(statuses[code + 1]) for code in np.flatnonzero(statuses[1:])}
+    succeeded = sum(count for code, count in counts.items() if code[0] in "23")
+    span = (requests.last_end_s or 0.0) - (requests.first_start_s or 0.0)
+    return ParsedTrial(
+        tool=NAME,
+        elapsed_s=round(span, 6),
+        requests_completed=requests.completed,
+        requests_ok=succeeded,
+        errors={"status": requests.completed - succeeded, "other": int(statuses[0])},
+        status_counts=counts,
+        latency_origin="samples",
+        latency_resolution_us=1,
+        samples=int(statuses.sum()),
+        histogram=requests.histogram,
+        timeline=requests.timeline(),
+        extra={"samples_with_status": requests.completed},
+    )

@@ -1,0 +1,273 @@
+"""The text that h2load prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import (
+    BINARY_UNITS,
+    TIME_UNITS_US,
+    Line,
+    Source,
+    blocks,
+    number,
+    scaled,
+    step_us,
+    whole,
+)
+
+NAME = "h2load"
+BEGIN = "starting benchmark..."
+SPAWNED = "spawning thread #"
+ROWS_OF_REQUESTS = ("time for request", "request")
+ROWS_OF_FIRST_BYTE = ("time to 1st byte", "TTFB")
+REQUESTS = ("total", "started", "done", "succeeded", "failed", "errored")
+CODES = ("2xx", "3xx", "4xx", "5xx")
+# The columns of a row of times: before version 1.69, and since.
+COLUMNS = {
+    5: ("min", "max", "mean", "sd", "within"),
+    8: ("min", "max", "50", "95", "99", "mean", "sd", "within"),
+}
+
+
+def starts_report(line: Line) -> bool:
+    """Whether only h2load prints this line."""
+    return _spawns(line) or _finishes(line)
+
+
+def _spawns(line: Line) -> bool:
+    return line.text.startswith(SPAWNED) and line.words[4:6] == ["total", "client(s)."]
+
+
+def _finishes(line: Line) -> bool:
+    words = line.words
+    return words[:2] == ["finished", "in"] and len(words) in (5, 6) and words[4] == "req/s,"
+
+
+def find_reports(source: Source) -> list[list[Line]]:
+    """The lines of each run, from its first line that is there."""
+    # The search for words is at the speed of C, and a log is long.
+    if " client(s)" not in source.text and "finished in" not in source.text:
+        return []
+    starts, begun, done = [], False, True
+    for position, line in enumerate(source.lines):
+        finishes = _finishes(line)
+        opens = line.text.startswith(BEGIN) or (_spawns(line) and not begun)
+        if opens or (finishes and done):
+            starts.append(position)
+            begun, done = True, False
+        if finishes:
+            begun, done = False, True
+    found = blocks(source.lines, starts)
+    return [block for block in found if any(starts_report(line) for line in block)]
+
+
+def read_report(block: Sequence[Line]) -> ParsedTrial:
+    """One run; raises FormatError where it has no result."""
+    return _Report(block).trial()
+
+
+class _Report:
+    """One report, line by line."""
+
+    def __init__(self, block: Sequence[Line]) -> None:
+        self.block = block
+
+    def trial(self) -> ParsedTrial:
+        elapsed_s, rate, transfer = self._finished()
+        counts = self._counts("requests:", REQUESTS, optional=("timeout",))
+        codes = self._counts("status codes:", CODES)
+        completed = counts["succeeded"] + counts["failed"] - counts["errored"]
+        latency, step = self._latency() if completed else (Latency(), None)
+        received = self._received()
+        asked = self._asked()
+        return ParsedTrial(
+            tool=NAME,
+            loop="open" if self._creates_at_a_rate() else "closed",
+            connections=self._clients(),
+            threads=len(self._spawned()) or None,
+            requested_requests=asked,
+            requested_duration_s=self._seconds("of main duration"),
+            elapsed_s=elapsed_s,
+            requests_completed=completed,
+            requests_ok=counts["succeeded"],
+            reported_rps=rate,
+            bytes_received=received,
+            transfer_rate_bytes_s=transfer,
+            errors=errors_of(counts),
+            tool_errors=tool_errors_of(counts),
+            status_counts=codes,
+            latency=latency,
+            latency_origin=_origin(latency),
+            latency_resolution_us=step,
+            incomplete=received is None or not self._reached_end(),
+            disagreements=disagreements_of(counts, codes),
+            extra={**self._warm_up(), "extra": {**_progress(counts), "protocol": self._protocol()}},
+        )
+
+    def _after(self, label: str) -> tuple[Line, str] | None:
+        for line in self.block:
+            if line.text.startswith(label):
+                return line, line.text.removeprefix(label).strip()
+        return None
+
+    def _finished(self) -> tuple[float, float | None, float | None]:
+        line = next((line for line in self.block if _finishes(line)), None)
+        if line is None:
+            raise self._refusal("no result", self.block[-1], "finished in 8.53s, 351.52 req/s, …")
+        words = line.words
+        elapsed_us = scaled(words[2].rstrip(","), TIME_UNITS_US)
+        if elapsed_us is None:
+            raise self._refusal("no elapsed time", line, "finished in 8.53s, 351.52 req/s, …")
+        rate = words[5] if len(words) == 6 and words[5].endswith("/s") else ""
+        transfer = scaled(rate.removesuffix("/s"), BINARY_UNITS)
+        return elapsed_us / 1e6, number(words[3]), transfer
+
+    def _counts(
+        self, label: str, names: Sequence[str], optional: Sequence[str] = ()
+    ) -> dict[str, int]:
+        """The counts of a line such as "status codes: 10 2xx, 0 3xx, 0 4xx, 0 5xx"."""
+        expected = f"{label} 0 {', 0 '.join(names)}"
+        found = self._after(label)
+        if found is None:
+            raise self._refusal(f"no line “{label}”", self.block[-1], expected)
+        line, rest = found
+        counts: dict[str, int] = {}
+        for pair in rest.split(", "):
+            words = pair.split()
+            count = whole(words[0]) if len(words) == 2 else None
+            if count is None or words[1] not in (*names, *optional):
+                raise self._refusal(f"a damaged line “{label}”", line, expected)
+            counts[words[1]] = count
+        if not counts.keys() >= set(names) or counts.get("failed", 0) < counts.get("errored", 0):
+            raise self._refusal(f"a damaged line “{label}”", line, expected)
+        return counts
+
+    def _refusal(self, has: str, line: Line, expected: str) -> FormatError:
+        last = next((line for line in reversed(self.block) if line.text), line)
+        at = last if line is self.block[-1] else line
+        return FormatError(
+            f"The h2load report has {has}: the run stopped, or the text is cut off or damaged.",
+            tool=NAME,
+            line=at.number,
+            found=at.text,
+            expected=f'a line such as "{expected}"',
+        )
+
+    def _received(self) -> int | None:
+        """The bytes of "113.44KB (116160) total, …", before version 1.3 "116160 bytes total"."""
+        found = self._after("traffic:")
+        words = found[1].partition(" total")[0].split() if found and " total" in found[1] else []
+        if len(words) != 2:
+            return None
+        return whole(words[0]) if words[1] == "bytes" else whole(words[1].strip("()"))
+
+    def _spawned(self) -> list[Line]:
+        return [line for line in self.block if _spawns(line)]
+
+    def _clients(self) -> int | None:
+        return _sum([whole(line.words[3]) for line in self._spawned()])
+
+    def _asked(self) -> int | None:
+        lines = [line.words for line in self._spawned()]
+        if not all(words[-2:] == ["total", "requests"] for words in lines):
+            return None
+        return _sum([whole(words[-3]) for words in lines])
+
+    def _creates_at_a_rate(self) -> bool:
+        return any("will be created every" in line.text for line in self._spawned())
+
+    def _seconds(self, what: str) -> float | None:
+        """The seconds of "… with 1s of warm-up time and 2s of main duration for …"."""
+        for line in self._spawned():
+            before, found, _ = line.text.partition(f" {what}")
+            if found:
+                time_us = scaled(before.split()[-1], TIME_UNITS_US)
+                return None if time_us is None else time_us / 1e6
+        return None
+
+    def _warm_up(self) -> dict[str, float]:
+        seconds = self._seconds("of warm-up time")
+        return {} if seconds is None else {"warmup_s": seconds}
+
+    def _protocol(self) -> str | None:
+        found = self._after("Application protocol:")
+        return found[1] or None if found else None
+
+    def _cells(self, titles: Sequence[str]) -> Mapping[str, str]:
+        """The cells of the row of times with one of the titles; empty where it is cut off."""
+        for line in self.block:
+            title, colon, rest = line.text.partition(":")
+            cells = rest.split()
+            if colon and title.strip() in titles and len(cells) in COLUMNS:
+                is_whole = cells[-1].endswith("%")
+                return dict(zip(COLUMNS[len(cells)], cells, strict=True)) if is_whole else {}
+        return {}
+
+    def _latency(self) -> tuple[Latency, float | None]:
+        words = {
+            name: word for name, word in self._cells(ROWS_OF_REQUESTS).items() if name != "within"
+        }
+        times = {name: scaled(word, TIME_UNITS_US) for name, word in words.items()}
+        if not times or None in times.values():
+            return Latency(), None
+        latency = Latency(
+            mean_us=times["mean"],
+            stdev_us=times["sd"],
+            min_us=times["min"],
+            max_us=times["max"],
+            percentiles={
+                name: time for name, time in times.items() if name.isdigit() and time is not None
+            },
+        )
+        return latency, max(step_us(word) or 1 for word in words.values())
+
+    def _reached_end(self) -> bool:
+        return bool(self._cells(ROWS_OF_REQUESTS) and self._cells(ROWS_OF_FIRST_BYTE))
+
+
+def errors_of(counts: Mapping[str, int]) -> dict[str, int | None]:
+    """The classes of failures; None where a version does not tell timeouts."""
+    timeouts = counts.get("timeout")
+    other = counts["errored"] - (timeouts or 0)
+    return {
+        "timeout": timeouts,
+        "status": counts["failed"] - counts["errored"],
+        "other": None if other < 0 else other,
+    }
+
+
+def tool_errors_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """What h2load itself calls a failure."""
+    return {name: counts[name] for name in ("failed", "errored", "timeout") if name in counts}
+
+
+def disagreements_of(counts: Mapping[str, int], codes: Mapping[str, int]) -> tuple[str, ...]:
+    """Counts of responses and of their status codes that cannot both be right.
+
+    A response that was cut off has a status code and is no response: more codes are no fault.
+    """
+    ended = counts["succeeded"] + counts["failed"] - counts["errored"]
+    if sum(codes.values()) >= ended:
+        return ()
+    return (f"{ended} requests ended with a response, the status codes are of {_total(codes)}",)
+
+
+def _total(codes: Mapping[str, int]) -> int:
+    return sum(codes.values())
+
+
+def _progress(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts[name] for name in ("total", "started", "done")}
+
+
+def _sum(parts: Sequence[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if parts and len(known) == len(parts) else None
+
+
+def _origin(latency: Latency) -> str | None:
+    if latency.percentiles:
+        return "percentiles"
+    return None if latency.mean_us is None else "summary"

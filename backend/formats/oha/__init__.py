@@ -1,0 +1,88 @@
+"""oha (text, JSON, CSV of every response).
+
+Loop: closed, also with -q (a pace, at most as many requests under way as connections); with
+--latency-correction times count from the intended start, which the output does not say. Latency
+unit: one for a whole text (secs before version 1.5), seconds in JSON and CSV; bytes of bodies in
+steps of 1024. Success: 2xx; oha's success rate counts responses of any status. Percentiles: the
+sorted value number floor(n·p/100), counted from 0, of responses: timeouts and errors have no
+latency. The rate counts errors, and requests aborted when the time was up, which are no errors
+here. The CSV has responses only: errors are unknown there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.oha.document import is_result, read_document
+from backend.formats.oha.report import find_reports, read_report
+from backend.formats.oha.rows import is_csv, read_csv
+from backend.formats.text import Line, Source
+
+NAME = "oha"
+MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
+
+
+def claims(source: Source) -> str | None:
+    """Why this is oha's output, or None."""
+    if is_csv(source):
+        return "a line has the columns of oha's CSV"
+    if any(is_result(document.value) for document in source.documents):
+        return "a JSON object has oha's summary (successRate, requestsPerSec, …)"
+    reports = find_reports(source)
+    if reports:
+        return f"line {reports[0][0].number} says Success rate, the next lines oha's times"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the sources; with one result, the CSV beside it belongs to it."""
+    tables = [source for source in sources if is_csv(source)]
+    others = [source for source in sources if source not in tables]
+    runs = [
+        read_document(document.value)
+        for source in others
+        for document in source.documents
+        if is_result(document.value)
+    ]
+    runs += [_read_or_refuse(block) for source in others for block in find_reports(source)]
+    if len(tables) > 1 or (len(runs) > 1 and tables):
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(runs)} results and {len(tables)} CSV files",
+            expected="one result with at most one CSV",
+        )
+    if not tables:
+        return runs
+    if not runs:
+        return [read_csv(tables[0])]
+    (run,) = runs
+    return [run if isinstance(run, FormatError) else _with_rows(run, read_csv(tables[0]))]
+
+
+def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+    try:
+        return read_report(block)
+    except FormatError as refused:
+        return refused
+
+
+def _with_rows(trial: ParsedTrial, rows: ParsedTrial) -> ParsedTrial:
+    """The result's figures with the samples of the CSV."""
+    disagreements = list(trial.disagreements)
+    if trial.status_counts != rows.status_counts:
+        disagreements.append(
+            f"the result has responses by status {trial.status_counts}, "
+            f"the CSV {rows.status_counts}"
+        )
+    return replace(
+        trial,
+        latency_origin="samples",
+        latency_resolution_us=rows.latency_resolution_us,
+        samples=rows.samples,
+        histogram=rows.histogram,
+        timeline=rows.timeline,
+        disagreements=tuple(disagreements),
+    )

@@ -1,0 +1,63 @@
+"""What oha calls the failures of requests, by class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# In flight when the time was up: no failure of the server.
+DEADLINE = "aborted due to deadline"
+# Words of the messages; the first class with one is taken.
+WORDS = (
+    ("timeout", ("timeout", "timed out")),
+    (
+        "connect",
+        (
+            "refused",
+            "trying to connect",
+            "unreachable",
+            "no route to host",
+            "cannot assign requested address",
+            "dns",
+            "resolve",
+            "lookup",
+            "certificate",
+            "handshake",
+        ),
+    ),
+    ("write", ("broken pipe", "error writing")),
+    ("read", ("connection error", "error reading", "reset", "closed", "incomplete", "canceled", "eof")),
+)
+
+
+def class_of(message: str) -> str:
+    """The class of one message."""
+    lowered = message.lower()
+    for name, words in WORDS:
+        if any(word in lowered for word in words):
+            return name
+    return "other"
+
+
+def errors_of(
+    messages: Mapping[str, int] | None, codes: Mapping[str, int] | None
+) -> dict[str, int | None]:
+    """The counts by class; None where the messages, or the status codes, are not known."""
+    status = None if codes is None else failed(codes)
+    if messages is None:
+        return {"status": status}
+    counts = dict.fromkeys(("connect", "read", "timeout", "other"), 0)
+    for message, count in messages.items():
+        if message != DEADLINE:
+            name = class_of(message)
+            counts[name] = counts.get(name, 0) + count
+    return {**counts, "status": status}
+
+
+def failed(codes: Mapping[str, int]) -> int:
+    """Responses with a status of 400 and above."""
+    return sum(count for code, count in codes.items() if code[0] not in "123")
+
+
+def succeeded(codes: Mapping[str, int]) -> int:
+    """Responses with a status of 2xx."""
+    return sum(count for code, count in codes.items() if code[0] == "2")

@@ -1,0 +1,105 @@
+"""siege (text on stderr, JSON, the lines of --verbose, the CSV that --log appends to).
+
+Loop: closed, with a random delay between requests unless it is a benchmark. Latency unit: seconds
+with two decimals; the text of some versions from 4.1 on says ms. MB of 1048576 bytes, of bodies
+only. Success: "successful transactions", status below 400. "Transactions" leave out 5xx responses
+and socket errors, which are its failed transactions; 4xx responses are transactions, neither
+successful nor failed. Percentiles: none; with --verbose every response is a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
+from backend.formats.siege.hits import trial_of, with_hits
+from backend.formats.siege.runs import Run, find_runs, is_log_header, is_start
+from backend.formats.text import Source
+
+NAME = "siege"
+MARKS = ("** SIEGE", "Transactions:", '"transactions"', " bytes ==> ", "Elap Time", "HTTP/1.")
+
+
+def claims(source: Source) -> str | None:
+    """Why this is siege's output, or None."""
+    for line in source.lines:
+        if is_log_header(line):
+            return f"line {line.number} has the columns of siege's log"
+        if is_start(line):
+            return f"line {line.number} is siege's banner"
+    if _documents(source):
+        return "a JSON object has siege's keys (transactions, availability, …)"
+    for run in find_runs(source):
+        if run.result_line:
+            return f"line {run.result_line} begins siege's result"
+        if run.hits.count:
+            return "lines name protocol, status, seconds and bytes as siege --verbose does"
+    return None
+
+
+def _documents(source: Source) -> list[dict[str, object]]:
+    if '"transactions"' not in source.text:
+        return []
+    return [entry.value for entry in source.documents if is_result(entry.value)]
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run; with one, the verbose lines, the JSON and the log beside it belong to it."""
+    logs = [source for source in sources if any(is_log_header(line) for line in source.lines)]
+    others = [source for source in sources if source not in logs]
+    runs = [run for source in others for run in find_runs(source)]
+    reports = [run for run in runs if run.result_line or not run.hits.count or run.lines]
+    loose = [run for run in runs if run not in reports]
+    results = [read_document(value) for source in others for value in _documents(source)]
+    trials: list[ParsedTrial | FormatError] = [_report(run) for run in reports]
+    trials = _merged(trials, results)
+    if not trials and not loose:
+        return [row for source in logs for row in read_log_rows(source)]
+    if len(sources) > 1 and max(len(trials), len(loose), len(logs)) > 1:
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(trials)} results, {len(loose)} files of responses, {len(logs)} logs",
+            expected="one result with at most one file of responses and one log",
+        )
+    if len(trials) != 1 or isinstance(trials[0], FormatError):
+        return trials or [trial_of(run.hits) for run in loose]
+    trial = trials[0]
+    for run in loose:
+        trial = with_hits(trial, run.hits)
+    return [_with_logs(trial, logs)]
+
+
+def _report(run: Run) -> ParsedTrial | FormatError:
+    trial = read_report(run)
+    return trial if isinstance(trial, FormatError) else with_hits(trial, run.hits)
+
+
+def _merged(
+    reports: Sequence[ParsedTrial | FormatError], results: Sequence[ParsedTrial | FormatError]
+) -> list[ParsedTrial | FormatError]:
+    """Reports and JSON results; where both tell of the same runs, the reports, which say more."""
+    # With JSON the banner alone is printed as text, by versions before 4.1.
+    reports = [
+        report for report in reports if isinstance(report, ParsedTrial) or len(results) == 0
+    ]
+    if [_identity(report) for report in reports] == [_identity(result) for result in results]:
+        return list(reports)
+    return [*reports, *results]
+
+
+def _identity(trial: ParsedTrial | FormatError) -> object:
+    if isinstance(trial, FormatError):
+        return trial
+    return (trial.requests_completed, trial.requests_ok, trial.elapsed_s, dict(trial.tool_errors))
+
+
+def _with_logs(trial: ParsedTrial, logs: Sequence[Source]) -> ParsedTrial:
+    """The trial, with a disagreement where the log's last row, the newest, says something else."""
+    rows = [row for source in logs for row in read_log_rows(source)]
+    if not rows or _identity(rows[-1]) == _identity(trial):
+        return trial
+    disagreement = "the last row of siege's log is not of the run that the report is of"
+    return replace(trial, disagreements=(*trial.disagreements, disagreement))

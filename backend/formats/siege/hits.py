@@ -1,0 +1,132 @@
+"""The line that siege --verbose prints for each response."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from backend.formats.model import ParsedTrial
+from backend.formats.text import number
+from backend.formats.timeline import Gathering
+
+NAME = "siege"
+# Two decimals of a second.
+RESOLUTION_US = 10_000
+# A response of a month is a damaged line.
+LONGEST_S = 31 * 24 * 3600
+KEPT = 1 << 16
+
+
+class Hits:
+    """The responses of one run."""
+
+    def __init__(self) -> None:
+        self.codes: Counter[str] = Counter()
+        self._requests = Gathering()
+        self._times_us: list[int] = []
+
+    def add(self, text: str) -> bool:
+        """Count a line if it is one of a response; says whether it was."""
+        hit = _plain(text) or _separated(text)
+        if hit is None:
+            return False
+        code, seconds = hit
+        self.codes[code] += 1
+        self._times_us.append(round(seconds * 1e6))
+        if len(self._times_us) >= KEPT:
+            self._flush()
+        return True
+
+    def _flush(self) -> None:
+        self._requests.add(np.array(self._times_us, dtype=np.int64))
+        self._times_us = []
+
+    @property
+    def count(self) -> int:
+        return self.codes.total()
+
+    @property
+    def requests(self) -> Gathering:
+        self._flush()
+        return self._requests
+
+    def count_below(self, status: int) -> int:
+        """How many responses had a status below this one."""
+        return sum(count for code, count in self.codes.items() if int(code) < status)
+
+
+def _plain(text: str) -> tuple[str, float] | None:
+    """Of "HTTP/1.1 200     0.01 secs:      40 bytes ==> GET  /", whatever stands before it."""
+    before, found, after = text.partition(" secs:")
+    words = before.split()
+    if not found or " bytes ==>" not in after or len(words) < 3:
+        return None
+    return _hit(*words[-3:])
+
+
+def _separated(text: str) -> tuple[str, float] | None:
+    """Of "HTTP/1.1,200,  0.01,     40,/,0,2026-11-21 02:59:51", whatever stands before it."""
+    if ",HTTP/" not in text and not text.startswith("HTTP/") and " HTTP/" not in text:
+        return None
+    cells = [cell.strip() for cell in text.split(",")]
+    for at, cell in enumerate(cells[:-5]):
+        if cell.rpartition(" ")[2].startswith("HTTP/") and cells[at + 3].isdigit():
+            return _hit(cell.rpartition(" ")[2], cells[at + 1], cells[at + 2])
+    return None
+
+
+def _hit(protocol: str, code: str, seconds: str) -> tuple[str, float] | None:
+    # "200(C)" came from siege's cache.
+    code, time = code.removesuffix("(C)"), number(seconds)
+    if not protocol.startswith("HTTP/") or len(code) != 3 or not code.isdecimal():
+        return None
+    # With a comma it may be a decimal one.
+    if time is None or time > LONGEST_S or "," in seconds or not code.isascii():
+        return None
+    return code, time
+
+
+def with_hits(trial: ParsedTrial, hits: Hits) -> ParsedTrial:
+    """The report's figures with the samples of its verbose lines."""
+    if not hits.count:
+        return trial
+    ended = hits.count_below(500)
+    disagreements = trial.disagreements
+    if trial.requests_completed is not None and ended != trial.requests_completed:
+        disagreements = (
+            *disagreements,
+            f"the report says {trial.requests_completed} transactions, "
+            f"{ended} verbose lines have a status below 500",
+        )
+    return replace(
+        trial,
+        status_counts=_in_order(hits.codes),
+        latency_origin="samples",
+        latency_resolution_us=RESOLUTION_US,
+        samples=hits.count,
+        histogram=hits.requests.histogram,
+        disagreements=disagreements,
+    )
+
+
+def trial_of(hits: Hits) -> ParsedTrial:
+    """What the verbose lines say without a report."""
+    ok = hits.count_below(400)
+    return ParsedTrial(
+        tool=NAME,
+        requests_completed=hits.count,
+        requests_ok=ok,
+        errors={"status": hits.count - ok},
+        status_counts=_in_order(hits.codes),
+        latency_origin="samples",
+        latency_resolution_us=RESOLUTION_US,
+        samples=hits.count,
+        histogram=hits.requests.histogram,
+        extra={"format": "text"},
+    )
+
+
+def _in_order(codes: Counter[str]) -> dict[str, int]:
+    return dict(sorted(codes.items()))

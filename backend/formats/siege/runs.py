@@ -1,0 +1,90 @@
+"""Finding the runs in siege's text: what each printed, and its verbose lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from backend.formats.logs import line_chunks
+from backend.formats.siege.hits import Hits
+from backend.formats.text import Line, Source, clean_lines, decode
+
+BANNER = "** SIEGE "
+PREPARING = "** Preparing "
+RESULT = "Transactions:"
+LIFTING = "Lifting the server siege"
+LOG_COLUMNS = ["Date & Time", "Trans", "Elap Time", "Data Trans", "Resp Time"]
+
+
+@dataclass
+class Run:
+    """One run: its lines, without those of single responses."""
+
+    lines: list[Line] = field(default_factory=list)
+    hits: Hits = field(default_factory=Hits)
+    # Of its result, from 1; 0 without one.
+    result_line: int = 0
+    # Of a line that may lack its end, as the text ends in it; 0 for none.
+    cut_line: int = 0
+
+
+def is_start(line: Line) -> bool:
+    """Whether siege prints this line before a run."""
+    return line.text.upper().startswith(BANNER) or (
+        line.text.startswith(PREPARING) and line.text.endswith("concurrent users for battle.")
+    )
+
+
+def is_log_header(line: Line) -> bool:
+    """Whether this names the columns of siege's log."""
+    return [cell.strip() for cell in line.text.split(",")][: len(LOG_COLUMNS)] == LOG_COLUMNS
+
+
+def find_runs(source: Source) -> list[Run]:
+    """Every run in the text that has a start, a result or verbose lines."""
+    runs = [Run()]
+    for line in _lines(source):
+        line = _without_progress(line)
+        if _begins(runs[-1], line):
+            runs.append(Run())
+        run = runs[-1]
+        if run.hits.add(line.text):
+            continue
+        if line.text:
+            run.lines.append(line)
+        if line.text.startswith(RESULT):
+            run.result_line = line.number
+    last = runs[-1]
+    if last.lines and not source.is_log and not source.text[-1:].isspace():
+        last.cut_line = last.lines[-1].number
+    return [run for run in runs if run.result_line or run.hits.count or _is_begun(run)]
+
+
+def _lines(source: Source) -> Iterator[Line]:
+    if not source.is_log:
+        yield from source.lines
+        return
+    for number, chunk in line_chunks(source):
+        for line in clean_lines(decode(chunk)):
+            yield Line(number + line.number - 1, line.text)
+
+
+def _without_progress(line: Line) -> Line:
+    """The result's first line without "Lifting the server siege... done." before it."""
+    if line.text.startswith(LIFTING) and RESULT in line.text:
+        return Line(line.number, line.text[line.text.index(RESULT) :])
+    return line
+
+
+def _begins(run: Run, line: Line) -> bool:
+    if line.text.upper().startswith(BANNER):
+        return True
+    if line.text.startswith(PREPARING):
+        return bool(run.result_line) or any(
+            known.text.startswith(PREPARING) for known in run.lines
+        )
+    return bool(run.result_line) and line.text.startswith(RESULT)
+
+
+def _is_begun(run: Run) -> bool:
+    return any(is_start(line) for line in run.lines)
