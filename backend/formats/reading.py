@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.formats import ab, autocannon, jmeter, locust, wrk
+from backend.formats import ab, artillery, autocannon, jmeter, locust, wrk
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
@@ -37,6 +37,7 @@ TOOLS = {
         _tool,
         (
             ab,
+            artillery,
             autocannon,
             jmeter,
             locust,

@@ -66,6 +66,8 @@ def read_table(source: Source) -> Table:
         raise _broken(kind, line, str(fault), "quotes that are closed") from None
     names = [_modern(name) for name in header]
     ends = text.endswith("\n")
+    if not ends and kind in ("failures", "exceptions"):
+        raise _broken(kind, line, text[-60:], "a line feed at the end: the file is cut off")
     if rows and not ends and len(rows[-1]) < len(names):
         rows = rows[:-1]
     for row in rows:
