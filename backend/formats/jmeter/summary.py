@@ -71,7 +71,8 @@ def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
     return ParsedTrial(
         tool=NAME,
         loop=None,
-        elapsed_s=summary.elapsed_s,
+        # 00:00:00 is any time below half a second.
+        elapsed_s=summary.elapsed_s or None,
         requests_completed=summary.count if summary.errors == 0 else None,
         requests_ok=summary.count - summary.errors,
         reported_rps=summary.rate,
