@@ -255,3 +255,10 @@ def step_us(word: str) -> float | None:
         return None
     decimals = len(digits.partition(".")[2])
     return max(1.0, round(factor / float(10**decimals), 6))
+
+
+def fault_in(fault: Exception) -> str:
+    """What is wrong in a document, for people: a fault of Python's own is said in our words."""
+    if isinstance(fault, KeyError):
+        return f"no {fault.args[0]}"
+    return str(fault) if isinstance(fault, ValueError) else "a value of another kind"

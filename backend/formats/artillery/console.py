@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from backend.formats.artillery.counters import POINTS, Figures, figures_of, trial
 from backend.formats.model import FormatError, ParsedTrial
@@ -28,7 +29,7 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     summaries = [at for at, line in enumerate(lines) if line.text.startswith(SUMMARY)]
     if not starts or (summaries and summaries[0] < starts[0]):
         starts.insert(0, 0)
-    for earlier, later in zip(summaries, summaries[1:], strict=False):
+    for earlier, later in pairwise(summaries):
         if not any(earlier < start <= later for start in starts):
             starts.append(later)
     return blocks(lines, sorted(starts))
@@ -108,9 +109,7 @@ def _version_1(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | For
     return _with_unknown_end(figures, body, block)
 
 
-def _with_unknown_end(
-    figures: Figures, body: Sequence[Line], block: Sequence[Line]
-) -> ParsedTrial:
+def _with_unknown_end(figures: Figures, body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial:
     return trial(
         figures,
         elapsed_s=_total_time(block),

@@ -16,7 +16,7 @@ from backend.formats.artillery.counters import (
     trial,
 )
 from backend.formats.model import FormatError, ParsedTrial, TimeSlice
-from backend.formats.text import Document
+from backend.formats.text import Document, fault_in
 
 NAME = "artillery"
 TIMES = ("http.response_time", "engine.http.response_time")
@@ -41,7 +41,7 @@ def read_document(document: Document) -> ParsedTrial:
             "The artillery JSON has a figure that is none.",
             tool=NAME,
             line=document.line,
-            found=str(fault),
+            found=fault_in(fault),
             expected="the report that artillery run -o writes, unchanged",
         ) from None
 
@@ -59,7 +59,7 @@ def _figures(part: Mapping[str, Any]) -> Figures:
     if "requestsCompleted" in part:
         return _figures_of_version_1(part)
     summaries = part.get("summaries") or {}
-    times = next((summaries[name] for name in TIMES if name in summaries), {})
+    times: Mapping[str, Any] = next((summaries[name] for name in TIMES if name in summaries), {})
     rates = part.get("rates") or {}
     rate = rates.get("http.request_rate", rates.get("engine.http.request_rate"))
     known = {name: figure(times[name]) for name in _names(times)}

@@ -78,11 +78,11 @@ class Samples:
         for name, most in limits.items():
             if name not in frame.columns:
                 continue
-            low, high = frame[name].min(), frame[name].max()
-            if low is not None and (low < 0 or high > most):  # type: ignore[operator]
-                found = low if low < 0 else high  # type: ignore[operator]
-                at = None if line is None else line + int((frame[name] == found).arg_max() or 0)
-                raise _impossible(name, found, most, at)
+            outside = ~frame[name].is_between(0, most).fill_null(value=True)
+            if outside.any():
+                at = int(outside.arg_max() or 0)
+                found = int(frame[name][at])
+                raise _impossible(name, found, most, None if line is None else line + at)
         if "SampleCount" in frame.columns and frame["SampleCount"].max() not in (None, 0, 1):
             raise FormatError(
                 "The JMeter JTL has rows that stand for several samples.",
@@ -268,7 +268,11 @@ def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
     """Which rows are parts of the row that stands before them in their thread."""
     import polars as pl
 
-    label, start, end = pl.col("label"), pl.col("timeStamp"), pl.col("timeStamp") + pl.col("elapsed")
+    label, start, end = (
+        pl.col("label"),
+        pl.col("timeStamp"),
+        pl.col("timeStamp") + pl.col("elapsed"),
+    )
     is_top = ~label.is_in(named)
 
     def of_parent(value: pl.Expr) -> pl.Expr:
@@ -279,7 +283,7 @@ def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
     return rows.select(part=(~is_top & within & of_its_name).fill_null(value=False))["part"]
 
 
-def _impossible(name: str, found: Any, most: int, line: int | None) -> FormatError:
+def _impossible(name: str, found: int, most: int, line: int | None) -> FormatError:
     return FormatError(
         f"The JMeter JTL has a {name} that no test gives.",
         tool=NAME,
@@ -287,5 +291,3 @@ def _impossible(name: str, found: Any, most: int, line: int | None) -> FormatErr
         found=str(found),
         expected=f"a whole number from 0 to {most}",
     )
-
-

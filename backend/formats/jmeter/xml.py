@@ -24,10 +24,19 @@ BATCH = 20_000
 SAMPLES = frozenset(("httpSample", "sample", "sampleResult"))
 # The short names of version 1.2, and the long ones of JMeter 2.0 and before.
 ATTRIBUTES = {
-    **{"ts": "timeStamp", "t": "elapsed", "s": "success", "rc": "responseCode", "by": "bytes"},
-    **{"rm": "responseMessage", "rs": "responseCode", "sc": "SampleCount"},
-    **{"timeStamp": "timeStamp", "time": "elapsed", "success": "success"},
-    **{"responseCode": "responseCode", "responseMessage": "responseMessage"},
+    "ts": "timeStamp",
+    "t": "elapsed",
+    "s": "success",
+    "rc": "responseCode",
+    "by": "bytes",
+    "rm": "responseMessage",
+    "rs": "responseCode",
+    "sc": "SampleCount",
+    "timeStamp": "timeStamp",
+    "time": "elapsed",
+    "success": "success",
+    "responseCode": "responseCode",
+    "responseMessage": "responseMessage",
 }
 WHOLE = NUMBERS | {"timeStamp"}
 
@@ -105,7 +114,9 @@ class _Reader:
             self.url = []
 
     def _open(self, attributes: dict[str, str]) -> None:
-        row = {ATTRIBUTES[name]: text for name, text in attributes.items() if name in ATTRIBUTES}
+        row: dict[str, Any] = {
+            ATTRIBUTES[name]: text for name, text in attributes.items() if name in ATTRIBUTES
+        }
         if row.get("responseMessage", "").startswith(TRANSACTION):
             return
         if "elapsed" not in row:

@@ -109,7 +109,7 @@ def _together(
         names = failures_of(tables["failures"])
         failed = _failed(trial)
         if sum(names.values()) == failed:
-            changes |= with_failures(trial, trial.requests_ok + failed, names)
+            changes |= with_failures(trial.requests_ok + failed, names)
         else:
             changes["disagreements"] = (
                 f"the totals have {failed} failures, the failures file {sum(names.values())}",
@@ -128,7 +128,11 @@ def _base(
             raise trial
         return trial
     readers = {"stats": read_stats, "history": read_history, "failures": read_failures}
-    return next((read(tables[kind]) for kind, read in readers.items() if kind in tables), None)
+    kind = next((kind for kind in readers if kind in tables), None)
+    # A file of no failures alone may be one that was cut off behind its header.
+    if kind is None or (kind == "failures" and not tables[kind].rows):
+        return None
+    return readers[kind](tables[kind])
 
 
 def _failed(trial: ParsedTrial) -> int:
@@ -138,7 +142,7 @@ def _failed(trial: ParsedTrial) -> int:
 
 def _says_nothing(tables: Sequence[Table]) -> FormatError:
     return FormatError(
-        "The locust exceptions file says nothing of requests.",
+        f"The locust {tables[0].kind} file says nothing of requests.",
         tool=NAME,
         line=tables[0].line,
         found=",".join(tables[0].header),
@@ -152,8 +156,7 @@ def _with_console(trial: ParsedTrial, run: ParsedTrial | FormatError) -> ParsedT
         said = (*trial.disagreements, f"the console's report was not read: {run}")
         return replace(trial, disagreements=said)
     changes: dict[str, Any] = {
-        name: getattr(run, name)
-        for name in ("tool_version", "connections", "requested_duration_s")
+        name: getattr(run, name) for name in ("tool_version", "connections", "requested_duration_s")
     }
     ours, theirs = trial.requests_ok, run.requests_ok
     if trial.requests_ok is None or run.requests_ok is None:

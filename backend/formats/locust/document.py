@@ -10,7 +10,7 @@ import numpy as np
 
 from backend.formats.locust.tables import MOST_SLICES, slice_of
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import Document
+from backend.formats.text import Document, fault_in
 from backend.stats import Histogram
 
 NAME = "locust"
@@ -37,7 +37,7 @@ def read_document(document: Document) -> ParsedTrial:
             "The locust JSON has a figure that is none.",
             tool=NAME,
             line=document.line,
-            found=str(fault),
+            found=fault_in(fault),
             expected="the list that locust --json prints, unchanged",
         ) from None
 
@@ -94,9 +94,7 @@ def _elapsed_s(members: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _timeline(members: Sequence[Mapping[str, Any]]) -> tuple[TimeSlice, ...]:
-    requests, failed = (
-        _summed(members, name) for name in ("num_reqs_per_sec", "num_fail_per_sec")
-    )
+    requests, failed = (_summed(members, name) for name in ("num_reqs_per_sec", "num_fail_per_sec"))
     seconds = requests.keys() | failed.keys()
     if not seconds or max(seconds) - min(seconds) >= MOST_SLICES:
         return ()

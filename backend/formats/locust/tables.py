@@ -21,10 +21,12 @@ KINDS = {
     "stats": ("Name", "Average Response Time"),
 }
 OLD_NAMES = {
-    **{"# requests": "Request Count", "# failures": "Failure Count"},
-    **{"Median response time": "Median Response Time"},
-    **{"Average response time": "Average Response Time"},
-    **{"Min response time": "Min Response Time", "Max response time": "Max Response Time"},
+    "# requests": "Request Count",
+    "# failures": "Failure Count",
+    "Median response time": "Median Response Time",
+    "Average response time": "Average Response Time",
+    "Min response time": "Min Response Time",
+    "Max response time": "Max Response Time",
 }
 TOTALS = ("Aggregated", "Total")
 HEAD_LINES = 30
@@ -117,7 +119,7 @@ def read_history(table: Table) -> ParsedTrial:
     requests = _count(table, last, "Total Request Count")
     failures = _count(table, last, "Total Failure Count")
     median = _figure(table, last, "Total Median Response Time")
-    trial = _trial(
+    return _trial(
         requests,
         failures,
         Latency(
@@ -127,8 +129,9 @@ def read_history(table: Table) -> ParsedTrial:
             percentiles={} if median is None or not requests else {"50": median * 1000},
         ),
         timeline=_timeline(table, totals),
+        # Totals as they grow: nothing says that the last row is the end.
+        incomplete=True,
     )
-    return trial
 
 
 def _timeline(table: Table, rows: Sequence[Row]) -> tuple[TimeSlice, ...]:
@@ -205,7 +208,7 @@ def _trial(
     )
 
 
-def with_failures(trial: ParsedTrial, requests: int, names: Mapping[str, int]) -> dict[str, object]:
+def with_failures(requests: int, names: Mapping[str, int]) -> dict[str, object]:
     """The fields of a trial that change when its failures are known by name."""
     return {
         "requests_completed": completed(requests, names),
