@@ -16,9 +16,9 @@ from backend.stats.histogram import bucket_of, highest_us
 MOST_SECONDS = 86_400
 # Keys kept before they are counted together; 8 bytes each.
 MOST_KEYS = 1 << 20
-# Bits of a key that hold the latency's bucket; the bits above hold the second.
+# Bits of a key that hold the latency's bucket or a mark; the bits above hold the second.
 BUCKET_BITS = 20
-FAILED, NO_LATENCY = (1 << BUCKET_BITS) - 1, (1 << BUCKET_BITS) - 2
+FAILED, NO_LATENCY, UNANSWERED = ((1 << BUCKET_BITS) - mark for mark in (1, 2, 3))
 
 Integers = NDArray[np.int64]
 
@@ -50,23 +50,29 @@ class Gathering:
         start_s: NDArray[Any] | None = None,
         failed: NDArray[np.bool_] | None = None,
         responded: NDArray[np.bool_] | None = None,
+        timed: NDArray[np.bool_] | None = None,
     ) -> None:
         """Requests of one chunk: arrays of one length, a value each.
 
         `latency_us` in µs, `start_s` in seconds of any one clock, `failed` for attempts that
         failed in any class, `responded` for those that got a whole response (all, without it).
-        Latencies of attempts without a response are not counted. Raises ValueError for a negative
-        latency.
+        Latencies of attempts without a response are not counted, unless the tool counts them:
+        `timed` then says whose are. Raises ValueError for a negative latency.
         """
         if not len(latency_us):
             return
         values = np.rint(latency_us).astype(np.int64)
         answered = np.ones(len(values), dtype=bool) if responded is None else responded
-        self._add_latencies(values[answered])
+        counted = answered if timed is None else timed
+        self._add_latencies(values[counted])
         self.completed += int(answered.sum())
         self.failed += 0 if failed is None else int(failed.sum())
         if start_s is not None:
-            self._add_times(values, start_s, failed, answered)
+            seconds = self._seconds(start_s, values)
+            self._keep((seconds << BUCKET_BITS) | np.where(counted, bucket_of(values), NO_LATENCY))
+            self._keep_marks(seconds, counted & ~answered, UNANSWERED)
+            if failed is not None:
+                self._keep_marks(seconds, failed, FAILED)
 
     @property
     def mean_us(self) -> float | None:
@@ -82,24 +88,20 @@ class Gathering:
         self.min_us = low if self.min_us is None else min(low, self.min_us)
         self.max_us = high if self.max_us is None else max(high, self.max_us)
 
-    def _add_times(
-        self,
-        values: Integers,
-        start_s: NDArray[Any],
-        failed: NDArray[np.bool_] | None,
-        answered: NDArray[np.bool_],
-    ) -> None:
+    def _seconds(self, start_s: NDArray[Any], values: Integers) -> Integers:
+        """The second in which each request ended, counted from the first chunk's first start."""
         first, end_s = float(start_s.min()), start_s + values / 1e6
         last = float(end_s.max())
         self.first_start_s = min(first, first if self.first_start_s is None else self.first_start_s)
         self.last_end_s = max(last, last if self.last_end_s is None else self.last_end_s)
         if self._origin_s is None:
             self._origin_s = first
-        seconds = np.floor(end_s - self._origin_s).astype(np.int64)
-        buckets = np.where(answered, bucket_of(values), NO_LATENCY)
-        self._keep((seconds << BUCKET_BITS) | buckets)
-        if failed is not None and failed.any():
-            self._keep((seconds[failed] << BUCKET_BITS) | FAILED)
+        seconds: Integers = np.floor(end_s - self._origin_s).astype(np.int64)
+        return seconds
+
+    def _keep_marks(self, seconds: Integers, which: NDArray[np.bool_], mark: int) -> None:
+        if which.any():
+            self._keep((seconds[which] << BUCKET_BITS) | mark)
 
     def _keep(self, keys: Integers) -> None:
         unique, counts = np.unique(keys, return_counts=True)
@@ -134,12 +136,12 @@ class Gathering:
 
 
 def _slice(second: int, buckets: Integers, counts: Integers) -> TimeSlice:
-    timed = buckets < NO_LATENCY
+    timed = buckets < UNANSWERED
     histogram = Histogram.from_counts(highest_us(buckets[timed]), counts[timed])
     return TimeSlice(
         start_s=float(second),
         length_s=1.0,
-        completed=int(counts[timed].sum()),
+        completed=int(counts[timed].sum() - counts[buckets == UNANSWERED].sum()),
         failed=int(counts[buckets == FAILED].sum()),
         histogram=histogram.encode() if histogram.count else None,
     )

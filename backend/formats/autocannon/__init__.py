@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.formats.autocannon.table import TableReport, find_tables
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source
+from backend.formats.text import Source, fault_in
 
 NAME = "autocannon"
 MARKS = ('"2xx"', "Running")
@@ -64,7 +64,7 @@ def _read_or_refuse(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
         return FormatError(
             "The autocannon JSON lacks a figure or has one of another kind.",
             tool=NAME,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that autocannon --json prints",
         )
 

@@ -105,6 +105,20 @@ def test_an_attempt_without_response_counts_as_failed_only():
     assert (second.completed, second.failed, gathering.histogram.count) == (1, 1, 1)
 
 
+def test_the_latency_of_an_attempt_without_response_counts_where_the_tool_counts_it():
+    gathering = Gathering()
+    gathering.add(
+        np.array([1000, 2000]),
+        start_s=np.array([0.0, 0.0]),
+        failed=np.array([False, True]),
+        responded=np.array([True, False]),
+        timed=np.array([True, True]),
+    )
+    (second,) = gathering.timeline()
+    assert (second.completed, second.failed, gathering.completed) == (1, 1, 1)
+    assert gathering.histogram.count == Histogram.decode(second.histogram).count == 2
+
+
 def test_documents_are_found_among_prompts():
     text = b'$ tool --json\n{"a": 1}\nnoise {not json}\n{\n  "b": [1,\n 2]\n}\n{"cut": [1, 2\n'
     first, second, cut = source(text).documents

@@ -1,0 +1,98 @@
+"""artillery (the JSON report of -o and the text on stdout; versions 1 and 2).
+
+Loop: open (users arrive at a rate; inside a user requests are serial). Latency unit: ms; least
+and greatest whole, mean with one decimal; of answered requests only. Success: 2xx and 3xx;
+artillery itself counts any answer. Percentiles: of a sketch with 1 % relative error, so that the
+last ones can lie below the greatest time. The rate is a mean over periods of 10 s, not requests
+÷ time. The duration stands in the text alone, in whole seconds, start-up included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backend.formats.artillery.console import RUN, SUMMARY, find_runs, read_run
+from backend.formats.artillery.document import is_report, read_document
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Document, Source
+
+NAME = "artillery"
+MARKS = ('"aggregate"', RUN, SUMMARY)
+BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
+
+
+def claims(source: Source) -> str | None:
+    """Why this is artillery's output, or None."""
+    if '"aggregate"' in source.text:
+        for document in source.documents:
+            if _is_ours(source, document):
+                return f"line {document.line} begins artillery's report in JSON"
+    for line in source.lines:
+        if line.text.startswith((RUN, SUMMARY)):
+            return f"line {line.number} is of artillery's console"
+    return None
+
+
+def _is_ours(source: Source, document: Document) -> bool:
+    """Whether a document is a report, or was one before it was broken."""
+    if document.value is not None:
+        return is_report(document.value)
+    return any(word in source.text for word in BROKEN)
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every report; a JSON and a text of one trial are read together."""
+    reports = [
+        _read_document(document)
+        for source in sources
+        if '"aggregate"' in source.text
+        for document in source.documents
+        if _is_ours(source, document)
+    ]
+    texts = [source for source in sources if RUN in source.text or SUMMARY in source.text]
+    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    if not reports or not runs:
+        return reports or runs
+    if len(reports) > 1 or len(runs) > 1:
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(reports)} JSON and {len(runs)} console reports",
+            expected="one of each",
+        )
+    report, run = reports[0], runs[0]
+    if isinstance(report, FormatError):
+        return [report]
+    return [_together(report, run)]
+
+
+def _read_document(document: Document) -> ParsedTrial | FormatError:
+    if document.value is not None:
+        try:
+            return read_document(document)
+        except FormatError as refused:
+            return refused
+    return FormatError(
+        "The artillery JSON is cut off or damaged.",
+        tool=NAME,
+        line=document.fault_line,
+        found=document.fault,
+        expected="the whole report that artillery run -o writes",
+    )
+
+
+def _together(report: ParsedTrial, run: ParsedTrial | FormatError) -> ParsedTrial:
+    """The JSON's figures and the text's duration; a quiet run (-q) has no text."""
+    if isinstance(run, FormatError):
+        return report
+    names = ("requests_completed", "requests_ok", "bytes_received")
+    return replace(
+        report,
+        elapsed_s=run.elapsed_s,
+        disagreements=tuple(
+            f"{name} is {getattr(report, name)} in the JSON and {getattr(run, name)} in the text"
+            for name in names
+            if getattr(run, name) is not None and getattr(report, name) != getattr(run, name)
+        ),
+    )

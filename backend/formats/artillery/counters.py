@@ -1,0 +1,144 @@
+"""artillery's figures by name, whichever version wrote them, as one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from backend.formats.model import Latency, ParsedTrial
+
+NAME = "artillery"
+LARGEST = 1e15
+RESOLUTION_US = 1000
+# Node's names of errors; each stands for requests that got no answer.
+CLASSES = {
+    **dict.fromkeys(("ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"), "connect"),
+    **dict.fromkeys(("ENETUNREACH", "EADDRNOTAVAIL", "EADDRINUSE", "EMFILE"), "connect"),
+    **dict.fromkeys(("ETIMEDOUT", "ESOCKETTIMEDOUT", "ERR_REQUEST_TIMEOUT"), "timeout"),
+    **dict.fromkeys(("ECONNRESET", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE"), "read"),
+    "EPIPE": "write",
+}
+POINTS = {"p50": "50", "median": "50", "p75": "75", "p90": "90", "p95": "95", "p99": "99"}
+POINTS["p999"] = "99.9"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one report, or one period of it, counts. Times are ms."""
+
+    requests: int | None = None
+    responses: int | None = None
+    rate: float | None = None
+    received: int | None = None
+    codes: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, int] = field(default_factory=dict)
+    times: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> int:
+        """Responses of 2xx and 3xx."""
+        return sum(count for code, count in self.codes.items() if code[0] in "23")
+
+    @property
+    def bad(self) -> int:
+        """Responses of 4xx and 5xx."""
+        return sum(count for code, count in self.codes.items() if code[0] in "45")
+
+
+def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> ParsedTrial:
+    """The trial of a report; raises ValueError where its figures contradict each other."""
+    codes = sum(figures.codes.values())
+    if figures.responses is not None and codes > figures.responses:
+        raise ValueError(f"{codes} codes of {figures.responses} responses")
+    errors = by_class(figures.errors)
+    # The rest is retried, or had a code that was not counted.
+    known = figures.responses is None or codes == figures.responses
+    return ParsedTrial(
+        tool=NAME,
+        loop="open",
+        elapsed_s=elapsed_s,
+        requests_completed=figures.responses,
+        requests_ok=figures.ok if known else None,
+        reported_rps=figures.rate,
+        bytes_received=figures.received,
+        errors={**errors, "status": figures.bad},
+        tool_errors=dict(figures.errors),
+        status_counts=dict(figures.codes),
+        latency=latency_of(figures.times) if figures.responses else Latency(),
+        latency_origin=_origin(figures),
+        latency_resolution_us=RESOLUTION_US,
+        **more,
+    )
+
+
+def _origin(figures: Figures) -> str | None:
+    if not figures.responses or not figures.times:
+        return None
+    return "percentiles" if POINTS.keys() & figures.times.keys() else "summary"
+
+
+def by_class(errors: Mapping[str, int]) -> dict[str, int | None]:
+    """The counts of each class; a name that is not Node's is "other"."""
+    counts = dict.fromkeys(("connect", "read", "write", "timeout", "other"), 0)
+    for name, count in errors.items():
+        counts[CLASSES.get(name, "other")] += count
+    return {**counts, "write": counts["write"] or None}
+
+
+def latency_of(times: Mapping[str, float]) -> Latency:
+    """The latency of a summary in ms."""
+    in_us = {name: round(value * 1000, 3) for name, value in times.items()}
+    return Latency(
+        mean_us=in_us.get("mean"),
+        min_us=in_us.get("min"),
+        max_us=in_us.get("max"),
+        percentiles={POINTS[name]: value for name, value in in_us.items() if name in POINTS},
+    )
+
+
+def figures_of(counters: Mapping[str, float], rate: float | None, times: Any) -> Figures:
+    """The figures of version 2, whose counters have names such as "http.codes.200"."""
+    counts = {name.removeprefix("engine."): value for name, value in counters.items()}
+    requests = counts.get("http.requests")
+    responses = counts.get("http.responses")
+    received = counts.get("http.downloaded_bytes")
+    # The counter of responses is not written before there is one.
+    if responses is None and requests is not None:
+        responses = 0
+    return Figures(
+        requests=None if requests is None else count(requests),
+        responses=None if responses is None else count(responses),
+        rate=rate,
+        received=None if received is None else count(received),
+        codes=_under("http.codes.", counts),
+        errors=_under("errors.", counts),
+        times=times,
+    )
+
+
+def _under(prefix: str, counters: Mapping[str, float]) -> dict[str, int]:
+    found = {
+        name.removeprefix(prefix): count(value)
+        for name, value in counters.items()
+        if name.startswith(prefix) and name != prefix
+    }
+    return dict(sorted(found.items()))
+
+
+def figure(value: Any) -> float:
+    """A finite number from 0 on; raises ValueError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{value!r} is no figure")
+    if not isfinite(value) or not 0 <= value < LARGEST:
+        raise ValueError(f"{value!r} is no figure")
+    return float(value)
+
+
+def count(value: Any) -> int:
+    """A whole number from 0 on; raises ValueError for anything else."""
+    number = figure(value)
+    if number != int(number):
+        raise ValueError(f"{value!r} is no count")
+    return int(number)

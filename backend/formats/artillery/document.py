@@ -1,0 +1,123 @@
+"""The JSON report of artillery: `aggregate` over the test, `intermediate` for each 10 s."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.formats.artillery.counters import (
+    POINTS,
+    Figures,
+    by_class,
+    count,
+    figure,
+    figures_of,
+    latency_of,
+    trial,
+)
+from backend.formats.model import FormatError, ParsedTrial, TimeSlice
+from backend.formats.text import Document, fault_in
+
+NAME = "artillery"
+TIMES = ("http.response_time", "engine.http.response_time")
+PERIOD_S = 10.0
+MOST_SLICES = 86_400
+
+
+def is_report(value: Any) -> bool:
+    """Whether a JSON value is a report of artillery's."""
+    if not isinstance(value, dict) or not isinstance(value.get("aggregate"), dict):
+        return False
+    aggregate = value["aggregate"].keys()
+    return "requestsCompleted" in aggregate or {"counters", "rates"} <= aggregate
+
+
+def read_document(document: Document) -> ParsedTrial:
+    """The trial of a report; raises FormatError for figures that are none."""
+    try:
+        return _read(document.value)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+        raise FormatError(
+            "The artillery JSON has a figure that is none.",
+            tool=NAME,
+            line=document.line,
+            found=fault_in(fault),
+            expected="the report that artillery run -o writes, unchanged",
+        ) from None
+
+
+def _read(report: Mapping[str, Any]) -> ParsedTrial:
+    aggregate = report["aggregate"]
+    figures = _figures(aggregate)
+    if figures.responses is None:
+        raise ValueError("no counter of HTTP requests")
+    periods = report.get("intermediate") or []
+    return trial(figures, timeline=_timeline(aggregate, periods))
+
+
+def _figures(part: Mapping[str, Any]) -> Figures:
+    if "requestsCompleted" in part:
+        return _figures_of_version_1(part)
+    summaries = part.get("summaries") or {}
+    times: Mapping[str, Any] = next((summaries[name] for name in TIMES if name in summaries), {})
+    rates = part.get("rates") or {}
+    rate = rates.get("http.request_rate", rates.get("engine.http.request_rate"))
+    known = {name: figure(times[name]) for name in _names(times)}
+    return figures_of(part["counters"], None if rate is None else figure(rate), known)
+
+
+def _figures_of_version_1(part: Mapping[str, Any]) -> Figures:
+    times, rates = part.get("latency") or {}, part.get("rps") or {}
+    rate = rates.get("mean")
+    return Figures(
+        requests=None,
+        responses=count(part["requestsCompleted"]),
+        rate=None if rate is None else figure(rate),
+        codes={str(code): count(value) for code, value in (part.get("codes") or {}).items()},
+        errors={str(name): count(value) for name, value in (part.get("errors") or {}).items()},
+        times={name: figure(times[name]) for name in _names(times)},
+    )
+
+
+def _names(times: Mapping[str, Any]) -> list[str]:
+    """The figures there are; version 1 writes null where nothing was answered."""
+    wanted = ("min", "max", "mean", *POINTS)
+    return [name for name in wanted if times.get(name) is not None]
+
+
+def _timeline(aggregate: Mapping[str, Any], periods: Sequence[Any]) -> tuple[TimeSlice, ...]:
+    """A slice for each period, counted from the first request, the last one as long as it was."""
+    stamps = [_stamp_s(period) for period in periods]
+    known = [stamp for stamp in stamps if stamp is not None]
+    if not known or len(known) < len(stamps) or len(known) > MOST_SLICES:
+        return ()
+    first = aggregate.get("firstMetricAt") or aggregate.get("firstCounterAt")
+    last = aggregate.get("lastMetricAt") or aggregate.get("lastCounterAt")
+    begin = min(known) if first is None else figure(first) / 1000
+    end = max(known) + PERIOD_S if last is None else figure(last) / 1000
+    slices = []
+    for stamp, period in sorted(zip(known, periods, strict=True), key=lambda pair: pair[0]):
+        start, stop = max(stamp, begin), min(stamp + PERIOD_S, end)
+        if stop > start:
+            slices.append(_slice(_figures(period), start - begin, stop - start))
+    return tuple(slices)
+
+
+def _stamp_s(period: Mapping[str, Any]) -> float | None:
+    """When a period began: ms, as a string in version 2; version 1 writes a date, not read."""
+    stamp = period.get("period")
+    if isinstance(stamp, str):
+        return int(stamp) / 1000 if stamp.isascii() and stamp.isdigit() else None
+    return None if stamp is None else figure(stamp) / 1000
+
+
+def _slice(figures: Figures, start_s: float, length_s: float) -> TimeSlice:
+    lost = sum(value or 0 for value in by_class(figures.errors).values())
+    return TimeSlice(
+        start_s=round(start_s, 3),
+        length_s=round(length_s, 3),
+        completed=figures.responses,
+        failed=lost + figures.bad,
+        reported_rps=figures.rate,
+        percentiles=latency_of(figures.times).percentiles,
+    )

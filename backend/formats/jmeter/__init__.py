@@ -1,0 +1,99 @@
+"""JMeter (JTL as CSV with or without header, JTL as XML, the summariser's lines).
+
+Loop: closed or open, by the kind of thread group; no output says which. Latency unit: whole ms,
+of every sample, those without an answer included. Success: the sample's own flag (2xx and 3xx,
+unless an assertion says otherwise). Percentiles: none in the JTL and the summariser; ours come
+from the samples. Completed are the samples with a numeric code; their `bytes` alone are received
+ones. Rows of transaction controllers, and of redirects and embedded resources (`label-0`), are
+no requests of their own. The elapsed time is from the first start to the last end. The
+summariser counts failures of any kind together, and its time is whole seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backend.formats.jmeter.layout import layout_of
+from backend.formats.jmeter.rows import Rows
+from backend.formats.jmeter.samples import Samples
+from backend.formats.jmeter.summary import MARK, find_runs, is_summary, read_run
+from backend.formats.jmeter.xml import is_xml, read_xml
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Source
+
+NAME = "jmeter"
+# The last two stand in a JTL without a header, which has no word of its own.
+MARKS = ("elapsed", "<testResults", MARK, "standalone test @", "true", "false")
+
+
+def claims(source: Source) -> str | None:
+    """Why this is JMeter's output, or None."""
+    if is_xml(source):
+        return "the XML has the root element of a JMeter JTL"
+    layout = layout_of(source)
+    if layout is not None:
+        about = "header" if layout.has_header else "row"
+        return f"line {layout.first_line - layout.has_header} is the {about} of a JMeter JTL"
+    if MARK not in source.text and "standalone test @" not in source.text:
+        return None
+    for line in source.lines:
+        if is_summary(line):
+            return f"line {line.number} is of JMeter's summariser"
+        if line.text.startswith("Starting standalone test @"):
+            return f"line {line.number} says that JMeter starts"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run of the summaries; with one run, the JTL beside it belongs to it."""
+    logs = [source for source in sources if is_xml(source) or layout_of(source) is not None]
+    texts = [source for source in sources if source not in logs]
+    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    if len(logs) > 1 or (logs and len(runs) > 1):
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(logs)} JTL files and {len(runs)} summaries",
+            expected="one JTL with at most one summary",
+        )
+    if not logs:
+        return runs
+    trial = _read_log(logs[0])
+    return [_with_summary(trial, runs[0]) if runs else trial]
+
+
+def _read_log(source: Source) -> ParsedTrial:
+    layout = layout_of(source)
+    if is_xml(source) or layout is None:
+        return read_xml(source)
+    rows, samples = Rows(source, layout), Samples()
+    for number, frame in rows.frames():
+        samples.add(frame, number)
+    return samples.trial(incomplete=rows.is_cut)
+
+
+def _with_summary(trial: ParsedTrial, summary: ParsedTrial | FormatError) -> ParsedTrial:
+    """The JTL's figures, with the summary's rate; where they differ, both are said."""
+    if isinstance(summary, FormatError):
+        return replace(trial, disagreements=(f"the summary was not read: {summary}",))
+    failed = summary.tool_errors["Err"]
+    printed = (summary.requests_ok or 0) + failed
+    disagreements = []
+    # The summariser leaves out transactions, and with them the samples that are their parts.
+    if not printed:
+        return trial
+    if printed != trial.samples:
+        disagreements.append(
+            f"the summary says {printed} samples, the JTL has {trial.samples} of them"
+        )
+    elif trial.requests_ok is not None and printed - failed != trial.requests_ok:
+        disagreements.append(
+            f"the summary says {failed} failed samples, the JTL has {printed - trial.requests_ok}"
+        )
+    return replace(
+        trial,
+        reported_rps=summary.reported_rps,
+        disagreements=tuple(disagreements),
+        incomplete=trial.incomplete or summary.incomplete,
+    )

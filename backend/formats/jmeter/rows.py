@@ -1,0 +1,200 @@
+"""The rows of a JTL as CSV, as frames of the columns that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backend.formats.jmeter.layout import Layout, is_stamp
+from backend.formats.logs import LONGEST_LINE_BYTES, line_chunks
+from backend.formats.model import FormatError
+from backend.formats.text import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "jmeter"
+NUMBERS = frozenset(("elapsed", "bytes", "SampleCount"))
+WANTED = frozenset(
+    (
+        *("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName"),
+        *("dataType", "success", "failureMessage", "bytes", "URL", "SampleCount"),
+    )
+)
+DATE_FORMATS = (
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.fZ",
+    "%Y/%m/%d %H:%M:%S,%3f",
+    "%Y-%m-%d %H:%M:%S,%3f",
+    "%d.%m.%Y %H:%M:%S%.f",
+    "%m/%d/%y %H:%M:%S",
+)
+
+
+class Rows:
+    """The rows of one JTL, a chunk at a time."""
+
+    def __init__(self, source: Source, layout: Layout) -> None:
+        self.source, self.layout = source, layout
+        self.width = len(layout.names)
+        self.delimiter = layout.delimiter.encode()
+        # A last row was cut off and is left out.
+        self.is_cut = False
+        self.date_format = _date_format(layout.stamp)
+
+    def frames(self) -> Iterator[tuple[int, pl.DataFrame]]:
+        """Frames with the number of their first line; `timeStamp` is whole ms since 1970.
+
+        Raises FormatError for a row that does not fit.
+        """
+        for number, rows in self._chunks():
+            begun = rows
+            if number < self.layout.first_line:
+                skipped = self.layout.first_line - number
+                number = self.layout.first_line  # noqa: PLW2901
+                begun = rows.split(b"\n", skipped)[-1] if rows.count(b"\n") >= skipped else b""
+            if not begun.endswith(b"\n") and not self._is_believed(begun):
+                self.is_cut = self.is_cut or bool(begun.strip())
+            elif begun.strip():
+                yield number, self._read(number, begun.rstrip(b"\r\n"))
+
+    def _chunks(self) -> Iterator[tuple[int, bytes]]:
+        """Whole rows: a chunk that ends within a quoted cell gives its last row to the next."""
+        at, rest = 1, b""
+        for number, chunk in line_chunks(self.source):
+            at = at if rest else number
+            data = rest + chunk
+            end = _end_of_rows(data) if b'"' in data else len(data)
+            if end:
+                yield at, data[:end]
+            at, rest = at + data.count(b"\n", 0, end), data[end:]
+            if len(rest) > LONGEST_LINE_BYTES:
+                raise self._open_quote(at, rest)
+        if rest:
+            self._leave_out(at, rest)
+
+    def _leave_out(self, number: int, rest: bytes) -> None:
+        """The last row, cut off in a quoted cell; refused if the cell swallowed other rows."""
+        for line in rest.split(b"\n")[1:]:
+            if is_stamp(line.partition(self.delimiter)[0].decode(errors="replace")):
+                raise self._open_quote(number, rest)
+        self.is_cut = True
+
+    def _open_quote(self, number: int, rest: bytes) -> FormatError:
+        return FormatError(
+            "The JMeter JTL has a quoted cell that is not closed.",
+            tool=NAME,
+            line=number,
+            found=rest[:200].decode(errors="replace").split("\n", maxsplit=1)[0],
+            expected='a " at the end of the cell',
+        )
+
+    def _is_believed(self, row: bytes) -> bool:
+        """Whether a last row without its line feed is whole, as far as it is wanted."""
+        if self._separators(row) != self.width - 1:
+            return False
+        last = self.layout.names[-1]
+        ends = row.endswith((b"true", b"false")) if last == "success" else False
+        return last not in WANTED or ends
+
+    def _separators(self, rows: bytes) -> int:
+        if b'"' not in rows:
+            return rows.count(self.delimiter)
+        found, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
+        return int((np.searchsorted(quotes, found) % 2 == 0).sum())
+
+    def _read(self, number: int, rows: bytes) -> pl.DataFrame:
+        # polars takes most of a second to import, and most uploads are small texts.
+        import polars as pl
+
+        names = self.layout.names
+        is_date = self.date_format is not None or not self.layout.stamp.isdigit()
+        whole = NUMBERS if is_date else NUMBERS | {"timeStamp"}
+        lazy = pl.scan_csv(
+            rows,
+            separator=self.layout.delimiter,
+            has_header=False,
+            schema={name: pl.Int64 if name in whole else pl.String for name in names},
+            quote_char='"',
+        )
+        try:
+            frame = lazy.select([name for name in names if name in WANTED]).collect()
+            if is_date and "timeStamp" in names:
+                frame = self._with_dates(frame)
+        except (pl.exceptions.PolarsError, ValueError):
+            raise self.bad_row(number, rows) from None
+        # polars passes over cells that are too many, where two rows ran into one.
+        if self._separators(rows) != (self.width - 1) * len(frame):
+            raise self.bad_row(number, rows)
+        if frame["elapsed"].null_count() or _stamps_missing(frame):
+            raise self.bad_row(number, rows)
+        return frame
+
+    def _with_dates(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Dates as ms since 1970; without the column where the pattern is not known."""
+        if self.date_format is None:
+            return frame.drop("timeStamp")
+        dates = frame["timeStamp"].str.to_datetime(self.date_format, time_unit="ms", strict=True)
+        return frame.with_columns(dates.dt.epoch("ms").alias("timeStamp"))
+
+    def bad_row(self, number: int, rows: bytes) -> FormatError:
+        """What is wrong with the first row that does not fit."""
+        line, found = number, rows.split(b"\n", maxsplit=1)[0]
+        for position, row in enumerate(rows.split(b"\n")):
+            if row.strip() and b'"' not in row and not self._fits(row):
+                line, found = number + position, row
+                break
+        return FormatError(
+            "The JMeter JTL has a row that is none.",
+            tool=NAME,
+            line=line,
+            found=found.decode(errors="replace").rstrip("\r"),
+            expected=f"{self.width} cells: {self.layout.delimiter.join(self.layout.names)}",
+        )
+
+    def _fits(self, row: bytes) -> bool:
+        cells = row.decode(errors="replace").rstrip("\r").split(self.layout.delimiter)
+        if len(cells) != self.width:
+            return False
+        named: dict[str, Any] = dict(zip(self.layout.names, cells, strict=True))
+        stamp = named.get("timeStamp", "0")
+        kept = stamp.isdigit() if self.layout.stamp.isdigit() else is_stamp(stamp)
+        return kept and all(named[name].isdigit() for name in NUMBERS & named.keys())
+
+
+def _stamps_missing(frame: pl.DataFrame) -> bool:
+    return "timeStamp" in frame.columns and bool(frame["timeStamp"].null_count())
+
+
+def _date_format(stamp: str) -> str | None:
+    """The pattern of a date; None for ms, and for what no pattern here reads."""
+    if not stamp or stamp.isdigit() or not is_stamp(stamp):
+        return None
+    import polars as pl
+
+    dates = pl.Series([stamp])
+    for pattern in DATE_FORMATS:
+        if not dates.str.to_datetime(pattern, time_unit="ms", strict=False).null_count():
+            return pattern
+    return None
+
+
+def _positions(data: bytes, mark: bytes) -> Any:
+    return np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == mark[0])
+
+
+def _end_of_rows(data: bytes) -> int:
+    """Behind the last line feed that is not within quotes; all of it at the end of a file."""
+    quotes, feeds = _positions(data, b'"'), _positions(data, b"\n")
+    if not data.endswith(b"\n"):
+        return len(data) if len(quotes) % 2 == 0 else _behind_last(quotes, feeds)
+    return _behind_last(quotes, feeds)
+
+
+def _behind_last(quotes: Any, feeds: Any) -> int:
+    outside = feeds[np.searchsorted(quotes, feeds) % 2 == 0]
+    return int(outside[-1]) + 1 if len(outside) else 0

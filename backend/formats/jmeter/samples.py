@@ -1,0 +1,293 @@
+"""JMeter's samples, row by row or as XML elements, gathered into one trial."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "jmeter"
+RESOLUTION_US = 1000
+# A request of a month is a damaged row; times are ms since 1970, up to the year 2200.
+LONGEST_MS = 31 * 24 * 3600 * 1000
+LATEST_MS = 7_258_118_400_000
+# Rows of the chunk before that are looked at for the parent of a redirect.
+LOOK_BACK = 2000
+# Names of errors kept apart; messages may hold what differs in each row.
+MOST_ERRORS = 200
+TRANSACTION = "Number of samples in transaction"
+# The class of a Java exception by the end of its name; "" stands for what is not listed.
+CONNECT = ("ConnectException", "UnknownHostException", "NoRouteToHostException", "BindException")
+TIMEOUT = ("TimeoutException", "InterruptedIOException")
+READ = ("SocketException", "NoHttpResponseException", "EOFException", "ChunkException")
+READ_ENDS = (*READ, "ChunkCodingException", "ConnectionClosedException")
+
+
+def error_class(code: str, message: str) -> str:
+    """Ours for JMeter's "Non HTTP response code: <exception>" and its message."""
+    if "timed out" in message or code.endswith(TIMEOUT):
+        return "timeout"
+    if "Broken pipe" in message:
+        return "write"
+    if code.endswith((*CONNECT, "SSLHandshakeException")):
+        return "connect"
+    return "read" if code.endswith(READ_ENDS) else "other"
+
+
+class Samples:
+    """Samples added a frame at a time; columns are named as in a JTL, any may be missing."""
+
+    def __init__(self) -> None:
+        self.requests = Gathering()
+        self.count = self.ok = self.completed = self.transactions = 0
+        self.bytes = 0
+        self.codes: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.names: Counter[str] = Counter()
+        self.urls: set[str] = set()
+        self.columns: set[str] = set()
+        self._before: pl.DataFrame | None = None
+
+    def add(self, frame: pl.DataFrame, line: int | None = None) -> None:
+        """Add samples; transactions and the parts of a redirect are no requests of their own."""
+        self._refuse_impossible(frame, line)
+        self.columns |= set(frame.columns)
+        rows = self._without_parts(self._without_transactions(frame))
+        if not len(rows):
+            return
+        answered, failed = self._outcomes(rows)
+        self.requests.add(
+            rows["elapsed"].to_numpy() * 1000,
+            start_s=rows["timeStamp"].to_numpy() / 1000 if "timeStamp" in rows.columns else None,
+            failed=failed,
+            responded=answered,
+            timed=np.ones(len(rows), dtype=bool),
+        )
+        self.count += len(rows)
+        self._note_urls(rows)
+
+    def _refuse_impossible(self, frame: pl.DataFrame, line: int | None) -> None:
+        limits = {"elapsed": LONGEST_MS, "timeStamp": LATEST_MS, "bytes": 1 << 50}
+        for name, most in limits.items():
+            if name not in frame.columns:
+                continue
+            outside = ~frame[name].is_between(0, most).fill_null(value=True)
+            if outside.any():
+                at = int(outside.arg_max() or 0)
+                found = int(frame[name][at])
+                raise _impossible(name, found, most, None if line is None else line + at)
+        if "SampleCount" in frame.columns and frame["SampleCount"].max() not in (None, 0, 1):
+            raise FormatError(
+                "The JMeter JTL has rows that stand for several samples.",
+                tool=NAME,
+                found=f"SampleCount {frame['SampleCount'].max()}",
+                expected="a row for each sample (mode=Standard in a remote test)",
+            )
+
+    def _without_transactions(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Rows of a transaction controller are sums of other rows."""
+        if "responseMessage" in frame.columns:
+            sums = frame["responseMessage"].str.starts_with(TRANSACTION).fill_null(value=False)
+        elif {"URL", "dataType"} <= set(frame.columns):
+            sums = (frame["URL"] == "null") & (frame["dataType"].fill_null("") == "")
+        else:
+            return frame
+        if not sums.any():
+            return frame
+        self.transactions += int(sums.sum())
+        return frame.filter(~sums)
+
+    def _without_parts(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Without the rows of redirects and embedded resources, which belong to the row before.
+
+        JMeter names them "label-0", "label-1" …, in the thread and the time of their parent.
+        """
+        before, self._before = self._before, None
+        if not {"label", "threadName", "timeStamp"} <= set(frame.columns):
+            return frame
+        self._before = frame.tail(LOOK_BACK)
+        if not frame["label"].str.contains("-[0-9]+$").any():
+            return frame
+        import polars as pl
+
+        whole = frame if before is None else pl.concat([before, frame])
+        labels = set(whole["label"].unique().drop_nulls().to_list())
+        named = [label for label in labels if _is_part_name(label, labels)]
+        if not named:
+            return frame
+        return frame.filter(~_parts(whole, named).tail(len(frame)))
+
+    def _outcomes(self, rows: pl.DataFrame) -> tuple[Any, Any]:
+        """Which rows are answers and which failed; None for failed where it is not said."""
+        import polars as pl
+
+        everything = np.ones(len(rows), dtype=bool)
+        numeric = pl.Series(everything)
+        if "responseCode" in rows.columns:
+            codes = rows["responseCode"].fill_null("")
+            numeric = self._count_codes(rows.with_columns(codes.alias("responseCode")))
+        if "success" in rows.columns:
+            success = self._success(rows["success"])
+        elif "responseCode" in rows.columns:
+            success = rows["responseCode"].str.contains("^[23]").fill_null(value=False)
+        else:
+            return numeric.to_numpy(), None
+        self.ok += int(success.sum())
+        if not success.all():
+            self._count_failures(rows.filter(~success))
+        return numeric.to_numpy(), ~success.to_numpy()
+
+    def _success(self, cells: pl.Series) -> pl.Series:
+        words = set(cells.unique().to_list())
+        if not words <= {"true", "false"}:
+            raise FormatError(
+                "The JMeter JTL has a success that is neither true nor false.",
+                tool=NAME,
+                found=str(next(iter(words - {"true", "false"}))),
+                expected="true or false",
+            )
+        return cells == "true"
+
+    def _count_codes(self, rows: pl.DataFrame) -> pl.Series:
+        import polars as pl
+
+        wanted = [pl.len().alias("count")]
+        if "bytes" in rows.columns:
+            wanted.append(pl.col("bytes").sum())
+        groups = rows.group_by("responseCode").agg(wanted)
+        numeric = set()
+        for group in groups.iter_rows(named=True):
+            code = group["responseCode"]
+            if _is_numeric(code):
+                numeric.add(code)
+                self.codes[code] += group["count"]
+                self.completed += group["count"]
+                self.bytes += group.get("bytes", 0)
+        if len(numeric) == len(groups):
+            return pl.repeat(value=True, n=len(rows), eager=True)
+        return rows["responseCode"].is_in(list(numeric))
+
+    def _count_failures(self, rows: pl.DataFrame) -> None:
+        named = ("responseCode", "responseMessage", "failureMessage")
+        keys = [name for name in named if name in rows.columns]
+        if not keys:
+            return
+        for group in rows.group_by(keys).len("count").iter_rows(named=True):
+            code, message, failure = (group.get(name) or "" for name in named)
+            if _is_numeric(code):
+                is_bad = int(code) >= 400
+                self.errors["status" if is_bad else "other"] += group["count"]
+                name = "" if is_bad and not failure else failure or f"{code}/{message}"
+            else:
+                self.errors[error_class(code, message)] += group["count"]
+                name = f"{code}/{message}" if message else code
+            if name:
+                kept = name in self.names or len(self.names) < MOST_ERRORS
+                self.names[name if kept else "others"] += group["count"]
+
+    def _note_urls(self, rows: pl.DataFrame) -> None:
+        if "URL" not in rows.columns or len(self.urls) > 1:
+            return
+        urls = rows["URL"].drop_nulls()
+        if len(urls) and not (urls == urls[0]).all():
+            self.urls |= set(urls.unique().head(3).to_list())
+        elif len(urls):
+            self.urls.add(urls[0])
+        self.urls -= {"null", ""}
+
+    def trial(self, *, incomplete: bool = False) -> ParsedTrial:
+        """What the samples say together; raises FormatError where there are none."""
+        requests = self.requests
+        if not self.count:
+            raise self._no_samples()
+        has_codes, has_success = "responseCode" in self.columns, "success" in self.columns
+        knows = has_codes or has_success
+        return ParsedTrial(
+            tool=NAME,
+            url=next(iter(self.urls)) if len(self.urls) == 1 else None,
+            loop=None,
+            elapsed_s=self._elapsed_s(),
+            requests_completed=self.completed if has_codes else None,
+            requests_ok=self.ok if knows else None,
+            bytes_received=self.bytes if {"bytes", "responseCode"} <= self.columns else None,
+            errors=self._errors() if has_codes else {},
+            tool_errors=dict(self.names),
+            status_counts=dict(sorted(self.codes.items())) if has_codes else None,
+            latency=Latency(
+                mean_us=round(requests.total_us / self.count, 3),
+                min_us=requests.min_us,
+                max_us=requests.max_us,
+            ),
+            latency_origin="samples",
+            latency_resolution_us=RESOLUTION_US,
+            samples=self.count,
+            histogram=requests.histogram,
+            timeline=requests.timeline() if has_codes else (),
+            incomplete=incomplete,
+        )
+
+    def _elapsed_s(self) -> float | None:
+        first, last = self.requests.first_start_s, self.requests.last_end_s
+        return None if first is None or last is None else round(last - first, 3)
+
+    def _errors(self) -> dict[str, int | None]:
+        classes = ("connect", "read", "timeout", "status", "other")
+        return {
+            **{name: self.errors[name] for name in classes},
+            # No exception stands for a failed write alone: none seen does not say there was none.
+            "write": self.errors["write"] or None,
+        }
+
+    def _no_samples(self) -> FormatError:
+        sums = f"{self.transactions} rows of transaction controllers"
+        return FormatError(
+            "The JMeter JTL has no samples.",
+            tool=NAME,
+            found=sums if self.transactions else "no row",
+            expected="a row for each request",
+        )
+
+
+def _is_numeric(code: str) -> bool:
+    return code.isascii() and code.isdigit() and len(code) <= 4
+
+
+def _is_part_name(label: str, labels: set[str]) -> bool:
+    parent, _, number = label.rpartition("-")
+    return number.isdigit() and parent in labels
+
+
+def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
+    """Which rows are parts of the row that stands before them in their thread."""
+    import polars as pl
+
+    label, start, end = (
+        pl.col("label"),
+        pl.col("timeStamp"),
+        pl.col("timeStamp") + pl.col("elapsed"),
+    )
+    is_top = ~label.is_in(named)
+
+    def of_parent(value: pl.Expr) -> pl.Expr:
+        return pl.when(is_top).then(value).forward_fill().over("threadName")
+
+    within = (start >= of_parent(start)) & (end <= of_parent(end))
+    of_its_name = label.str.starts_with(of_parent(pl.concat_str(label, pl.lit("-"))))
+    return rows.select(part=(~is_top & within & of_its_name).fill_null(value=False))["part"]
+
+
+def _impossible(name: str, found: int, most: int, line: int | None) -> FormatError:
+    return FormatError(
+        f"The JMeter JTL has a {name} that no test gives.",
+        tool=NAME,
+        line=line,
+        found=str(found),
+        expected=f"a whole number from 0 to {most}",
+    )

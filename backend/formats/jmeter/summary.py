@@ -1,0 +1,138 @@
+"""The lines of JMeter's summariser, on stdout and in jmeter.log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Line, blocks, number, whole
+
+NAME = "jmeter"
+MARK = "/s Avg:"
+STARTS = ("Starting standalone test @", "Starting the test @", "Starting distributed test")
+CREATING = "Creating summariser <"
+ENDS = ("Tidying up", "... end of run", "Notifying test listeners of end of test")
+RESOLUTION_US = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One line with totals."""
+
+    count: int
+    elapsed_s: float
+    rate: float | None
+    # Whole ms: average, least, greatest.
+    times: tuple[int | None, ...]
+    errors: int
+
+
+def is_summary(line: Line) -> bool:
+    """Whether a line is one of the summariser's."""
+    return MARK in line.text and _words(line) is not None
+
+
+def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines of each run, from where it says that it starts."""
+    starts, has_summary = [0], False
+    for position, line in enumerate(lines):
+        has_summary = has_summary or is_summary(line)
+        if has_summary and (CREATING in line.text or any(word in line.text for word in STARTS)):
+            starts.append(position)
+            has_summary = False
+    return [block for block in blocks(lines, starts) if any(line.text for line in block)]
+
+
+def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+    """The last totals of a run."""
+    totals = {}
+    for line in block:
+        words = _words(line) if MARK in line.text else None
+        if words and words[0].endswith("="):
+            totals[words[0]] = (line, _totals(words))
+    has_end = any(line.text.startswith(ENDS) or ENDS[2] in line.text for line in block)
+    has_start = any(word in line.text for line in block for word in (*STARTS, CREATING))
+    last = next((line for line in reversed(block) if line.text), block[-1])
+    # Totals are printed while a test runs, too: without the end they are not the last.
+    if not totals or (has_start and not has_end):
+        return _refused("cut off before the end of the test", last)
+    if len(totals) > 1:
+        return _refused("of several summarisers", last)
+    ((line, summary),) = totals.values()
+    if summary is None:
+        return _refused("damaged, or cut off in its totals", line)
+    return _trial(summary, incomplete=not has_end)
+
+
+def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
+    mean, low, high = summary.times if summary.count else (None, None, None)
+    has_times = mean is not None
+    return ParsedTrial(
+        tool=NAME,
+        loop=None,
+        # 00:00:00 is any time below half a second.
+        elapsed_s=summary.elapsed_s or None,
+        requests_completed=summary.count if summary.errors == 0 else None,
+        requests_ok=summary.count - summary.errors,
+        reported_rps=summary.rate,
+        tool_errors={"Err": summary.errors},
+        latency=Latency(mean_us=_us(mean), min_us=_us(low), max_us=_us(high)),
+        latency_origin="summary" if has_times else None,
+        latency_resolution_us=RESOLUTION_US,
+        incomplete=incomplete,
+    )
+
+
+def _us(milliseconds: int | None) -> int | None:
+    return None if milliseconds is None else milliseconds * 1000
+
+
+def _words(line: Line) -> list[str] | None:
+    """The words from "name =" on (the name may have blanks, a log's prefix may stand before)."""
+    for sign in (" = ", " + "):
+        name, found, rest = line.text.partition(sign)
+        words = rest.split()
+        if found and len(words) >= 12 and words[1] == "in" and "Avg:" in words:
+            return [name.rpartition(": ")[2] + sign.rstrip(), *words]
+    return None
+
+
+def _totals(words: Sequence[str]) -> Summary | None:
+    """The figures of "name =" 300 in 00:00:03 = 103.4/s Avg: 3 Min: 0 Max: 391 Err: 0 (0.00%)."""
+    count, elapsed = whole(words[1]), _seconds(words[3])
+    labels = [words.index(label) if label in words else 0 for label in ("Avg:", "Min:", "Max:")]
+    at = words.index("Err:") if "Err:" in words[:-1] else 0
+    errors = whole(words[at + 1]) if at else None
+    if count is None or elapsed is None or errors is None or errors > count or not all(labels):
+        return None
+    times = tuple(whole(words[label + 1]) for label in labels)
+    if count and None in times:
+        return None
+    # The line ends in (0.00%): without it the count of errors may have lost digits.
+    if len(words) < at + 3 or not words[at + 2].endswith(")"):
+        return None
+    # Written in the machine's language, but never with separators of thousands.
+    rate = number(words[5].removesuffix("/s").replace(",", ".")) if words[4] == "=" else None
+    return Summary(count, elapsed, rate, times, errors)
+
+
+def _seconds(word: str) -> float | None:
+    """The seconds of "00:01:02", or of "62.4s" as before JMeter 2.14."""
+    if ":" not in word:
+        return number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
+    parts = [whole(part) for part in word.split(":")]
+    known = [part for part in parts if part is not None]
+    if len(known) != 3 or len(parts) != 3:
+        return None
+    return float(known[0] * 3600 + known[1] * 60 + known[2])
+
+
+def _refused(why: str, line: Line) -> FormatError:
+    return FormatError(
+        f"The JMeter summary is {why}.",
+        tool=NAME,
+        line=line.number,
+        found=line.text,
+        expected='a last line "summary = …" and behind it "... end of run"',
+    )

@@ -1,0 +1,176 @@
+"""locust (the CSV files of --csv, --json, and the tables on stderr).
+
+Loop: closed (users), with a constant throughput too. Latency unit: ms; exact in the mean, least
+and greatest of CSV and JSON, whole ms in the text. Success: no failure, which is a status of 400
+and more unless the test says otherwise. Percentiles: of buckets, the greatest one with at most
+floor(n·p) requests below it. Buckets are whole ms below 100 ms, above that two significant
+digits: they are within 5 % of the request's time, and so are percentiles of a histogram made of
+them. Requests without an answer are counted, and their times too. The CSV files are written once
+a second and not at the end, so they may lack the last second that the text has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from backend.formats.locust.console import STARTED, find_runs, is_header, read_run
+from backend.formats.locust.document import is_stats, read_document
+from backend.formats.locust.tables import (
+    Table,
+    exceptions_of,
+    failures_of,
+    kind_of,
+    read_failures,
+    read_history,
+    read_stats,
+    read_table,
+    with_failures,
+)
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Document, Source
+
+NAME = "locust"
+MARKS = (
+    *(STARTED, "# fails", '"num_requests"', "Response Time", "Occurrences"),
+    *("response time", "Traceback,Nodes", "User Count"),
+)
+
+
+def claims(source: Source) -> str | None:
+    """Why this is locust's output, or None."""
+    kind = kind_of(source)
+    if kind is not None:
+        return f"line {kind[1]} has the columns of locust's {kind[0]} file"
+    if '"num_requests"' in source.text:
+        for document in source.documents:
+            if is_stats(document.value):
+                return f"line {document.line} begins locust's list of statistics"
+            if document.value is None and '"num_none_requests"' in source.text:
+                return f"line {document.line} begins what was a list of locust's"
+    for line in source.lines:
+        if STARTED in line.text or is_header(line):
+            return f"line {line.number} is of locust's console"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """The trial of these files; several runs in one text are several."""
+    tables = [read_table(source) for source in sources if kind_of(source) is not None]
+    rest = [source for source in sources if kind_of(source) is None]
+    documents = [
+        document
+        for source in rest
+        if '"num_requests"' in source.text
+        for document in source.documents
+        if is_stats(document.value) or document.value is None
+    ]
+    runs = [read_run(block) for source in rest for block in find_runs(source.lines)]
+    trials = [_read_document(document) for document in documents]
+    if not tables and not (trials and runs):
+        return trials or runs
+    if len(trials) > 1 or len(runs) > 1 or len({table.kind for table in tables}) < len(tables):
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(trials)} JSON, {len(tables)} CSV and {len(runs)} console reports",
+            expected="at most one of each",
+        )
+    trial = _together({table.kind: table for table in tables}, trials)
+    if trial is None:
+        return runs or [_says_nothing(tables)]
+    return [_with_console(trial, runs[0]) if runs else trial]
+
+
+def _read_document(document: Document) -> ParsedTrial | FormatError:
+    if document.value is not None:
+        return read_document(document)
+    return FormatError(
+        "The locust JSON is cut off or damaged.",
+        tool=NAME,
+        line=document.fault_line,
+        found=document.fault,
+        expected="the whole list that locust --json prints",
+    )
+
+
+def _together(
+    tables: dict[str, Table], trials: Sequence[ParsedTrial | FormatError]
+) -> ParsedTrial | None:
+    """The JSON's or the CSV files' trial; None where they say nothing of requests."""
+    trial = _base(tables, trials)
+    if trial is None:
+        return None
+    changes: dict[str, Any] = {}
+    if "history" in tables and not trial.timeline:
+        changes["timeline"] = read_history(tables["history"]).timeline
+    if "failures" in tables and trial.requests_ok is not None:
+        names = failures_of(tables["failures"])
+        failed = _failed(trial)
+        if sum(names.values()) == failed:
+            changes |= with_failures(trial.requests_ok + failed, names)
+        else:
+            changes["disagreements"] = (
+                f"the totals have {failed} failures, the failures file {sum(names.values())}",
+            )
+    if "exceptions" in tables:
+        known = changes.get("tool_errors", trial.tool_errors)
+        changes["tool_errors"] = {**known, **exceptions_of(tables["exceptions"])}
+    return replace(trial, **changes)
+
+
+def _base(
+    tables: dict[str, Table], trials: Sequence[ParsedTrial | FormatError]
+) -> ParsedTrial | None:
+    for trial in trials:
+        if isinstance(trial, FormatError):
+            raise trial
+        return trial
+    readers = {"stats": read_stats, "history": read_history, "failures": read_failures}
+    kind = next((kind for kind in readers if kind in tables), None)
+    # A file of no failures alone may be one that was cut off behind its header.
+    if kind is None or (kind == "failures" and not tables[kind].rows):
+        return None
+    return readers[kind](tables[kind])
+
+
+def _failed(trial: ParsedTrial) -> int:
+    named = trial.tool_errors.get("Failure Count", trial.tool_errors.get("num_failures"))
+    return sum(trial.tool_errors.values()) if named is None else named
+
+
+def _says_nothing(tables: Sequence[Table]) -> FormatError:
+    return FormatError(
+        f"The locust {tables[0].kind} file says nothing of requests.",
+        tool=NAME,
+        line=tables[0].line,
+        found=",".join(tables[0].header),
+        expected="the file *_stats.csv beside it",
+    )
+
+
+def _with_console(trial: ParsedTrial, run: ParsedTrial | FormatError) -> ParsedTrial:
+    """The files' figures with what only the console says; other counts are disagreements."""
+    if isinstance(run, FormatError):
+        said = (*trial.disagreements, f"the console's report was not read: {run}")
+        return replace(trial, disagreements=said)
+    changes: dict[str, Any] = {
+        name: getattr(run, name) for name in ("tool_version", "connections", "requested_duration_s")
+    }
+    ours, theirs = trial.requests_ok, run.requests_ok
+    if trial.requests_ok is None or run.requests_ok is None:
+        return replace(trial, **changes)
+    counts = [(ours or 0) + _failed(trial), (theirs or 0) + sum(run.tool_errors.values())]
+    if counts[0] != counts[1]:
+        changes["disagreements"] = (
+            *trial.disagreements,
+            f"the files say {counts[0]} requests, the console {counts[1]}: "
+            "locust does not write its CSV files once more at the end",
+        )
+    elif trial.errors.get("status") is None:
+        changes |= {"errors": run.errors, "requests_completed": run.requests_completed}
+        changes |= {"tool_errors": run.tool_errors}
+    if trial.reported_rps is None:
+        changes["reported_rps"] = run.reported_rps
+    return replace(trial, **changes)

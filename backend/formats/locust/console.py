@@ -1,0 +1,155 @@
+"""The tables locust prints on stderr, among its log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.formats.locust.errors import by_class, completed
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Line, blocks, number, whole
+
+NAME = "locust"
+STARTED = "Starting Locust "
+POINTS = "Response time percentiles"
+ERRORS = "Error report"
+TOTALS = ("Aggregated", "Total")
+LIMIT = "Run time limit set to "
+# "Ramping to 10 users at …"; before 2.0 Spawning, before 1.3 Hatching and swarming.
+RAMPS = ("Ramping to ", "Spawning ", "Hatching and swarming ")
+
+
+def is_header(line: Line) -> bool:
+    """Whether a line heads the table of statistics."""
+    return "# reqs" in line.text and "# fails" in line.text
+
+
+def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines of each run, from where locust says that it starts."""
+    starts = [at for at, line in enumerate(lines) if STARTED in line.text]
+    headers = [at for at, line in enumerate(lines) if is_header(line)]
+    if headers and (not starts or headers[0] < starts[0]):
+        starts.insert(0, headers[0])
+    return blocks(lines, starts)
+
+
+def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+    """The last table of a run, with the percentiles and failures behind it."""
+    try:
+        return _Run(block).trial()
+    except FormatError as refused:
+        return refused
+
+
+class _Run:
+    def __init__(self, block: Sequence[Line]) -> None:
+        self.block = block
+        self.last = next((line for line in reversed(block) if line.text), block[-1])
+        found = [at for at, line in enumerate(block) if line.text.startswith(POINTS)]
+        if not found:
+            raise self._refused("has no final table: it is cut off, or the run was", self.last)
+        self.at = found[-1]
+
+    def trial(self) -> ParsedTrial:
+        row, words = self._total_row()
+        counts = [whole(words[0]), whole(words[1].partition("(")[0])]
+        figures = [number(word) for word in words[2:8]]
+        requests, failed = counts
+        if requests is None or failed is None or failed > requests or None in figures:
+            raise self._refused("has totals that are none", row)
+        names = self._failures(failed)
+        points = self._percentiles(requests)
+        mean, low, high = (None if figure is None else figure * 1000 for figure in figures[:3])
+        return ParsedTrial(
+            tool=NAME,
+            tool_version=self._word_after(STARTED),
+            connections=self._users(),
+            requested_duration_s=number(self._word_after(LIMIT) or ""),
+            requests_completed=None if names is None else completed(requests, names),
+            requests_ok=requests - failed,
+            reported_rps=figures[4],
+            errors={} if names is None else by_class(names),
+            tool_errors={"# fails": failed} if names is None else names,
+            latency=Latency(mean, None, low, high, points) if requests else Latency(),
+            latency_origin=_origin(requests, points),
+            latency_resolution_us=1000,
+            incomplete=names is None or (requests > 0 and not points),
+        )
+
+    def _total_row(self) -> tuple[Line, list[str]]:
+        for line in reversed(self.block[: self.at]):
+            words = line.text.replace("|", " ").split()
+            if words[:1] and words[0] in TOTALS and len(words) in (8, 9):
+                return line, [*words[1:], *([] if len(words) == 9 else ["0"])]
+        raise self._refused("has no row named Aggregated", self.block[self.at])
+
+    def _percentiles(self, requests: int) -> dict[str, float]:
+        """The row of totals by the columns of its header; empty where it is cut off."""
+        header: list[str] = []
+        for line in self.block[self.at + 1 :]:
+            words = line.text.replace("# reqs", "#reqs").split()
+            if "#reqs" in words:
+                header = [word for word in words if word == "#reqs" or word.endswith("%")]
+            is_total = words[:1] and words[0] in TOTALS and len(words) == len(header) + 1
+            if not header or not is_total:
+                continue
+            row = dict(zip(header, map(number, words[1:]), strict=True))
+            # The count stands at one end of the row: with it, the row is whole.
+            if row.pop("#reqs") == requests:
+                return {
+                    name.removesuffix("%"): value * 1000
+                    for name, value in row.items()
+                    if value is not None
+                }
+        return {}
+
+    def _failures(self, failed: int) -> dict[str, int] | None:
+        """The failures by name; None where the report of them is not whole."""
+        names: dict[str, int] = {}
+        for line in self._error_lines():
+            count, _, name = line.text.partition(" ")
+            occurrences = whole(count)
+            if occurrences is not None and name.strip():
+                names[name.strip()] = names.get(name.strip(), 0) + occurrences
+        return names if sum(names.values()) == failed else None
+
+    def _error_lines(self) -> Sequence[Line]:
+        behind = self.block[self.at :]
+        starts = [at for at, line in enumerate(behind) if line.text == ERRORS]
+        if not starts:
+            return ()
+        rows = behind[starts[0] + 1 :]
+        rules = [at for at, line in enumerate(rows) if line.text.startswith("-----")]
+        # Without the rule that closes the report a name in it may be cut off.
+        return rows[rules[0] + 1 : rules[1]] if len(rules) > 1 else ()
+
+    def _users(self) -> int | None:
+        """The users ramped to; None where they changed."""
+        users = {
+            whole(line.text.partition(ramp)[2].partition(" ")[0])
+            for line in self.block
+            for ramp in RAMPS
+            if ramp in line.text and " users at " in line.text
+        }
+        return users.pop() if len(users) == 1 else None
+
+    def _word_after(self, mark: str) -> str | None:
+        for line in self.block:
+            if mark in line.text:
+                words = line.text.partition(mark)[2].split()
+                return words[0] if words else None
+        return None
+
+    def _refused(self, why: str, line: Line) -> FormatError:
+        return FormatError(
+            f"The locust report {why}.",
+            tool=NAME,
+            line=line.number,
+            found=line.text,
+            expected='a row "Aggregated …", and behind it "Response time percentiles"',
+        )
+
+
+def _origin(requests: int, points: dict[str, float]) -> str | None:
+    if not requests:
+        return None
+    return "percentiles" if points else "summary"

@@ -1,0 +1,130 @@
+"""What locust prints with --json: a list with a member for each name of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from backend.formats.locust.tables import MOST_SLICES, slice_of
+from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
+from backend.formats.text import Document, fault_in
+from backend.stats import Histogram
+
+NAME = "locust"
+LARGEST = 1e15
+# A month: a longer time of one request is a damaged figure.
+LONGEST_MS = 31 * 24 * 3600 * 1000
+COUNTS = ("num_requests", "num_none_requests", "num_failures", "total_content_length")
+
+
+def is_stats(value: Any) -> bool:
+    """Whether a JSON value is locust's."""
+    if not isinstance(value, list) or not value:
+        return False
+    first = value[0]
+    return isinstance(first, dict) and {"num_requests", "response_times"} <= first.keys()
+
+
+def read_document(document: Document) -> ParsedTrial:
+    """The members summed; raises FormatError for figures that are none."""
+    try:
+        return _read(document.value)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as fault:
+        raise FormatError(
+            "The locust JSON has a figure that is none.",
+            tool=NAME,
+            line=document.line,
+            found=fault_in(fault),
+            expected="the list that locust --json prints, unchanged",
+        ) from None
+
+
+def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
+    requests, silent, failures, size = (
+        sum(_count(member.get(name, 0)) for member in members) for name in COUNTS
+    )
+    if failures > requests:
+        raise ValueError(f"{failures} failures of {requests} requests")
+    buckets = _summed(members, "response_times")
+    if sum(buckets.values()) != requests - silent or any(key > LONGEST_MS for key in buckets):
+        raise ValueError(f"response_times hold {sum(buckets.values())} of {requests} requests")
+    histogram = Histogram.from_counts(
+        np.array(list(buckets), dtype=np.int64) * 1000,
+        np.array(list(buckets.values()), dtype=np.int64),
+    )
+    timed = requests - silent
+    return ParsedTrial(
+        tool=NAME,
+        elapsed_s=_elapsed_s(members),
+        requests_completed=None if failures else requests,
+        requests_ok=requests - failures,
+        bytes_received=size,
+        tool_errors={"num_failures": failures, "num_none_requests": silent},
+        latency=_latency(members, timed) if timed else Latency(),
+        latency_origin="histogram" if timed else None,
+        latency_resolution_us=1000,
+        histogram=histogram if timed else None,
+        timeline=_timeline(members),
+    )
+
+
+def _latency(members: Sequence[Mapping[str, Any]], timed: int) -> Latency:
+    total = sum(_figure(member["total_response_time"]) for member in members)
+    lows = [_figure(m["min_response_time"]) for m in members if m["min_response_time"] is not None]
+    highs = [_figure(member["max_response_time"]) for member in members]
+    return Latency(
+        mean_us=round(total / timed * 1000, 3),
+        min_us=round(min(lows) * 1000, 3) if lows else None,
+        max_us=round(max(highs) * 1000, 3),
+    )
+
+
+def _elapsed_s(members: Sequence[Mapping[str, Any]]) -> float | None:
+    """From the first start to the last request; None where there was none."""
+    ends = [_figure(m["last_request_timestamp"]) for m in members if m["last_request_timestamp"]]
+    starts = [_figure(member["start_time"]) for member in members]
+    if not ends:
+        return None
+    if max(ends) < min(starts):
+        raise ValueError(f"the last request at {max(ends)}, before the start at {min(starts)}")
+    return round(max(ends) - min(starts), 6)
+
+
+def _timeline(members: Sequence[Mapping[str, Any]]) -> tuple[TimeSlice, ...]:
+    requests, failed = (_summed(members, name) for name in ("num_reqs_per_sec", "num_fail_per_sec"))
+    seconds = requests.keys() | failed.keys()
+    if not seconds or max(seconds) - min(seconds) >= MOST_SLICES:
+        return ()
+    first = min(seconds)
+    return tuple(
+        slice_of(float(second - first), 1.0, requests.get(second, 0), failed.get(second, 0))
+        for second in range(first, max(seconds) + 1)
+    )
+
+
+def _summed(members: Sequence[Mapping[str, Any]], name: str) -> dict[int, int]:
+    sums: dict[int, int] = {}
+    for member in members:
+        for key, count in member.get(name, {}).items():
+            # Whole in locust, but a test may round its buckets otherwise.
+            at = round(_figure(float(key)))
+            sums[at] = sums.get(at, 0) + _count(count)
+    return sums
+
+
+def _count(value: Any) -> int:
+    figure = _figure(value)
+    if figure != int(figure):
+        raise ValueError(f"{value!r} is no count")
+    return int(figure)
+
+
+def _figure(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{value!r} is no figure")
+    if not isfinite(value) or not 0 <= value < LARGEST:
+        raise ValueError(f"{value!r} is no figure")
+    return float(value)

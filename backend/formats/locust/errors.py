@@ -1,0 +1,59 @@
+"""Locust's failures by class: it gives each as the text of a Python exception."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("')
+WORDS = (
+    ("timeout", ("Timeout", "timed out", "timeout(")),
+    (
+        "connect",
+        (
+            *("ConnectionRefusedError", "Connection refused", "NewConnectionError", "gaierror"),
+            *("Name or service not known", "No route to host", "Network is unreachable"),
+            "Cannot assign requested address",
+        ),
+    ),
+    ("write", ("BrokenPipeError", "Broken pipe")),
+    (
+        "read",
+        (
+            *("ConnectionResetError", "Connection reset", "RemoteDisconnected", "BadStatusLine"),
+            *("Connection aborted", "IncompleteRead", "ChunkedEncodingError", "ProtocolError"),
+            *("HTTPConnectionClosed", "ConnectionAbortedError"),
+        ),
+    ),
+)
+
+
+def error_class(name: str) -> str:
+    """Ours for a failure's name, as "GET /: ConnectionResetError(104, …)"."""
+    # Code 0 is FastHttpUser's for no answer at all.
+    if any(word in name for word in STATUS) and "code=0)" not in name:
+        return "status"
+    for found, words in WORDS:
+        if any(word in name for word in words):
+            return found
+    return "other"
+
+
+def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
+    """The counts of each class."""
+    counts = dict.fromkeys(("connect", "read", "write", "timeout", "status", "other"), 0)
+    for name, count in failures.items():
+        counts[error_class(name)] += count
+    # Seldom seen apart from a read: none found does not say that there was none.
+    return {**counts, "write": counts["write"] or None}
+
+
+def completed(requests: int, failures: Mapping[str, int]) -> int | None:
+    """Requests with a response: locust counts those without one, too. None if it is not said.
+
+    A failure that a test sets itself is its verdict on a response, or on none.
+    """
+    classes = {name: error_class(name) for name in failures}
+    if "other" in classes.values():
+        return None
+    lost = (count for name, count in failures.items() if classes[name] != "status")
+    return max(requests - sum(lost), 0)
