@@ -320,7 +320,6 @@ def step_us(word: str) -> float | None:
     return max(1.0, round(factor / float(10**decimals), 6))
 
 
-<<<<<<< HEAD
 def duration_us(word: str) -> float | None:
     """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is none."""
     total, digits, unit = 0.0, "", ""
@@ -361,10 +360,10 @@ def counted_classes(counts: Mapping[str, int]) -> dict[str, int]:
     for text, count in counts.items():
         classes[error_class(text)] += count
     return classes
-=======
+
+
 def fault_in(fault: Exception) -> str:
     """What is wrong in a document, for people: a fault of Python's own is said in our words."""
     if isinstance(fault, KeyError):
         return f"no {fault.args[0]}"
     return str(fault) if isinstance(fault, ValueError) else "a value of another kind"
->>>>>>> f5

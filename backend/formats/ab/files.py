@@ -84,7 +84,9 @@ def _frames(source: Source, header: str) -> Iterator[pl.DataFrame]:
 
 def _behind(lines: Sequence[bytes], header: str) -> int:
     """The position behind the header, which is among the first lines."""
-    found = (at for at, line in enumerate(lines, 1) if line.decode(errors="replace").strip() == header)
+    found = (
+        at for at, line in enumerate(lines, 1) if line.decode(errors="replace").strip() == header
+    )
     return next(found, 0)
 
 

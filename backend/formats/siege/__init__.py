@@ -82,9 +82,7 @@ def _merged(
 ) -> list[ParsedTrial | FormatError]:
     """Reports and JSON results; where both tell of the same runs, the reports, which say more."""
     # With JSON the banner alone is printed as text, by versions before 4.1.
-    reports = [
-        report for report in reports if isinstance(report, ParsedTrial) or len(results) == 0
-    ]
+    reports = [report for report in reports if isinstance(report, ParsedTrial) or len(results) == 0]
     if [_identity(report) for report in reports] == [_identity(result) for result in results]:
         return list(reports)
     return [*reports, *results]

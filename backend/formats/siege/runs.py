@@ -80,9 +80,7 @@ def _begins(run: Run, line: Line) -> bool:
     if line.text.upper().startswith(BANNER):
         return True
     if line.text.startswith(PREPARING):
-        return bool(run.result_line) or any(
-            known.text.startswith(PREPARING) for known in run.lines
-        )
+        return bool(run.result_line) or any(known.text.startswith(PREPARING) for known in run.lines)
     return bool(run.result_line) and line.text.startswith(RESULT)
 
 
