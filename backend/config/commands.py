@@ -22,7 +22,7 @@ def web(*, bind: str) -> list[str]:
 
 def worker() -> list[str]:
     """The reader of uploads; nice, so that receiving goes before reading."""
-    return ["nice", "-n", "19", *CELERY, "worker", "--concurrency=2", "--loglevel=INFO"]
+    return ["nice", "-n", "10", *CELERY, "worker", "--concurrency=2", "--loglevel=INFO"]
 
 
 def beat(*, schedule: str) -> list[str]:

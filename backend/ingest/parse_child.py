@@ -51,11 +51,13 @@ def main() -> None:
     source, sink = sys.stdin.buffer, _own_stdout()
     # The worker's signals are for the worker: it ends this child by closing the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What was imported stays: the collector need not walk through it again and again.
+    gc.collect()
+    gc.freeze()
     while (request := read_message(source)) is not None:
         limits = Limits(**request["limits"])
         _limit(limits)
         write_message(sink, _answer(request, limits))
-        gc.collect()
 
 
 def _own_stdout() -> BinaryIO:
