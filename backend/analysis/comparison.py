@@ -20,6 +20,7 @@ from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant, Ranking, rank
 from backend.analysis.series import SeriesGroup, axis_of, group, host_label
 from backend.analysis.times import instant
+from backend.runs.moment import one_moment
 
 SCHEMA = 1
 METRICS = [
@@ -81,6 +82,7 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
     return _answer(gathered, fired, outcome, ranking)
 
 
+@one_moment()
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     """Load, group and compute the points."""
     loaded = load_cells(query, workspace_ids)

@@ -11,11 +11,13 @@ from backend.analysis.cells import NotVisible
 from backend.analysis.checks import check_named, described
 from backend.analysis.times import instant
 from backend.runs.models import Host, Run, Trial
+from backend.runs.moment import one_moment
 
 _UNSHOWN = ("histogram", "parsed", "resources", "tool_errors")
 _HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
 
 
+@one_moment()
 def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
     """The run with its trials in order; raises NotVisible for one that is not the reader's."""
     rows = Run.objects.select_related("workspace", "server_host", "client_host")

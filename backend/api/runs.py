@@ -18,7 +18,7 @@ from backend.analysis.run_view import run_view
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
-from backend.ingest.evidence import artefacts_by_trial
+from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.runs.listing import BadCursor, RunRow, run_page
 from backend.runs.models import Trial
 
@@ -154,6 +154,18 @@ class TrialSerializer(serializers.Serializer[Any]):
     artefacts = ArtefactSerializer(many=True)
 
 
+class RereadingSerializer(serializers.Serializer[Any]):
+    """One reading of the run's files again, by another version of the parser."""
+
+    read_at = serializers.DateTimeField()
+    from_version = serializers.CharField()
+    to_version = serializers.CharField()
+    changes = serializers.ListField(
+        child=serializers.DictField(), help_text="ordinal, figure, before and after of each"
+    )
+    refused = serializers.CharField(help_text="Why nothing was exchanged; empty if it was")
+
+
 class RunSerializer(serializers.Serializer[Any]):
     """A run with its hosts and every trial, warm-ups included."""
 
@@ -168,6 +180,7 @@ class RunSerializer(serializers.Serializer[Any]):
     plan = serializers.CharField()
     plan_sha256 = serializers.CharField()
     hosts = serializers.ListField(child=serializers.DictField())
+    rereadings = RereadingSerializer(many=True)
     trials = TrialSerializer(many=True)
 
 
@@ -202,6 +215,7 @@ def _run(request: Request, run_id: UUID) -> dict[str, Any]:
         view = run_view(run_id, workspace_ids=workspaces)
     except NotVisible:
         raise not_found() from None
+    view["rereadings"] = rereadings_of(run_id)
     files = artefacts_by_trial(run_id)
     for trial in view["trials"]:
         trial["run"] = view["id"]

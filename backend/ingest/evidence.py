@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 from uuid import UUID
 
-from backend.ingest.models import Artefact
+from backend.ingest.models import Artefact, Rereading
 
 
 def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
@@ -29,3 +29,17 @@ def listed(artefact: Artefact) -> dict[str, Any]:
         "size_bytes": artefact.size_bytes,
         "sha256": artefact.sha256,
     }
+
+
+def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
+    """When the run's files were read again, and what that changed; the latest first."""
+    return [
+        {
+            "read_at": row.read_at.isoformat(),
+            "from_version": row.from_version,
+            "to_version": row.to_version,
+            "changes": row.changes,
+            "refused": row.refused,
+        }
+        for row in Rereading.objects.filter(upload__run=run_id)
+    ]

@@ -91,12 +91,13 @@ def record_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
 def rerecord_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
     """Put new trials and cells in the place of a run's old ones.
 
-    A trial keeps its id by its ordinal and a cell by what makes it a cell, so that links to them
-    hold. Raises Run.DoesNotExist.
+    A trial keeps its id by its ordinal, so that links to it hold. Cells are new ones: what was
+    computed of a cell may be kept by its id. Raises Run.DoesNotExist.
     """
     Run.objects.select_for_update().get(pk=facts.id)
     run = _run_row(facts)
-    writer = _Writer(run, _ids_of(run.pk))
+    kept = dict(Trial.objects.filter(run=run.pk).values_list("ordinal", "pk"))
+    writer = _Writer(run, kept)
     Cell.objects.filter(run_id=run.pk).delete()
     return _write(writer, records)
 
@@ -125,26 +126,6 @@ def _run_row(facts: RunFacts) -> Run:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ids:
-    """The ids that trials and cells of a run have already."""
-
-    trials: Mapping[int, uuid.UUID] = field(default_factory=dict)
-    cells: Mapping[tuple[object, ...], uuid.UUID] = field(default_factory=dict)
-
-
-def _ids_of(run_id: uuid.UUID) -> _Ids:
-    cells = Cell.objects.filter(run_id=run_id).defer("histogram")
-    return _Ids(
-        dict(Trial.objects.filter(run_id=run_id).values_list("ordinal", "pk")),
-        {(cell.server_id, cell.workload_id, _point_of(cell)): cell.pk for cell in cells},
-    )
-
-
-def _point_of(cell: Cell) -> LoadPoint:
-    return LoadPoint(cell.tool, cell.tool_version, cell.loop, cell.connections, cell.rate_rps)
-
-
 def _host_facts(facts: RunFacts) -> dict[str, Any]:
     hosts = {"server": facts.server_host, "client": facts.client_host}
     return {role: dict(host.get("facts") or {}) for role, host in hosts.items() if host}
@@ -153,9 +134,10 @@ def _host_facts(facts: RunFacts) -> dict[str, Any]:
 class _Writer:
     """Gathers the rows of one run and writes each kind with one statement."""
 
-    def __init__(self, run: Run, ids: _Ids | None = None) -> None:
+    def __init__(self, run: Run, trial_ids: Mapping[int, uuid.UUID] | None = None) -> None:
         self.run = run
-        self.ids = ids or _Ids()
+        # Ids of trials that were recorded before, by ordinal.
+        self.trial_ids = trial_ids or {}
         self.cells: dict[tuple[object, ...], Cell] = {}
         self.facts: dict[uuid.UUID, list[TrialFacts]] = defaultdict(list)
         self.histograms: dict[uuid.UUID, list[bytes | None]] = defaultdict(list)
@@ -171,7 +153,7 @@ class _Writer:
         cell = self._cell(server, workload, point)
         facts = facts_of(record, point, self.run)
         trial = _trial_row(self.run, cell, record, facts)
-        trial.id = self.ids.trials.get(record.ordinal, trial.id)
+        trial.id = self.trial_ids.get(record.ordinal, trial.id)
         if record.warmup:
             self.warmed.add(cell.pk)
         else:
@@ -216,7 +198,6 @@ class _Writer:
         key = (server.pk, workload.pk, point)
         if key not in self.cells:
             self.cells[key] = Cell(
-                id=self.ids.cells.get(key) or uuid.uuid4(),
                 run=self.run,
                 workspace=self.run.workspace,
                 series_key=series_key(self.run, server, workload, point),

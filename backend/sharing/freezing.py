@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -22,6 +20,7 @@ from backend.analysis.query import CompareQuery
 from backend.analysis.times import instant
 from backend.ingest.models import Upload
 from backend.runs.identity import canonical_json
+from backend.runs.moment import one_moment
 from backend.sharing.models import ResultSet, Visibility
 
 SCHEMA = 1
@@ -36,7 +35,7 @@ def freeze(
     visibility: Visibility = Visibility.PRIVATE,
 ) -> ResultSet:
     """Keep what `query` shows of `workspace` now. Raises NotVisible for a run that is not there."""
-    with _one_moment():
+    with one_moment():
         figures = compare(query, workspace_ids=[workspace.pk])
         result_set = ResultSet(
             id=uuid.uuid4(),
@@ -51,17 +50,6 @@ def freeze(
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         result_set.save(force_insert=True)
     return result_set
-
-
-@contextmanager
-def _one_moment() -> Iterator[None]:
-    """Figures and artefact hashes as of one moment, even while an upload is read again."""
-    outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        yield
 
 
 def _snapshot(result_set: ResultSet, figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.run_view import run_view
-from backend.ingest.evidence import artefacts_by_trial
+from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
 from backend.runs.listing import BadCursor, run_page
 from backend.web import visible
@@ -59,6 +59,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "nav": "runs",
         "run": _shown(view),
         "trials": trials,
+        "rereadings": rereadings_of(run_id),
         "checks": _checks(trials),
         "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
         "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},

@@ -139,7 +139,7 @@ def test_a_trial_that_names_a_missing_file_is_refused(post):
 
 
 def test_an_unknown_tool_names_the_known_ones(post):
-    assert "ab, autocannon, wrk" in problem(post(make_file(), tool="vegeta"), 400)["detail"]
+    assert "ab, artillery, autocannon" in problem(post(make_file(), tool="curl"), 400)["detail"]
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])

@@ -1,9 +1,11 @@
 """Reading again exchanges a result whole, keeps its ids, and says what changed."""
 
 import io
+import threading
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from backend.ingest import process as processing
 from backend.ingest import reprocess as reprocessing
@@ -11,6 +13,7 @@ from backend.ingest.models import State
 from backend.ingest.process import process
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
 from backend.runs.models import Cell, Trial
+from backend.runs.moment import one_moment
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +51,7 @@ def test_the_result_is_exchanged_and_the_change_is_told(upload, newer_parser):
     rereading = reprocess(upload.pk)
     trials = Trial.objects.filter(run_id=upload.run_id)
     assert {trial.ordinal: trial.pk for trial in trials} == before
-    assert set(Cell.objects.filter(run_id=upload.run_id).values_list("pk", flat=True)) == cells
+    assert cells.isdisjoint(Cell.objects.filter(run=upload.run).values_list("pk", flat=True))
     assert {trial.requests_completed for trial in trials} == {17_000}
     assert all(trial.artefacts.count() == 1 for trial in trials)
     assert {"ordinal": 0, "figure": "requests_completed", "before": 18_000, "after": 17_000} in (
@@ -117,3 +120,15 @@ def test_the_command_says_what_it_did(upload, newer_parser):
 def test_the_command_names_an_unknown_upload():
     with pytest.raises(CommandError, match="There is no upload"):
         call_command("reprocess", "3f2b0e1e-6f5c-4b39-8d7a-0d9d9c9f8b11", stdout=io.StringIO())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_sees_the_old_result_or_the_new_one_and_never_both(upload, newer_parser):
+    with one_moment():
+        first = Trial.objects.get(run=upload.run, ordinal=0).requests_completed
+        thread = threading.Thread(target=lambda: (reprocess(upload.pk), connection.close()))
+        thread.start()
+        thread.join()
+        second = Trial.objects.get(run=upload.run, ordinal=1).requests_completed
+    assert first == second
+    assert Trial.objects.get(run=upload.run, ordinal=1).requests_completed != second
