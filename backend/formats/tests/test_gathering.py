@@ -105,6 +105,14 @@ def test_an_attempt_without_response_counts_as_failed_only():
     assert (second.completed, second.failed, gathering.histogram.count) == (1, 1, 1)
 
 
+def test_documents_that_were_appended_without_a_line_feed_are_found():
+    assert [one.value for one in source(b'$ x\n{"a": 1}{"b": 2}\n{"c": 3}').documents] == [
+        {"a": 1},
+        {"b": 2},
+        {"c": 3},
+    ]
+
+
 def test_documents_are_found_among_prompts():
     text = b'$ tool --json\n{"a": 1}\nnoise {not json}\n{\n  "b": [1,\n 2]\n}\n{"cut": [1, 2\n'
     first, second, cut = source(text).documents

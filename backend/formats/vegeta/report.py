@@ -14,6 +14,7 @@ from backend.formats.text import (
     counted_classes,
     duration_us,
     error_class,
+    is_prompt,
     is_whole_error,
     number,
     whole,
@@ -82,9 +83,11 @@ def read_reports(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
 
 
 def _cleared_lines(source: Source) -> set[int]:
-    if CLEAR not in source.data:
+    # With zeros between its characters, in UTF-16.
+    data = source.data.replace(b"\0", b"")
+    if CLEAR not in data:
         return set()
-    return {at for at, line in enumerate(source.data.split(b"\n"), 1) if CLEAR in line}
+    return {at for at, line in enumerate(data.split(b"\n"), 1) if CLEAR in line}
 
 
 def _read_or_refuse(report: Found) -> ParsedTrial | FormatError:
@@ -260,7 +263,7 @@ def _texts(block: Sequence[Line]) -> list[str] | None:
         return None
     texts: list[str] = []
     for line in block[position + 1 :]:
-        if not line.text:
+        if not line.text or is_prompt(line.text):
             return texts
         texts.append(line.text)
     # The text ends here without a line feed.
