@@ -168,17 +168,20 @@ def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
         offset += len(line.text) + 1
         if begin < behind or begin < position_of_line[-1]:
             continue
-        try:
-            value, behind = decoder.raw_decode(text, begin)
-        except json.JSONDecodeError as fault:
-            behind = max(fault.pos, begin + 1)
-            at = lines[min(text.count("\n", 0, fault.pos), len(lines) - 1)].number
-            yield Document(line.number, None, fault.msg, at)
-        except RecursionError:
-            behind = len(text)
-            yield Document(line.number, None, "nested too deep", line.number)
-        else:
-            yield Document(line.number, value)
+        # What was appended to a file without a line feed goes on in the same line.
+        while begin >= 0:
+            try:
+                value, behind = decoder.raw_decode(text, begin)
+            except json.JSONDecodeError as fault:
+                behind, begin = max(fault.pos, begin + 1), -1
+                at = lines[min(text.count("\n", 0, fault.pos), len(lines) - 1)].number
+                yield Document(line.number, None, fault.msg, at)
+            except RecursionError:
+                behind, begin = len(text), -1
+                yield Document(line.number, None, "nested too deep", line.number)
+            else:
+                begin = behind if text.startswith("{", behind) else -1
+                yield Document(line.number, value)
 
 
 def _json_start(line: str) -> int:
@@ -264,6 +267,7 @@ def _unquoted(line: str) -> str:
     return line
 
 
+<<<<<<< HEAD
 def _ungrouped(word: str) -> str:
     """A number without the commas between its thousands; nothing where they are something else."""
     if "," not in word:
@@ -273,6 +277,13 @@ def _ungrouped(word: str) -> str:
     # "0,620" and "12,5" have a decimal comma.
     grouped = 1 <= len(head) <= 3 and head[0] != "0" and all(len(group) == 3 for group in groups)
     return f"{head}{''.join(groups)}{point}{decimals}" if grouped and "," not in decimals else ""
+=======
+def is_prompt(line: str) -> bool:
+    """Whether a line is a shell's prompt, with or without a command, or a fence of Markdown."""
+    return line.startswith("```") or any(
+        word.endswith(("$", "#", "%")) for word in line.split(maxsplit=2)[:2]
+    )
+>>>>>>> f2
 
 
 def number(word: str) -> float | None:

@@ -218,7 +218,12 @@ class Report:
         return self.rps * self.elapsed_s, (self.rps + self.elapsed_s) * ROUNDING
 
     def _counts_attempts(self) -> bool:
-        """Whether Requests/sec counts failures: then a blank line follows it, and data or none."""
+        """Whether Requests/sec counts failures: then a blank line follows it, and data or none.
+
+        Where the paste has lost all blank lines, it is taken to.
+        """
+        if "\n\n" not in "\n".join(self.texts).strip():
+            return True
         behind = next(
             (at for at, text in enumerate(self.texts) if text.startswith("Requests/sec:")), 0
         )

@@ -17,7 +17,7 @@ from typing import Any
 
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
-from backend.formats.plow.trial import Asked, Figures, asked_in, trial_of
+from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.text import Document, Source
 
 NAME = "plow"
@@ -119,10 +119,28 @@ def _replaces(source: Source, one: Document, following: Document | None) -> bool
     between = (line for line in source.lines if one.line < line.number < following.line)
     if any(NAME in line.text or asked_in(line) is not None for line in between):
         return False
+    return _goes_on(_latency_of(one), _latency_of(following))
+
+
+def _latency_of(document: Document) -> tuple[int, float, float] | None:
+    """Count, least and most latency; None where they are not there."""
     try:
-        return bool(one.value["Summary"]["Count"] <= following.value["Summary"]["Count"])
-    except (KeyError, TypeError):
+        figures = _figures(document.value)
+        least, most = (latency_us(figures.latency[name]) for name in ("Min", "Max"))
+        return figures.count, least, most
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _goes_on(
+    one: tuple[int, float, float] | None, following: tuple[int, float, float] | None
+) -> bool:
+    """Whether figures can be those of the same run, later: more requests, in a wider range."""
+    if one is None or following is None:
         return False
+    if one[0] == following[0]:
+        return one == following
+    return one[0] < following[0] and one[1] >= following[1] and one[2] <= following[2]
 
 
 def _asked_before(source: Source, number: int) -> Asked:

@@ -1,6 +1,12 @@
 import pytest
 
-from backend.formats.text import counted_classes, duration_us, error_class
+from backend.formats.text import (
+    counted_classes,
+    duration_us,
+    error_class,
+    is_prompt,
+    is_whole_error,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +44,24 @@ def test_a_duration_of_go_is_read_whole_or_not_at_all(word, us):
 def test_a_free_error_text_has_a_class(text, name):
     assert error_class(text) == name
     assert counted_classes({text: 3})[name] == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "prompt"),
+    [
+        ("user@host:~$", True),
+        ("$ vegeta report", True),
+        ("[root@host ~]# hey x", True),
+        ("```", True),
+        ("500 Internal Server Error", False),
+        ('Get "http://host/": EOF', False),
+    ],
+)
+def test_a_prompt_is_told_from_an_error(line, prompt):
+    assert is_prompt(line) is prompt
+
+
+def test_an_error_that_may_have_lost_its_end_is_not_whole():
+    text = "dial tcp 127.0.0.1:80: connect: connection refused"
+    assert is_whole_error(text)
+    assert not is_whole_error(text[:-1])

@@ -14,19 +14,20 @@ from backend.formats.text import (
     counted_classes,
     duration_us,
     error_class,
+    is_prompt,
     is_whole_error,
     number,
     whole,
 )
+from backend.formats.vegeta.curves import read_hdrplot, read_histogram
+from backend.formats.vegeta.results import NAME, RESOLUTION_US
 
-NAME = "vegeta"
 # What -every prints to clear the screen before each report but the last.
 CLEAR = b"\x1b[2J"
 JSON, TEXT, HDRPLOT, HISTOGRAM = "JSON report", "text report", "hdrplot", "hist report"
 # As rich as they are in figures; 0 is for the results themselves.
 RANKS = {JSON: 1, TEXT: 2, HDRPLOT: 3, HISTOGRAM: 4}
 JSON_KEYS = frozenset(("latencies", "bytes_in", "bytes_out", "requests", "status_codes"))
-NS_STEP_US = 0.001
 # What is rounded is rounded to a unit below the one that is printed.
 STEPS_US = {"h": 60e6, "m": 1e6, "s": 1e3, "ms": 1.0}
 
@@ -82,9 +83,11 @@ def read_reports(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
 
 
 def _cleared_lines(source: Source) -> set[int]:
-    if CLEAR not in source.data:
+    # With zeros between its characters, in UTF-16.
+    data = source.data.replace(b"\0", b"")
+    if CLEAR not in data:
         return set()
-    return {at for at, line in enumerate(source.data.split(b"\n"), 1) if CLEAR in line}
+    return {at for at, line in enumerate(data.split(b"\n"), 1) if CLEAR in line}
 
 
 def _read_or_refuse(report: Found) -> ParsedTrial | FormatError:
@@ -123,7 +126,7 @@ def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
             max_us=_us(latencies["max"]),
             percentiles=points,
         ),
-        latency_resolution_us=NS_STEP_US,
+        latency_resolution_us=RESOLUTION_US,
         extra=_buckets(report.get("buckets")),
     )
 
@@ -260,7 +263,7 @@ def _texts(block: Sequence[Line]) -> list[str] | None:
         return None
     texts: list[str] = []
     for line in block[position + 1 :]:
-        if not line.text:
+        if not line.text or is_prompt(line.text):
             return texts
         texts.append(line.text)
     # The text ends here without a line feed.
@@ -292,72 +295,17 @@ def _step_us(words: Sequence[str]) -> float:
     """The coarsest step of printed times; before 12.8 none was rounded, and some show it."""
     digits = [word.rstrip("hmnsuµμ") for word in words]
     if any(len(figure.partition(".")[2]) > 3 for figure in digits):
-        return NS_STEP_US
+        return RESOLUTION_US
     units = [
         "h" if "h" in word else word[len(figure) :]
         for word, figure in zip(words, digits, strict=True)
     ]
-    return max(STEPS_US.get(unit, NS_STEP_US) for unit in units)
-
-
-def _read_hdrplot(block: Sequence[Line]) -> ParsedTrial:
-    points: dict[str, float] = {}
-    for line in block[1:]:
-        cells = [number(word) for word in line.words]
-        if len(cells) != 4 or None in cells:
-            break
-        value_ms, fraction = cells[0] or 0.0, cells[1] or 0.0
-        points[f"{round(fraction * 100, 4):g}"] = round(value_ms * 1000, 3)
-    if not points:
-        raise _cut_off_curve(block, "a value in ms, a fraction, a count and 1/(1-fraction)")
-    return ParsedTrial(
-        tool=NAME,
-        loop="open",
-        latency=Latency(min_us=points.get("0"), max_us=points.get("100"), percentiles=points),
-        latency_origin="percentiles",
-        latency_resolution_us=NS_STEP_US,
-        incomplete="100" not in points,
-    )
-
-
-def _read_histogram(block: Sequence[Line]) -> ParsedTrial:
-    rows = [row for row in map(_bucket, block[1:]) if row is not None]
-    if not rows:
-        raise _cut_off_curve(block, "a bucket such as [0s, 5ms], its count and its share")
-    return ParsedTrial(
-        tool=NAME,
-        loop="open",
-        latency_origin="histogram",
-        incomplete=rows[-1][1] is not None,
-        extra={"buckets_us": rows},
-    )
-
-
-def _bucket(line: Line) -> list[float | None] | None:
-    """From, to (None for no end) and count of a line such as "[0s, 5ms] 2 0.25%"."""
-    bounds, closed, rest = line.text.partition("]")
-    low, _, high = bounds.lstrip("[").partition(",")
-    words = rest.split()
-    count = whole(words[0]) if len(words) > 1 and words[1].endswith("%") else None
-    begin = duration_us(low.strip())
-    if not closed or count is None or begin is None:
-        return None
-    return [begin, duration_us(high.strip()), count]
-
-
-def _cut_off_curve(block: Sequence[Line], expected: str) -> FormatError:
-    return FormatError(
-        "The vegeta report has no rows.",
-        tool=NAME,
-        line=block[0].number,
-        found=block[0].text,
-        expected=f"rows with {expected}",
-    )
+    return max(STEPS_US.get(unit, RESOLUTION_US) for unit in units)
 
 
 READERS: Mapping[str, Callable[[Any], ParsedTrial]] = {
     JSON: _read_json,
     TEXT: _read_text,
-    HDRPLOT: _read_hdrplot,
-    HISTOGRAM: _read_histogram,
+    HDRPLOT: read_hdrplot,
+    HISTOGRAM: read_histogram,
 }

@@ -13,7 +13,7 @@ import orjson
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import HEAD_BYTES, Source, counted_classes
+from backend.formats.text import HEAD_BYTES, Source, clean_lines, counted_classes, is_prompt
 from backend.formats.timeline import Gathering
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def is_json_lines(source: Source) -> bool:
     head = source.text[:HEAD_BYTES]
     # Objects on several lines are no lines of results.
     return all(key in head for key in JSON_KEYS) and any(
-        line.startswith("{") and all(key in line for key in JSON_KEYS) for line in head.split("\n")
+        line.text.startswith("{") and all(key in line.text for key in JSON_KEYS)
+        for line in clean_lines(head)
     )
 
 
@@ -203,6 +204,12 @@ def read_json_lines(source: Source) -> ParsedTrial:
 
 
 def _json_chunks(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Whole lines from the first object on, with the number of the first; of a paste, cleaned."""
+    begins = source.data.startswith(b"{") or b"\n{" in source.data
+    if not source.is_log and (not begins or is_prompt(source.text.rstrip().rpartition("\n")[2])):
+        texts = (line.text if line.text.startswith("{") else "" for line in source.lines)
+        yield 1, "\n".join(texts).encode()
+        return
     begun = False
     for number, chunk in line_chunks(source, size=JSON_CHUNK_BYTES):
         if begun or chunk.startswith(b"{"):

@@ -90,6 +90,9 @@ def test_results_of_older_versions_are_read():
 def test_a_prompt_before_json_lines_is_passed_over():
     (trial,) = read(b"$ vegeta encode < results.bin\n" + LINES)
     assert trial.samples == 300
+    quoted = b"".join(b"> " + line for line in LINES.splitlines(keepends=True))
+    (trial,) = read(quoted + b"> user@host:~$\n")
+    assert trial.samples == 300
 
 
 def test_several_targets_have_no_single_url():
@@ -131,6 +134,11 @@ def test_a_text_cut_before_its_last_row_is_refused():
     )
     (cut_in_words,) = read(TEXT[: TEXT.index(b"exceeded")])
     assert cut_in_words.errors["timeout"] is None
+
+
+def test_a_prompt_behind_a_text_is_no_error():
+    (trial,) = read(TEXT + b"user@host:~$ \n")
+    assert trial.errors["timeout"] == 6
 
 
 def test_reports_that_were_to_be_replaced_are_no_result():
