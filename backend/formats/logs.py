@@ -28,11 +28,12 @@ def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[in
     number, rest = 1, b""
     with source.artefact.open() as stream:
         for piece in _pieces(stream, size):
-            whole, feed, tail = (rest + piece).rpartition(b"\n")
-            if feed:
-                yield number, whole + feed
-                number += whole.count(b"\n") + 1
-            rest = tail
+            data = rest + piece if rest else piece
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield number, data[:end]
+                number += data.count(b"\n", 0, end)
+            rest = data[end:]
             if len(rest) > LONGEST_LINE_BYTES:
                 raise FormatError(
                     "A line of this log is too long.",

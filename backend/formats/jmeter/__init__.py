@@ -68,8 +68,8 @@ def _read_log(source: Source) -> ParsedTrial:
     if is_xml(source) or layout is None:
         return read_xml(source)
     rows, samples = Rows(source, layout), Samples()
-    for number, frame in rows.frames():
-        samples.add(frame, number)
+    for chunk in rows.frames():
+        samples.add(chunk.frame, chunk.line, chunk.threads)
     return samples.trial(incomplete=rows.is_cut)
 
 
