@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+import numpy as np
 
 from backend.formats.model import FormatError
 from backend.formats.text import UTF16_MARKS, Source
@@ -15,7 +18,22 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 4 << 20
 LONGEST_LINE_BYTES = 1 << 20
+Item = TypeVar("Item")
 BOM = b"\xef\xbb\xbf"
+
+
+def count_of(mark: bytes, data: bytes) -> int:
+    """How often a byte stands in the data: faster than `bytes.count` where it is frequent."""
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == mark[0]))
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; the next is made in a thread while the last one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(next, items, None)
+        while (item := pending.result()) is not None:
+            pending = pool.submit(next, items, None)
+            yield item
 
 
 def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes]]:
@@ -31,9 +49,11 @@ def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[in
             data = rest + piece if rest else piece
             end = data.rfind(b"\n") + 1
             if end:
-                yield number, data[:end]
-                number += data.count(b"\n", 0, end)
-            rest = data[end:]
+                whole, rest = data[:end], data[end:]
+                yield number, whole
+                number += count_of(b"\n", whole)
+            else:
+                rest = data
             if len(rest) > LONGEST_LINE_BYTES:
                 raise FormatError(
                     "A line of this log is too long.",
@@ -104,7 +124,7 @@ class Table:
         return number, chunk
 
     def _cells(self, rows: bytes) -> int:
-        return rows.count(self.separator.encode())
+        return count_of(self.separator.encode(), rows)
 
     def _read(self, number: int, rows: bytes) -> pl.DataFrame:
         # polars takes most of a second to import, and most uploads are small texts.

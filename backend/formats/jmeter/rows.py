@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backend.formats.jmeter.layout import Layout, is_stamp
-from backend.formats.logs import LONGEST_LINE_BYTES, line_chunks
+from backend.formats.logs import LONGEST_LINE_BYTES, count_of, line_chunks
 from backend.formats.model import FormatError
 from backend.formats.text import Source
 
@@ -121,7 +121,7 @@ class Rows:
 
     def _separators(self, rows: bytes) -> int:
         if b'"' not in rows:
-            return rows.count(self.delimiter)
+            return count_of(self.delimiter, rows)
         found, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
         return int((np.searchsorted(quotes, found) % 2 == 0).sum())
 
