@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import codecs
+<<<<<<< HEAD
 from collections.abc import Callable, Iterator, Mapping, Sequence
+=======
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+>>>>>>> f5
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+import numpy as np
 
 from backend.formats.model import FormatError
 from backend.formats.text import UTF16_MARKS, Source
@@ -15,7 +22,22 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 4 << 20
 LONGEST_LINE_BYTES = 1 << 20
+Item = TypeVar("Item")
 BOM = b"\xef\xbb\xbf"
+
+
+def count_of(mark: bytes, data: bytes) -> int:
+    """How often a byte stands in the data: faster than `bytes.count` where it is frequent."""
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == mark[0]))
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; the next is made in a thread while the last one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(next, items, None)
+        while (item := pending.result()) is not None:
+            pending = pool.submit(next, items, None)
+            yield item
 
 
 def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[int, bytes]]:
@@ -28,11 +50,14 @@ def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[in
     number, rest = 1, b""
     with source.artefact.open() as stream:
         for piece in _pieces(stream, size):
-            whole, feed, tail = (rest + piece).rpartition(b"\n")
-            if feed:
-                yield number, whole + feed
-                number += whole.count(b"\n") + 1
-            rest = tail
+            data = rest + piece if rest else piece
+            end = data.rfind(b"\n") + 1
+            if end:
+                whole, rest = data[:end], data[end:]
+                yield number, whole
+                number += count_of(b"\n", whole)
+            else:
+                rest = data
             if len(rest) > LONGEST_LINE_BYTES:
                 raise FormatError(
                     "A line of this log is too long.",
@@ -111,7 +136,7 @@ class Table:
         return number, chunk
 
     def _cells(self, rows: bytes) -> int:
-        return rows.count(self.separator.encode())
+        return count_of(self.separator.encode(), rows)
 
     def read_rows(self, number: int, rows: bytes) -> pl.DataFrame:
         """The wanted columns of rows without a header, of which the first is line `number`."""

@@ -182,7 +182,8 @@ def fault_of(files: Files) -> str | None:
         return f"{type(fault).__name__}: {fault}"
     if not entries:
         return "neither a trial nor a refusal"
-    return next((fault for entry in entries if (fault := _fault_of_entry(entry, files))), None)
+    faults = [_fault_of_entry(entry, files) for entry in entries]
+    return next((found for found in faults if found), None)
 
 
 def _fault_of_entry(entry: ParsedTrial | FormatError, files: Files) -> str | None:

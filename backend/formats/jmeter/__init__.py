@@ -19,6 +19,7 @@ from backend.formats.jmeter.rows import Rows
 from backend.formats.jmeter.samples import Samples
 from backend.formats.jmeter.summary import MARK, find_runs, is_summary, read_run
 from backend.formats.jmeter.xml import is_xml, read_xml
+from backend.formats.logs import ahead
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Source
 
@@ -68,8 +69,8 @@ def _read_log(source: Source) -> ParsedTrial:
     if is_xml(source) or layout is None:
         return read_xml(source)
     rows, samples = Rows(source, layout), Samples()
-    for number, frame in rows.frames():
-        samples.add(frame, number)
+    for chunk in ahead(rows.frames()):
+        samples.add(chunk.frame, chunk.line, chunk.threads)
     return samples.trial(incomplete=rows.is_cut)
 
 

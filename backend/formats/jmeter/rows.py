@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backend.formats.jmeter.layout import Layout, is_stamp
-from backend.formats.logs import LONGEST_LINE_BYTES, line_chunks
+from backend.formats.logs import LONGEST_LINE_BYTES, count_of, line_chunks
 from backend.formats.model import FormatError
 from backend.formats.text import Source
 
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "jmeter"
+# Twice the usual: a row is long, and what a chunk costs beside its rows counts.
+CHUNK_BYTES = 8 << 20
 NUMBERS = frozenset(("elapsed", "bytes", "SampleCount"))
 WANTED = frozenset(
     (
-        *("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName"),
-        *("dataType", "success", "failureMessage", "bytes", "URL", "SampleCount"),
+        *("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "success"),
+        *("failureMessage", "bytes", "URL", "SampleCount"),
     )
 )
 DATE_FORMATS = (
@@ -35,6 +39,15 @@ DATE_FORMATS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows read together: the line of the first, the wanted columns, and a way to the threads."""
+
+    line: int
+    frame: pl.DataFrame
+    threads: Callable[[], pl.Series | None]
+
+
 class Rows:
     """The rows of one JTL, a chunk at a time."""
 
@@ -45,8 +58,10 @@ class Rows:
         # A last row was cut off and is left out.
         self.is_cut = False
         self.date_format = _date_format(layout.stamp)
+        # Without a message, a transaction is known by these two.
+        self.more = () if "responseMessage" in layout.names else ("dataType",)
 
-    def frames(self) -> Iterator[tuple[int, pl.DataFrame]]:
+    def frames(self) -> Iterator[Chunk]:
         """Frames with the number of their first line; `timeStamp` is whole ms since 1970.
 
         Raises FormatError for a row that does not fit.
@@ -60,18 +75,21 @@ class Rows:
             if not begun.endswith(b"\n") and not self._is_believed(begun):
                 self.is_cut = self.is_cut or bool(begun.strip())
             elif begun.strip():
-                yield number, self._read(number, begun.rstrip(b"\r\n"))
+                kept = begun.rstrip(b"\r\n")
+                yield Chunk(number, self._read(number, kept), partial(self._threads, kept))
 
     def _chunks(self) -> Iterator[tuple[int, bytes]]:
         """Whole rows: a chunk that ends within a quoted cell gives its last row to the next."""
         at, rest = 1, b""
-        for number, chunk in line_chunks(self.source):
+        for number, chunk in line_chunks(self.source, size=CHUNK_BYTES):
             at = at if rest else number
             data = rest + chunk
             end = _end_of_rows(data) if b'"' in data else len(data)
             if end:
-                yield at, data[:end]
-            at, rest = at + data.count(b"\n", 0, end), data[end:]
+                yield at, data if end == len(data) else data[:end]
+            rest = data[end:]
+            if rest:
+                at += data.count(b"\n", 0, end)
             if len(rest) > LONGEST_LINE_BYTES:
                 raise self._open_quote(at, rest)
         if rest:
@@ -103,7 +121,7 @@ class Rows:
 
     def _separators(self, rows: bytes) -> int:
         if b'"' not in rows:
-            return rows.count(self.delimiter)
+            return count_of(self.delimiter, rows)
         found, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
         return int((np.searchsorted(quotes, found) % 2 == 0).sum())
 
@@ -114,15 +132,9 @@ class Rows:
         names = self.layout.names
         is_date = self.date_format is not None or not self.layout.stamp.isdigit()
         whole = NUMBERS if is_date else NUMBERS | {"timeStamp"}
-        lazy = pl.scan_csv(
-            rows,
-            separator=self.layout.delimiter,
-            has_header=False,
-            schema={name: pl.Int64 if name in whole else pl.String for name in names},
-            quote_char='"',
-        )
+        wanted = [name for name in names if name in WANTED or name in self.more]
         try:
-            frame = lazy.select([name for name in names if name in WANTED]).collect()
+            frame = self._scan(rows, whole).select(wanted).collect()
             if is_date and "timeStamp" in names:
                 frame = self._with_dates(frame)
         except (pl.exceptions.PolarsError, ValueError):
@@ -133,6 +145,23 @@ class Rows:
         if frame["elapsed"].null_count() or _stamps_missing(frame):
             raise self.bad_row(number, rows)
         return frame
+
+    def _scan(self, rows: bytes, whole: frozenset[str]) -> pl.LazyFrame:
+        import polars as pl
+
+        return pl.scan_csv(
+            rows,
+            separator=self.layout.delimiter,
+            has_header=False,
+            schema={name: pl.Int64 if name in whole else pl.String for name in self.layout.names},
+            quote_char='"',
+        )
+
+    def _threads(self, rows: bytes) -> pl.Series | None:
+        """The thread of each row, which is seldom asked for."""
+        if "threadName" not in self.layout.names:
+            return None
+        return self._scan(rows, frozenset()).select("threadName").collect()["threadName"]
 
     def _with_dates(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Dates as ms since 1970; without the column where the pattern is not known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,13 @@ def error_class(code: str, message: str) -> str:
     return "read" if code.endswith(READ_ENDS) else "other"
 
 
+def _no_threads() -> None:
+    return None
+
+
+Threads = Callable[[], "pl.Series | None"]
+
+
 class Samples:
     """Samples added a frame at a time; columns are named as in a JTL, any may be missing."""
 
@@ -53,13 +61,16 @@ class Samples:
         self.names: Counter[str] = Counter()
         self.urls: set[str] = set()
         self.columns: set[str] = set()
-        self._before: pl.DataFrame | None = None
+        # The rows before these, as they came: the parent of a part may be among them.
+        self._before: tuple[pl.DataFrame, Threads] | None = None
 
-    def add(self, frame: pl.DataFrame, line: int | None = None) -> None:
+    def add(
+        self, frame: pl.DataFrame, line: int | None = None, threads: Threads = _no_threads
+    ) -> None:
         """Add samples; transactions and the parts of a redirect are no requests of their own."""
         self._refuse_impossible(frame, line)
         self.columns |= set(frame.columns)
-        rows = self._without_parts(self._without_transactions(frame))
+        rows = self._without_transactions(self._without_parts(frame, threads), count=True)
         if not len(rows):
             return
         answered, failed = self._outcomes(rows)
@@ -87,11 +98,11 @@ class Samples:
             raise FormatError(
                 "The JMeter JTL has rows that stand for several samples.",
                 tool=NAME,
-                found=f"SampleCount {frame['SampleCount'].max()}",
+                found=f"SampleCount {frame['SampleCount'].max()!r}",
                 expected="a row for each sample (mode=Standard in a remote test)",
             )
 
-    def _without_transactions(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _without_transactions(self, frame: pl.DataFrame, *, count: bool = False) -> pl.DataFrame:
         """Rows of a transaction controller are sums of other rows."""
         if "responseMessage" in frame.columns:
             sums = frame["responseMessage"].str.starts_with(TRANSACTION).fill_null(value=False)
@@ -101,28 +112,30 @@ class Samples:
             return frame
         if not sums.any():
             return frame
-        self.transactions += int(sums.sum())
+        self.transactions += int(sums.sum()) if count else 0
         return frame.filter(~sums)
 
-    def _without_parts(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _without_parts(self, frame: pl.DataFrame, threads: Threads) -> pl.DataFrame:
         """Without the rows of redirects and embedded resources, which belong to the row before.
 
         JMeter names them "label-0", "label-1" …, in the thread and the time of their parent.
         """
-        before, self._before = self._before, None
-        if not {"label", "threadName", "timeStamp"} <= set(frame.columns):
+        before, self._before = self._before, (frame, threads)
+        if not {"label", "timeStamp"} <= set(frame.columns):
             return frame
-        self._before = frame.tail(LOOK_BACK)
         if not frame["label"].str.contains("-[0-9]+$").any():
             return frame
         import polars as pl
 
-        whole = frame if before is None else pl.concat([before, frame])
+        known = [_with_threads(*chunk) for chunk in (before, self._before) if chunk]
+        if known[-1] is None:
+            return frame
+        tails = [chunk.tail(LOOK_BACK) for chunk in known[:-1] if chunk is not None]
+        whole = self._without_transactions(pl.concat([*tails, known[-1]]))
         labels = set(whole["label"].unique().drop_nulls().to_list())
         named = [label for label in labels if _is_part_name(label, labels)]
-        if not named:
-            return frame
-        return frame.filter(~_parts(whole, named).tail(len(frame)))
+        rows = self._without_transactions(known[-1])
+        return rows.filter(~_parts(whole, named).tail(len(rows))) if named else rows
 
     def _outcomes(self, rows: pl.DataFrame) -> tuple[Any, Any]:
         """Which rows are answers and which failed; None for failed where it is not said."""
@@ -145,34 +158,30 @@ class Samples:
         return numeric.to_numpy(), ~success.to_numpy()
 
     def _success(self, cells: pl.Series) -> pl.Series:
-        words = set(cells.unique().to_list())
-        if not words <= {"true", "false"}:
+        is_true = (cells == "true").fill_null(value=False)
+        if int(is_true.sum()) + int((cells == "false").sum()) < len(cells):
+            words = set(cells.unique().to_list()) - {"true", "false"}
             raise FormatError(
                 "The JMeter JTL has a success that is neither true nor false.",
                 tool=NAME,
-                found=str(next(iter(words - {"true", "false"}))),
+                found=str(next(iter(words))),
                 expected="true or false",
             )
-        return cells == "true"
+        return is_true
 
     def _count_codes(self, rows: pl.DataFrame) -> pl.Series:
         import polars as pl
 
-        wanted = [pl.len().alias("count")]
+        counts = dict(rows["responseCode"].value_counts().iter_rows())
+        numeric = {code: count for code, count in counts.items() if _is_numeric(code)}
+        self.codes.update(numeric)
+        self.completed += sum(numeric.values())
+        is_answer = pl.repeat(value=True, n=len(rows), eager=True)
+        if len(numeric) < len(counts):
+            is_answer = rows["responseCode"].is_in(list(numeric))
         if "bytes" in rows.columns:
-            wanted.append(pl.col("bytes").sum())
-        groups = rows.group_by("responseCode").agg(wanted)
-        numeric = set()
-        for group in groups.iter_rows(named=True):
-            code = group["responseCode"]
-            if _is_numeric(code):
-                numeric.add(code)
-                self.codes[code] += group["count"]
-                self.completed += group["count"]
-                self.bytes += group.get("bytes", 0)
-        if len(numeric) == len(groups):
-            return pl.repeat(value=True, n=len(rows), eager=True)
-        return rows["responseCode"].is_in(list(numeric))
+            self.bytes += int((rows["bytes"] * is_answer.cast(pl.Int64)).sum() or 0)
+        return is_answer
 
     def _count_failures(self, rows: pl.DataFrame) -> None:
         named = ("responseCode", "responseMessage", "failureMessage")
@@ -262,6 +271,11 @@ def _is_numeric(code: str) -> bool:
 def _is_part_name(label: str, labels: set[str]) -> bool:
     parent, _, number = label.rpartition("-")
     return number.isdigit() and parent in labels
+
+
+def _with_threads(frame: pl.DataFrame, threads: Threads) -> pl.DataFrame | None:
+    names = threads()
+    return None if names is None else frame.with_columns(names.alias("threadName"))
 
 
 def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:

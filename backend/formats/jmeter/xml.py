@@ -86,7 +86,7 @@ class _Reader:
                     raise self._broken(expat.errors.messages[fault.code]) from None
             self._bound(len(piece))
             if self.is_done:
-                if b"<" + ROOT.encode() in piece.rpartition(b"</" + ROOT.encode())[2]:
+                if b"<" + ROOT.encode() in piece.partition(b"</" + ROOT.encode())[2]:
                     raise self._broken("a second root element behind the first")
                 break
             if len(self.rows) >= BATCH:

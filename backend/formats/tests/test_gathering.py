@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.formats import FormatError, RawArtefact
-from backend.formats.logs import Table, line_chunks
+from backend.formats.logs import Table, ahead, line_chunks
 from backend.formats.text import Source
 from backend.formats.timeline import Gathering
 from backend.stats import Histogram
@@ -134,3 +134,15 @@ def test_documents_are_found_among_prompts():
     assert (first.line, first.value, second.line, second.value) == (2, {"a": 1}, 4, {"b": [1, 2]})
     assert (cut.line, cut.value) == (8, None)
     assert (cut.fault_line, cut.fault) == (9, "Expecting ',' delimiter")
+
+
+def test_items_made_ahead_come_in_order_and_so_do_faults():
+    def items():
+        yield from range(3)
+        raise FormatError("The fourth is none.")
+
+    made = ahead(items())
+    assert [next(made) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(FormatError, match="fourth"):
+        next(made)
+    assert list(ahead(iter("abc"))) == ["a", "b", "c"]

@@ -1,0 +1,145 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.formats import FormatError, RawArtefact, parse
+from backend.formats.locust.errors import error_class
+
+CAPTURES = Path(__file__).parents[1] / "captures"
+
+
+def capture(path):
+    return (CAPTURES / path).read_bytes()
+
+
+def read(*datas):
+    entries = parse([RawArtefact.of(str(number), data) for number, data in enumerate(datas)])
+    assert len(entries) == 1
+    return entries[0]
+
+
+def member(**changes):
+    return {
+        "name": "/",
+        "method": "GET",
+        "last_request_timestamp": 12.5,
+        "start_time": 10.0,
+        "num_requests": 3,
+        "num_none_requests": 0,
+        "num_failures": 0,
+        "total_response_time": 330.0,
+        "max_response_time": 300.0,
+        "min_response_time": 10.0,
+        "total_content_length": 6,
+        "response_times": {"10": 1, "20": 1, "300": 1},
+        "num_reqs_per_sec": {"10": 1, "12": 2},
+        "num_fail_per_sec": {},
+        **changes,
+    }
+
+
+def as_json(*members):
+    return json.dumps(members).encode()
+
+
+def test_the_members_of_json_are_summed():
+    trial = read(as_json(member(), member(name="/b", num_failures=1)))
+    assert (trial.requests_completed, trial.requests_ok, trial.bytes_received) == (None, 5, 12)
+    assert (trial.histogram.count, trial.latency.mean_us) == (6, 110_000)
+    assert trial.histogram.percentile(50) == pytest.approx(20_000, rel=1e-3)
+
+
+def test_seconds_without_a_request_are_in_the_timeline():
+    assert [part.completed for part in read(as_json(member())).timeline] == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"response_times": {"10": 1}},
+        {"num_failures": 9},
+        {"num_requests": -1},
+        {"total_response_time": "x"},
+        {"response_times": None},
+        {"response_times": {"1e300": 3}},
+        {"last_request_timestamp": 1.0},
+    ],
+)
+def test_figures_that_are_none_are_refused(changes):
+    with pytest.raises(FormatError) as refusal:
+        read(as_json(member(**changes)))
+    assert refusal.value.line == 1
+
+
+def test_files_and_failures_that_differ_are_said():
+    stats, failures = (capture(f"u20-500s-3s-csv/out_{name}.csv") for name in ("stats", "failures"))
+    assert read(stats, failures).disagreements == ()
+    other = read(stats, failures.replace(b",654,", b",600,"))
+    assert "654 failures" in other.disagreements[0]
+    assert other.errors.get("status") is None
+
+
+def test_the_console_fills_what_the_files_do_not_say():
+    case = "u10-3s-csv"
+    trial = read(capture(f"{case}/out_stats.csv"), capture(f"{case}/stderr"))
+    assert (trial.connections, trial.requested_duration_s, trial.tool_version) == (10, 3, "2.47.0")
+    assert trial.requests_completed == 573
+    assert "573 requests, the console 630" in trial.disagreements[0]
+
+
+def test_the_history_gives_what_totals_grew_by():
+    case = "u10-tput5-4s-csv"
+    trial = read(capture(f"{case}/out_stats.csv"), capture(f"{case}/out_stats_history.csv"))
+    assert [part.completed for part in trial.timeline] == [50, 50, 53]
+    assert trial.requests_completed == 153
+
+
+@pytest.mark.parametrize("name", ["out_stats.csv", "stderr"])
+def test_a_report_cut_off_anywhere_gives_no_other_counts(name):
+    whole = capture(f"u20-500s-3s-csv/{name}")
+    truth = read(whole)
+    for cut in range(0, len(whole), 5):
+        try:
+            trial = read(whole[:cut])
+        except FormatError:
+            continue
+        assert trial.requests_ok == truth.requests_ok
+        assert trial.errors.get("status") in (None, truth.errors.get("status"))
+        assert trial.latency.percentiles in ({}, truth.latency.percentiles) or trial.incomplete
+
+
+def test_a_file_without_its_row_of_totals_is_refused():
+    rows = capture("u10-3s-csv/out_stats.csv").split(b"\r\n")
+    with pytest.raises(FormatError, match="Aggregated"):
+        read(b"\r\n".join(rows[:2]) + b"\r\n")
+
+
+def test_files_of_locust_before_1_0():
+    header = b'"Type","Name","# requests","# failures","Median response time",'
+    header += b'"Average response time","Min response time","Max response time",'
+    header += b'"Average Content Size","Requests/s","Requests Failed/s","50%","100%"\n'
+    trial = read(header + b'"None","Aggregated",10,0,7,8.5,1,20,5,3.25,0.00,7,20\n')
+    assert (trial.requests_completed, trial.latency.max_us) == (10, 20_000)
+    assert trial.latency.percentiles == {"50": 7000, "100": 20_000}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("LocustBadStatusCode(code=503)", "status"),
+        ("LocustBadStatusCode(code=0)", "other"),
+        ("ConnectTimeout(ConnectTimeoutError(…))", "timeout"),
+        ("ConnectionRefusedError(111, 'Connection refused')", "connect"),
+        ("RemoteDisconnected('Remote end closed connection')", "read"),
+        ("BrokenPipeError(32, 'Broken pipe')", "write"),
+        ("CatchResponseError('too short')", "other"),
+    ],
+)
+def test_failures_have_classes(text, expected):
+    assert error_class(f"GET /: {text}") == expected
+
+
+def test_a_verdict_of_the_test_leaves_unknown_what_completed():
+    trial = read(capture("verdicts-csv/stderr"))
+    assert (trial.requests_completed, trial.requests_ok, trial.errors["other"]) == (None, 104, 45)
