@@ -2,23 +2,32 @@
 
 Loop: closed, also with -R. Latency unit: whole ms, from an HdrHistogram. Bytes: decimal units.
 Success: 2xx. Percentiles: HdrHistogram's, of whole ms; with -R autocannon adds samples of its
-own (a correction whose interval is always 1 ms). The rate is the mean of samples, one a second
-unless the JSON's sampleInt says otherwise.
+own (a correction whose interval is always 1 ms), which the JSON's counts show and the table does
+not. The rate is the mean of samples, one a second unless the output says otherwise. Counts of
+errors from 1000 on are rounded to thousands in the table, and unknown then. A warm-up's table is
+passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.formats.autocannon.table import TableReport, find_tables
 from backend.formats.model import FormatError, Latency, ParsedTrial
+<<<<<<< HEAD
 from backend.formats.text import Source, fault_in
+=======
+from backend.formats.text import Document, Source
+>>>>>>> f4
 
 NAME = "autocannon"
-MARKS = ('"2xx"', "Running")
 RESOLUTION_US = 1000
 JSON_KEYS = frozenset(("connections", "latency", "requests", "throughput", "2xx"))
+# The key that autocannon alone writes near the start of its JSON, from version 4 on.
+PIPELINING = '"pipelining"'
+KEY_LINES = 10
+MARKS = ('"2xx"', PIPELINING, " test @ ")
 TOOL_ERRORS = ("errors", "timeouts", "mismatches", "non2xx", "resets")
 STATUS_CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 
@@ -27,27 +36,68 @@ def claims(source: Source) -> str | None:
     """Why this is autocannon's output, or None."""
     if _documents(source):
         return "a JSON object has autocannon's keys (latency, requests, throughput, 2xx)"
-    tables = find_tables(source.lines)
+    tables = find_tables(source)
     if tables:
         return f"line {tables[0][0].number} says Running … test @, the next names connections alone"
+    if broken := _broken_documents(source):
+        return f"line {broken[0].line} begins autocannon's JSON"
     return None
 
 
-def _documents(source: Source) -> list[Mapping[str, Any]]:
-    """Every JSON object with autocannon's keys."""
+def _documents(source: Source) -> list[tuple[int, Mapping[str, Any]]]:
+    """Every JSON object with autocannon's keys, alone or in an array, and its line."""
     return [
-        document.value
+        (document.line, value)
         for document in source.documents
-        if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
+        for value in (document.value if isinstance(document.value, list) else [document.value])
+        if isinstance(value, dict) and value.keys() >= JSON_KEYS
+    ]
+
+
+def _broken_documents(source: Source) -> list[Document]:
+    """JSON that is cut off or damaged, with keys that only autocannon writes one after another."""
+    if PIPELINING not in source.text:
+        return []
+    return [
+        document
+        for document in source.documents
+        if document.value is None
+        and any(
+            PIPELINING in line.text
+            for line in source.lines
+            if document.line <= line.number <= max(document.fault_line, document.line + KEY_LINES)
+        )
     ]
 
 
 def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
-    """Every run in the sources; the JSON is richer, so where there is one the table is left."""
-    documents = [document for source in sources for document in _documents(source)]
-    if documents:
-        return [_read_or_refuse(document) for document in documents]
-    return [_table_or_refuse(block) for source in sources for block in find_tables(source.lines)]
+    """Every run in the sources; the JSON is richer, so of a run with both the table is left."""
+    runs: list[ParsedTrial | FormatError] = []
+    tables: list[ParsedTrial | FormatError] = []
+    for source in sources:
+        found = [(line, _read_or_refuse(value)) for line, value in _documents(source)]
+        found += [(document.line, _broken(document)) for document in _broken_documents(source)]
+        runs += [run for _, run in found]
+        tables += [_table_or_refuse(block) for block in find_tables(source)]
+    known = [_identity(run) for run in runs]
+    return runs + [table for table in tables if not runs or _identity(table) not in known]
+
+
+def _identity(run: ParsedTrial | FormatError) -> object:
+    """What JSON and table say of one run in the same digits."""
+    if isinstance(run, FormatError):
+        return None
+    return (run.url, run.connections, run.elapsed_s)
+
+
+def _broken(document: Document) -> FormatError:
+    return FormatError(
+        "The autocannon JSON is cut off or damaged.",
+        tool=NAME,
+        line=document.fault_line,
+        found=document.fault,
+        expected="the object that autocannon --json prints, whole",
+    )
 
 
 def _table_or_refuse(block: Any) -> ParsedTrial | FormatError:
@@ -74,13 +124,15 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     per_second = 1000 / (_figure(document.get("sampleInt") or 1000) or 1000)
     errors, timeouts = _count(document["errors"]), _count(document["timeouts"])
     latency = _latency(document["latency"])
+    codes = _status_counts(document.get("statusCodeStats"))
+    completed = sum(_count(document[name]) for name in STATUS_CLASSES)
     return ParsedTrial(
         tool=NAME,
         url=_url(document.get("url")),
         connections=_count(document["connections"]),
         threads=_count(document.get("workers") or 0) or None,
         elapsed_s=_figure(document["duration"]),
-        requests_completed=sum(_count(document[name]) for name in STATUS_CLASSES),
+        requests_completed=completed,
         requests_ok=_count(document["2xx"]),
         reported_rps=round(_figure(requests["average"]) * per_second, 6),
         bytes_received=_count(throughput["total"]),
@@ -88,14 +140,31 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         errors={
             "timeout": timeouts,
             "status": _count(document["non2xx"]),
-            "other": max(errors - timeouts, 0),
+            "other": errors - timeouts if errors >= timeouts else None,
         },
         tool_errors={name: _count(document[name]) for name in TOOL_ERRORS if name in document},
-        status_counts=_status_counts(document.get("statusCodeStats")),
+        status_counts=codes,
         latency=latency,
         latency_origin="percentiles" if latency.percentiles else None,
         latency_resolution_us=RESOLUTION_US,
+        disagreements=tuple(_disagreements(document, completed, codes)),
     )
+
+
+def _disagreements(
+    document: Mapping[str, Any], completed: int, codes: Mapping[str, int] | None
+) -> Iterator[str]:
+    """Figures that cannot both be right, and samples that were not measured."""
+    if document["timeouts"] > document["errors"]:
+        yield f"{document['timeouts']} timeouts are among {document['errors']} errors"
+    if codes is not None and sum(codes.values()) != completed:
+        yield f"{completed} responses by class, {sum(codes.values())} by status code"
+    counted = document["latency"].get("totalCount")
+    if counted is not None and _count(counted) > completed:
+        yield (
+            f"the latency is of {counted} samples, the responses are {completed}: autocannon "
+            "added samples of its own (-R without -C)"
+        )
 
 
 def _url(value: Any) -> str | None:
@@ -109,6 +178,8 @@ def _url(value: Any) -> str | None:
 def _status_counts(stats: Mapping[str, Any] | None) -> dict[str, int] | None:
     if stats is None:
         return None
+    if not all(len(code) == 3 and code.isascii() and code.isdigit() for code in stats):
+        raise ValueError(f"{list(stats)!r} are no status codes")
     return {code: _count(entry["count"]) for code, entry in stats.items()}
 
 
@@ -123,11 +194,17 @@ def _latency(block: Mapping[str, Any]) -> Latency:
         min_us=_us(block["min"]),
         max_us=_us(block["max"]),
         percentiles={
-            key[1:].replace("_", "."): _us(value)
+            _percent(key): _us(value)
             for key, value in block.items()
-            if key[0] == "p" and key[1:2].isdigit()
+            if key[:1] == "p" and key[1:2].isdigit()
         },
     )
+
+
+def _percent(key: str) -> str:
+    """The percentile of a key: "p99_9", or before version 3 "p999"."""
+    digits = key[1:].replace("_", ".")
+    return f"{digits[:2]}.{digits[2:]}" if digits.isdigit() and len(digits) > 2 else digits
 
 
 def _us(milliseconds: Any) -> float:
