@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import codecs
-<<<<<<< HEAD
 from collections.abc import Callable, Iterator, Mapping, Sequence
-=======
-from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
->>>>>>> f5
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 

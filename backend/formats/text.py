@@ -267,7 +267,6 @@ def _unquoted(line: str) -> str:
     return line
 
 
-<<<<<<< HEAD
 def _ungrouped(word: str) -> str:
     """A number without the commas between its thousands; nothing where they are something else."""
     if "," not in word:
@@ -277,13 +276,13 @@ def _ungrouped(word: str) -> str:
     # "0,620" and "12,5" have a decimal comma.
     grouped = 1 <= len(head) <= 3 and head[0] != "0" and all(len(group) == 3 for group in groups)
     return f"{head}{''.join(groups)}{point}{decimals}" if grouped and "," not in decimals else ""
-=======
+
+
 def is_prompt(line: str) -> bool:
     """Whether a line is a shell's prompt, with or without a command, or a fence of Markdown."""
     return line.startswith("```") or any(
         word.endswith(("$", "#", "%")) for word in line.split(maxsplit=2)[:2]
     )
->>>>>>> f2
 
 
 def number(word: str) -> float | None:

@@ -15,11 +15,7 @@ from typing import Any
 
 from backend.formats.autocannon.table import TableReport, find_tables
 from backend.formats.model import FormatError, Latency, ParsedTrial
-<<<<<<< HEAD
-from backend.formats.text import Source, fault_in
-=======
-from backend.formats.text import Document, Source
->>>>>>> f4
+from backend.formats.text import Document, Source, fault_in
 
 NAME = "autocannon"
 RESOLUTION_US = 1000

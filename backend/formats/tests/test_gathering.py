@@ -105,7 +105,6 @@ def test_an_attempt_without_response_counts_as_failed_only():
     assert (second.completed, second.failed, gathering.histogram.count) == (1, 1, 1)
 
 
-<<<<<<< HEAD
 def test_the_latency_of_an_attempt_without_response_counts_where_the_tool_counts_it():
     gathering = Gathering()
     gathering.add(
@@ -118,14 +117,14 @@ def test_the_latency_of_an_attempt_without_response_counts_where_the_tool_counts
     (second,) = gathering.timeline()
     assert (second.completed, second.failed, gathering.completed) == (1, 1, 1)
     assert gathering.histogram.count == Histogram.decode(second.histogram).count == 2
-=======
+
+
 def test_documents_that_were_appended_without_a_line_feed_are_found():
     assert [one.value for one in source(b'$ x\n{"a": 1}{"b": 2}\n{"c": 3}').documents] == [
         {"a": 1},
         {"b": 2},
         {"c": 3},
     ]
->>>>>>> f2
 
 
 def test_documents_are_found_among_prompts():
