@@ -25,7 +25,10 @@ WORDS = (
         ),
     ),
     ("write", ("broken pipe", "error writing")),
-    ("read", ("connection error", "error reading", "reset", "closed", "incomplete", "canceled", "eof")),
+    (
+        "read",
+        ("connection error", "error reading", "reset", "closed", "incomplete", "canceled", "eof"),
+    ),
 )
 
 
