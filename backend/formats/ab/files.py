@@ -71,7 +71,7 @@ def _frames(source: Source, header: str) -> Iterator[pl.DataFrame]:
         yield from table.frames(source)
         return
     begun = False
-    for number, chunk in line_chunks(source):
+    for first, chunk in line_chunks(source):
         if not chunk.endswith(b"\n"):
             break
         lines = chunk.splitlines()
@@ -79,15 +79,13 @@ def _frames(source: Source, header: str) -> Iterator[pl.DataFrame]:
         begun = True
         rows = [line if b"\t" in line else _with_tabs(line, names) for line in lines[start:]]
         if rows:
-            yield table.read_rows(number + start, b"\n".join(rows))
+            yield table.read_rows(first + start, b"\n".join(rows))
 
 
 def _behind(lines: Sequence[bytes], header: str) -> int:
     """The position behind the header, which is among the first lines."""
-    found = (
-        at for at, line in enumerate(lines, 1) if line.decode(errors="replace").strip() == header
-    )
-    return next(found, 0)
+    texts = (line.decode(errors="replace").strip() for line in lines)
+    return next((at for at, text in enumerate(texts, 1) if text == header), 0)
 
 
 def _with_tabs(row: bytes, names: Sequence[str]) -> bytes:

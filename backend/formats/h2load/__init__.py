@@ -43,7 +43,9 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     jsons = [source for source in sources if documents(source)]
     texts = [source for source in sources if source not in jsons and find_reports(source)]
     logs = [source for source in sources if source not in jsons and source not in texts]
-    runs = [_read_or_refuse(block) for source in texts for block in find_reports(source)]
+    runs: list[ParsedTrial | FormatError] = [
+        _read_or_refuse(block) for source in texts for block in find_reports(source)
+    ]
     results = [read_document(value) for source in jsons for value in documents(source)]
     if not logs and not (runs and results):
         return [*runs, *results]
@@ -54,7 +56,7 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
             found=f"{len(runs)} reports, {len(results)} JSON results and {len(logs)} logs",
             expected="one report with at most one log and one JSON result",
         )
-    trial, *others = [*runs, *results, *(read_log(source) for source in logs)]
+    trial, *others = runs + results + [read_log(source) for source in logs]
     for other in others:
         if isinstance(trial, ParsedTrial) and isinstance(other, ParsedTrial):
             trial = with_requests(trial, other)

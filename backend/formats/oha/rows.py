@@ -54,7 +54,8 @@ class _Rows:
             # A status that lacks digits can only be the last one, where the text is cut off.
             if self.cut:
                 raise _bad("a status of less than three digits")
-            self.cut = len(frame) == 1 and frame["status"][0] in range(STATUSES.start)
+            status = frame["status"][0]
+            self.cut = len(frame) == 1 and (status is None or status in range(STATUSES.start))
             if not self.cut:
                 self._add(frame)
         if not self.requests.completed:

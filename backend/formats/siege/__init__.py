@@ -15,7 +15,7 @@ from dataclasses import replace
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
 from backend.formats.siege.hits import trial_of, with_hits
-from backend.formats.siege.runs import Run, find_runs, is_log_header, is_start
+from backend.formats.siege.runs import Run, find_runs, has_report, is_log_header, is_start
 from backend.formats.text import Source
 
 NAME = "siege"
@@ -50,8 +50,8 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     logs = [source for source in sources if any(is_log_header(line) for line in source.lines)]
     others = [source for source in sources if source not in logs]
     runs = [run for source in others for run in find_runs(source)]
-    reports = [run for run in runs if run.result_line or not run.hits.count or run.lines]
-    loose = [run for run in runs if run not in reports]
+    reports = [run for run in runs if has_report(run)]
+    loose = [run for run in runs if not has_report(run)]
     results = [read_document(value) for source in others for value in _documents(source)]
     trials: list[ParsedTrial | FormatError] = [_report(run) for run in reports]
     trials = _merged(trials, results)

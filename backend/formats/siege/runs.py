@@ -28,6 +28,11 @@ class Run:
     cut_line: int = 0
 
 
+def has_report(run: Run) -> bool:
+    """Whether siege printed more than lines of responses: a start, or a result."""
+    return bool(run.result_line) or any(is_start(line) for line in run.lines)
+
+
 def is_start(line: Line) -> bool:
     """Whether siege prints this line before a run."""
     return line.text.upper().startswith(BANNER) or (
@@ -43,8 +48,7 @@ def is_log_header(line: Line) -> bool:
 def find_runs(source: Source) -> list[Run]:
     """Every run in the text that has a start, a result or verbose lines."""
     runs = [Run()]
-    for line in _lines(source):
-        line = _without_progress(line)
+    for line in map(_without_progress, _lines(source)):
         if _begins(runs[-1], line):
             runs.append(Run())
         run = runs[-1]
@@ -57,7 +61,7 @@ def find_runs(source: Source) -> list[Run]:
     last = runs[-1]
     if last.lines and not source.is_log and not source.text[-1:].isspace():
         last.cut_line = last.lines[-1].number
-    return [run for run in runs if run.result_line or run.hits.count or _is_begun(run)]
+    return [run for run in runs if run.hits.count or has_report(run)]
 
 
 def _lines(source: Source) -> Iterator[Line]:
@@ -82,7 +86,3 @@ def _begins(run: Run, line: Line) -> bool:
     if line.text.startswith(PREPARING):
         return bool(run.result_line) or any(known.text.startswith(PREPARING) for known in run.lines)
     return bool(run.result_line) and line.text.startswith(RESULT)
-
-
-def _is_begun(run: Run) -> bool:
-    return any(is_start(line) for line in run.lines)

@@ -1,0 +1,101 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.formats import FormatError, RawArtefact, parse
+from backend.formats.autocannon.table import _localised
+
+CAPTURES = Path(__file__).parent.parent / "captures"
+TABLE = (CAPTURES / "c20-500s-text" / "stderr").read_text()
+REFUSED = (CAPTURES / "c10-refused-text" / "stderr").read_text()
+JSON = json.loads((CAPTURES / "c20-hang-t1-json" / "stdout").read_text())
+
+
+def read(*texts):
+    return parse([RawArtefact.of(f"file{at}", text.encode()) for at, text in enumerate(texts)])
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("880.67", 880.67),
+        ("880,67", 880.67),
+        ("1,201", 1201),
+        ("1.201", 1201),
+        ("1.201,5", 1201.5),
+        ("1,201.5", 1201.5),
+        ("1,201,5", 1201.5),
+        ("12.345.678", 12345678),
+        ("0,620", None),
+        ("1,2345", None),
+        ("1.2.3", None),
+        ("", None),
+    ],
+)
+def test_a_figure_of_two_decimals_is_read_in_any_locale(cell, value):
+    assert _localised(cell) == value
+
+
+@pytest.mark.parametrize("cut", range(0, len(REFUSED), 5))
+def test_errors_that_may_have_been_cut_off_are_unknown(cut):
+    try:
+        (trial,) = read(REFUSED[:cut])
+    except FormatError:
+        return
+    assert trial.errors.get("other") in (None, 740)
+    assert trial.incomplete or trial.errors["other"] == 740
+
+
+@pytest.mark.parametrize(
+    ("count", "damaged"), [("│ 567 ", "│ 5x7 "), ("│ 500 ", "│ 5x0 "), (", 567 non", ", 5x7 non")]
+)
+def test_a_damaged_count_is_refused(count, damaged):
+    with pytest.raises(FormatError, match="a count that is none"):
+        read(TABLE.replace(count, damaged, 1))
+
+
+def test_codes_that_contradict_the_classes_are_a_disagreement():
+    (trial,) = read(TABLE.replace("│ 567 ", "│ 568 ", 1))
+    assert "567 other responses" in trial.disagreements[0]
+
+
+def test_more_timeouts_than_errors_are_a_disagreement():
+    (trial,) = read(json.dumps({**JSON, "errors": 3}))
+    assert (trial.errors["timeout"], trial.errors["other"]) == (44, None)
+    assert trial.disagreements == ("44 timeouts are among 3 errors",)
+
+
+def test_samples_that_autocannon_added_are_named():
+    (trial,) = read((CAPTURES / "c10-R500-3s-json" / "stdout").read_text())
+    assert "29968 samples" in trial.disagreements[0]
+
+
+def test_pretty_printed_and_arrays_of_results_are_read():
+    pretty = json.dumps([JSON, {**JSON, "url": "http://b.test/"}], indent=4)
+    assert [run.url for run in read(pretty)] == [JSON["url"], "http://b.test/"]
+
+
+def test_a_broken_json_beside_a_table_is_an_entry():
+    broken, table = read(json.dumps(JSON)[:700] + "\n" + TABLE)
+    assert isinstance(broken, FormatError)
+    assert table.requests_completed == 2642
+
+
+def test_the_table_of_another_run_than_the_json_is_an_entry():
+    assert [run.url for run in read(json.dumps(JSON) + "\n" + TABLE)] == [
+        "http://127.0.0.1:18305/",
+        "http://127.0.0.1:18303/",
+    ]
+
+
+def test_percentiles_of_old_versions_have_their_point():
+    old = {**JSON, "latency": {"average": 1, "stddev": 1, "min": 1, "max": 9, "p50": 1, "p999": 9}}
+    (trial,) = read(json.dumps(old))
+    assert trial.latency.percentiles == {"50": 1000.0, "99.9": 9000.0}
+
+
+def test_a_sampling_interval_that_is_no_number_is_refused():
+    text = (CAPTURES / "L100-text" / "stderr").read_text()
+    with pytest.raises(FormatError, match="a count that is none"):
+        read(text.replace("every 0.1 ", "every x "))
