@@ -78,7 +78,7 @@ def _with_summary(trial: ParsedTrial, summary: ParsedTrial | FormatError) -> Par
     """The JTL's figures, with the summary's rate; where they differ, both are said."""
     if isinstance(summary, FormatError):
         return replace(trial, disagreements=(f"the summary was not read: {summary}",))
-    failed = summary.tool_errors["Err"]
+    failed = summary.tool_errors["Err"] or 0
     printed = (summary.requests_ok or 0) + failed
     disagreements = []
     # The summariser leaves out transactions, and with them the samples that are their parts.

@@ -11,7 +11,7 @@ a second and not at the end, so they may lack the last second that the text has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -137,7 +137,11 @@ def _base(
 
 def _failed(trial: ParsedTrial) -> int:
     named = trial.tool_errors.get("Failure Count", trial.tool_errors.get("num_failures"))
-    return sum(trial.tool_errors.values()) if named is None else named
+    return _sum(trial.tool_errors) if named is None else named
+
+
+def _sum(counts: Mapping[str, int | None]) -> int:
+    return sum(count or 0 for count in counts.values())
 
 
 def _says_nothing(tables: Sequence[Table]) -> FormatError:
@@ -161,7 +165,7 @@ def _with_console(trial: ParsedTrial, run: ParsedTrial | FormatError) -> ParsedT
     ours, theirs = trial.requests_ok, run.requests_ok
     if trial.requests_ok is None or run.requests_ok is None:
         return replace(trial, **changes)
-    counts = [(ours or 0) + _failed(trial), (theirs or 0) + sum(run.tool_errors.values())]
+    counts = [(ours or 0) + _failed(trial), (theirs or 0) + _sum(run.tool_errors)]
     if counts[0] != counts[1]:
         changes["disagreements"] = (
             *trial.disagreements,
