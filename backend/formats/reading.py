@@ -99,6 +99,13 @@ def parse(
             expected=f"output of {tool}",
         )
     entries = chosen.read(claimed)
+    if not entries:
+        raise FormatError(
+            f"These are {chosen.name}'s, but no run's result.",
+            tool=chosen.name,
+            found=why,
+            expected=f"a whole report of {chosen.name}",
+        )
     if len(entries) == 1 and isinstance(entries[0], FormatError):
         raise entries[0]
     return [

@@ -16,7 +16,7 @@ from typing import Any
 
 from backend.formats.bombardier.report import CLASSES, find_reports, read_report
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, counted_classes
+from backend.formats.text import Document, Source, counted_classes, fault_in
 
 NAME = "bombardier"
 MARKS = ("Reqs/sec", "numberOfConnections", "Bombarding ", "enough data to compute statistics")
@@ -74,7 +74,7 @@ def _read_document(document: Document) -> ParsedTrial | FormatError:
             "The bombardier JSON lacks a figure or has one of another kind.",
             tool=NAME,
             line=document.line,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that bombardier -o json prints",
         )
 

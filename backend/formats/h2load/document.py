@@ -10,7 +10,7 @@ import numpy as np
 from backend.formats.h2load.report import CODES, REQUESTS, disagreements_of, errors_of
 from backend.formats.h2load.report import tool_errors_of as tool_errors
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source
+from backend.formats.text import Source, fault_in
 from backend.stats import Histogram
 
 NAME = "h2load"
@@ -42,7 +42,7 @@ def read_document(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
         return FormatError(
             "The h2load JSON lacks a figure or has one of another kind.",
             tool=NAME,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that h2load --output-file writes",
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.oha.errors import errors_of, succeeded
+from backend.formats.text import fault_in
 
 NAME = "oha"
 SUMMARY_KEYS = frozenset(("successRate", "total", "slowest", "fastest", "requestsPerSec"))
@@ -28,7 +29,7 @@ def read_document(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
         return FormatError(
             "The oha JSON lacks a figure or has one of another kind.",
             tool=NAME,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that oha prints with --output-format json",
         )
 

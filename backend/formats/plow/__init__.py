@@ -18,7 +18,7 @@ from typing import Any
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.text import Document, Source
+from backend.formats.text import Document, Source, fault_in
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
@@ -166,7 +166,7 @@ def _read_or_refuse(document: Document, asked: Asked) -> ParsedTrial | FormatErr
             "The plow JSON lacks a figure or has one of another kind.",
             tool=NAME,
             line=document.line,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that plow --json prints",
         )
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.plow.trial import Asked, Figures, trial_of
-from backend.formats.text import Line, Source, blocks, number, whole
+from backend.formats.text import Line, Source, blocks, fault_in, number, whole
 
 NAME = "plow"
 SUMMARY, ERRORS = "Summary:", "Error:"
@@ -50,7 +50,7 @@ def read_table(block: Sequence[Line], asked: Asked) -> ParsedTrial | FormatError
             "The plow report is cut off before its latency row, or damaged.",
             tool=NAME,
             line=last.number,
-            found=f"{last.text} ({type(wrong).__name__}: {wrong})",
+            found=f"{last.text} ({fault_in(wrong)})",
             expected='the rows from "Elapsed" to "Statistics" and "Latency", as plow prints them',
         )
 

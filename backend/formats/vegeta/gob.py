@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Source
+from backend.formats.text import Source, fault_in
 from backend.formats.vegeta.results import COLUMNS, Attempts
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def read_gob(source: Source) -> ParsedTrial:
         raise FormatError(
             "The vegeta results are damaged.",
             tool=NAME,
-            found=f"in message {messages.number}: {type(wrong).__name__} {wrong}",
+            found=f"in message {messages.number}: {fault_in(wrong)}",
             expected="the gob stream that vegeta attack writes",
         ) from None
     return attempts.trial(incomplete=messages.is_cut)

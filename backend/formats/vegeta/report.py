@@ -14,6 +14,7 @@ from backend.formats.text import (
     counted_classes,
     duration_us,
     error_class,
+    fault_in,
     is_prompt,
     is_whole_error,
     number,
@@ -100,7 +101,7 @@ def _read_or_refuse(report: Found) -> ParsedTrial | FormatError:
             f"The vegeta {report.kind} lacks a figure or has one of another kind.",
             tool=NAME,
             line=report.line,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the report as vegeta prints it",
         )
 
