@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.formats import ab, autocannon, httperf, wrk
+from backend.formats import ab, autocannon, httperf, weighttp, wrk
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
@@ -39,6 +39,7 @@ TOOLS = {
             ab,
             autocannon,
             httperf,
+            weighttp,
             wrk,
         ),
     )
