@@ -1,0 +1,101 @@
+"""httperf (text; the command line it prints first says what was asked).
+
+Loop: open with --rate or --period, which start connections (sessions with --wsess) at a rate;
+else closed, one connection after another. Latency unit: ms with one decimal. With one reply per
+connection the latency is the Connection time (connect and reply); with more it is the mean of
+the Reply time only, response and transfer. Success: 2xx and 3xx. Percentiles: the median alone,
+the middle of a bin of 1 ms. The request rate counts requests sent; reply rates are samples of
+5 s, in a shorter run there is none and zeros are printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.formats.httperf.command import Command, command_of
+from backend.formats.httperf.report import BURST, TOTAL, Report
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Line, Source
+
+NAME = "httperf"
+MARKS = ("Maximum connect burst length:", "test-duration", "send-buffer=")
+
+
+def claims(source: Source) -> str | None:
+    """Why this is httperf's output, or None."""
+    for line in source.lines:
+        if line.text.startswith(TOTAL) and "replies" in line.text:
+            return f"line {line.number} has httperf's totals"
+        if line.text.startswith(BURST):
+            return f"line {line.number} has httperf's connect burst length"
+        command = command_of(line)
+        if command is not None and command.is_echo:
+            return f"line {line.number} is the command as httperf prints it"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the sources, in order."""
+    return [
+        _read_or_refuse(block, command)
+        for source in sources
+        for block, command in _runs(_sure_lines(source))
+    ]
+
+
+def _sure_lines(source: Source) -> list[Line]:
+    """The lines, without a last one that may have been cut off within a number."""
+    lines = source.lines
+    if source.text.endswith(("\n", "\r")) or lines[-1].text.startswith("Errors: fd-unavail"):
+        return lines
+    return lines[:-1]
+
+
+def _runs(lines: Sequence[Line]) -> list[tuple[list[Line], Command]]:
+    """The lines of each run and its command, which is empty where the text has none.
+
+    A run begins where something stands that comes earlier in a run than what stood before.
+    """
+    runs: list[tuple[list[Line], Command]] = []
+    reached = 3
+    for line in lines:
+        found = command_of(line)
+        place = _place(line, found)
+        if place is not None:
+            block, known = runs[-1] if runs else ([], Command())
+            again = place == 0 and reached == 0 and _is_of_same_run(known, found)
+            if not again and place <= reached:
+                runs.append(([], found or Command()))
+            elif found is not None:
+                runs[-1] = (block, found)
+            reached = place
+        if runs:
+            runs[-1][0].append(line)
+    return [run for run in runs if run[1].is_echo or _place_of_any(run[0])]
+
+
+def _place(line: Line, found: Command | None) -> int | None:
+    """Where in a run such a line stands; None for those that do not begin a part of it."""
+    if found is not None:
+        return 0
+    if line.text.startswith(BURST):
+        return 1
+    return 2 if line.text.startswith(TOTAL) else None
+
+
+def _place_of_any(block: Sequence[Line]) -> bool:
+    return any(line.text.startswith((BURST, TOTAL)) for line in block)
+
+
+def _is_of_same_run(known: Command, found: Command | None) -> bool:
+    """Whether the second of two commands is httperf's echo of the first."""
+    return found is not None and (
+        not known.is_echo or known.options.items() <= found.options.items()
+    )
+
+
+def _read_or_refuse(block: Sequence[Line], command: Command) -> ParsedTrial | FormatError:
+    try:
+        return Report(block, command).trial()
+    except FormatError as refused:
+        return refused

@@ -1,0 +1,103 @@
+"""weighttp (text of versions to 0.4, JSON of 0.5, -e CSV of percentiles).
+
+Loop: closed. Latency unit: none in the text, µs in the JSON and the CSV: connect and response
+together (`total_times`), failed requests among them; kbytes of 1024 bytes. Success: 2xx and 3xx
+("succeeded", "pass"). Percentiles: the sorted value number floor(n·p/100), counted from 0; the
+median in the JSON is the lower of the middle two. Requests done and the rate include those that
+failed; completed are those with a status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Document, Line, Source
+from backend.formats.weighttp.curve import disagreements, is_curve, read_curve
+from backend.formats.weighttp.document import documents, read_document
+from backend.formats.weighttp.report import is_finish, read_report
+from backend.formats.weighttp.start import BANNER, Start, is_banner, thread_of
+
+NAME = "weighttp"
+MARKS = (BANNER, " millisec and ", '"reqs_per_sec"', "Time in us")
+# The parts of a run, in order.
+BEGIN, THREADS, RESULT = range(3)
+
+
+def claims(source: Source) -> str | None:
+    """Why this is weighttp's output, or None."""
+    if is_curve(source):
+        return "the first line has the columns of weighttp -e"
+    for line in source.lines:
+        if is_banner(line):
+            return f"line {line.number} is weighttp's banner"
+        if is_finish(line):
+            return f"line {line.number} tells the time as weighttp does"
+    if documents(source):
+        return "a JSON object has weighttp's keys (reqs_per_sec, request_counts)"
+    return None
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the outputs; with one run, the CSV beside it belongs to it."""
+    curves = [source for source in sources if is_curve(source) and not documents(source)]
+    runs = [run for source in sources if source not in curves for run in _runs(source)]
+    if len(curves) > 1 or (curves and len(runs) > 1):
+        raise FormatError(
+            "These files are not of one trial.",
+            tool=NAME,
+            found=f"{len(runs)} runs and {len(curves)} CSV files",
+            expected="one run with at most one -e file",
+        )
+    if not curves:
+        return runs
+    curve = read_curve(curves[0])
+    return [_with_curve(run, curve) for run in runs] or [curve]
+
+
+def _with_curve(run: ParsedTrial | FormatError, curve: ParsedTrial) -> ParsedTrial | FormatError:
+    if isinstance(run, FormatError):
+        return run
+    return replace(run, disagreements=(*run.disagreements, *disagreements(run, curve)))
+
+
+def _runs(source: Source) -> list[ParsedTrial | FormatError]:
+    """Each run of an output, in order."""
+    found = {document.line: document for document in documents(source)}
+    return [
+        _read_or_refuse(block, next(filter(None, (found.get(line.number) for line in block)), None))
+        for block in _blocks(source.lines, found)
+    ]
+
+
+def _blocks(lines: Sequence[Line], found: dict[int, Document]) -> list[list[Line]]:
+    """The lines of each run: one begins where a part stands that comes before the last one."""
+    runs: list[list[Line]] = []
+    reached, threads = RESULT, 0
+    for line in lines:
+        place, thread = _place(line, found), thread_of(line)
+        again = place == THREADS == reached and thread is not None and thread.number > threads
+        if place is not None and place <= reached and not again:
+            runs.append([])
+        reached = reached if place is None else place
+        threads = thread.number if thread is not None else threads
+        if runs:
+            runs[-1].append(line)
+    return runs
+
+
+def _place(line: Line, found: dict[int, Document]) -> int | None:
+    if is_banner(line):
+        return BEGIN
+    if thread_of(line) is not None:
+        return THREADS
+    return RESULT if is_finish(line) or line.number in found else None
+
+
+def _read_or_refuse(block: Sequence[Line], document: Document | None) -> ParsedTrial | FormatError:
+    start = Start.of(block)
+    try:
+        return read_report(block, start) if document is None else read_document(document, start)
+    except FormatError as refused:
+        return refused

@@ -1,0 +1,134 @@
+"""The JSON object that weighttp 0.5 prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Document, Source
+from backend.formats.weighttp.report import (
+    KILOBYTE,
+    STATUS,
+    completed_of,
+    error_classes,
+    rate_disagreements,
+)
+from backend.formats.weighttp.start import Start
+
+NAME = "weighttp"
+FIRST_KEY = '"reqs_per_sec"'
+KEYS = frozenset(("reqs_per_sec", "secs_elapsed", "request_counts", "response_counts"))
+
+
+def documents(source: Source) -> list[Document]:
+    """Every JSON object with weighttp's keys, and every broken one that begins with its first."""
+    if FIRST_KEY not in source.text:
+        return []
+    begun = {line.number for line in source.lines if FIRST_KEY in line.text}
+    return [document for document in source.documents if _is_ours(document, begun)]
+
+
+def _is_ours(document: Document, begun: set[int]) -> bool:
+    if document.value is None:
+        return not begun.isdisjoint((document.line, document.line + 1))
+    return isinstance(document.value, dict) and document.value.keys() >= KEYS
+
+
+def read_document(document: Document, start: Start) -> ParsedTrial:
+    """One run. Raises FormatError for an object that is broken or lacks a figure."""
+    if document.value is None:
+        raise FormatError(
+            "The weighttp JSON is broken or cut off.",
+            tool=NAME,
+            line=document.fault_line,
+            found=document.fault,
+            expected="the whole JSON object, to its closing brace",
+        )
+    try:
+        return _trial(document.value, start)
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        raise FormatError(
+            "The weighttp JSON lacks a figure or has one that cannot be.",
+            tool=NAME,
+            line=document.line,
+            found=f"{type(wrong).__name__}: {wrong}",
+            expected="the object that weighttp 0.5 prints",
+        ) from None
+
+
+def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
+    counts, responses = document["request_counts"], document["response_counts"]
+    started, done = _count(counts["started"]), _count(counts["retired"])
+    passed, failed = _count(responses["pass"]), _count(responses["fail"])
+    status = {name: _count(document["status_codes"][name]) for name in STATUS}
+    elapsed, rate = _figure(document["secs_elapsed"]), _figure(document["reqs_per_sec"])
+    if done != passed + failed:
+        raise ValueError(f"{done} requests retired, {passed} passed and {failed} failed")
+    asked = start.agreeing(at_least=started)
+    latency = _latency(document["total_times"]) if sum(status.values()) else Latency()
+    return ParsedTrial(
+        tool=NAME,
+        tool_version=start.version,
+        connections=asked.connections,
+        threads=asked.threads,
+        requested_requests=asked.requests,
+        elapsed_s=elapsed,
+        requests_completed=completed_of(status, passed, failed),
+        requests_ok=passed,
+        reported_rps=rate,
+        bytes_received=_traffic(document["traffic"]),
+        transfer_rate_bytes_s=_figure(document["kBps_per_sec"]) * KILOBYTE,
+        errors=error_classes(status, failed),
+        tool_errors={"fail": failed, "errs": _count(responses["errs"])},
+        status_counts=status,
+        latency=latency,
+        latency_origin="percentiles" if latency.percentiles else None,
+        latency_resolution_us=1 if latency.percentiles else None,
+        disagreements=rate_disagreements(done, elapsed, rate),
+        extra={
+            "format": "json",
+            "extra": {"started": started, "retired": done, **_kept_alive(counts)},
+        },
+    )
+
+
+def _kept_alive(counts: Mapping[str, Any]) -> dict[str, int]:
+    """Requests on a connection that was there; versions on the way to 0.5 do not tell it."""
+    return {"keep-alive": _count(counts["keep-alive"])} if "keep-alive" in counts else {}
+
+
+def _traffic(sizes: Mapping[str, Any]) -> int:
+    total = _count(sizes["bytes_total"])
+    if total != _count(sizes["bytes_headers"]) + _count(sizes["bytes_body"]):
+        raise ValueError(f"{total} bytes in all are not those of headers and bodies")
+    return total
+
+
+def _latency(times: Mapping[str, Any]) -> Latency:
+    if times["unit"] != "us":
+        raise ValueError(f"times in {times['unit']!r}, not in us")
+    points = {name[:-1]: _figure(value) for name, value in times.items() if name.endswith("%")}
+    ordered = [points[name] for name in sorted(points, key=int)]
+    if ordered != sorted(ordered):
+        raise ValueError("percentiles that fall")
+    lowest = points.pop("0")
+    return Latency(
+        mean_us=_figure(times["avg"]),
+        stdev_us=_figure(times["stddev"]),
+        min_us=lowest,
+        max_us=points["100"],
+        percentiles=points,
+    )
+
+
+def _figure(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+        raise ValueError(f"{value!r} is no figure")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 63:
+        raise ValueError(f"{value!r} is no count")
+    return value

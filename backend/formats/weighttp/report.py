@@ -1,0 +1,155 @@
+"""The text that weighttp prints to version 0.4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Line, number, whole
+from backend.formats.weighttp.start import Start
+
+NAME = "weighttp"
+FINISHED = "finished in "
+KILOBYTE = 1024
+REQUESTS = ("total", "started", "done", "succeeded", "failed", "errored")
+STATUS = ("2xx", "3xx", "4xx", "5xx")
+TRAFFIC = ("total", "http", "data")
+TIME = ("sec", "millisec", "microsec")
+
+
+def is_finish(line: Line) -> bool:
+    """Whether this is the line with the time, in parts as only weighttp prints it."""
+    return line.text.startswith(FINISHED) and " millisec and " in line.text
+
+
+def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
+    """One run. Raises FormatError where it has no totals, or counts that do not add up."""
+    elapsed, rate, transfer = _finish(block)
+    counts = _counts(block, "requests:", REQUESTS)
+    if counts is None or elapsed is None:
+        raise _cut_off(block)
+    _check(block, "requests:", counts["done"], counts["succeeded"] + counts["failed"])
+    status = _counts(block, "status codes:", STATUS)
+    traffic = _traffic(block)
+    asked = start if start.requests == counts["total"] else Start(start.version)
+    return ParsedTrial(
+        tool=NAME,
+        tool_version=start.version,
+        connections=asked.connections,
+        threads=asked.threads,
+        requested_requests=counts["total"],
+        elapsed_s=elapsed,
+        requests_completed=completed_of(status, counts["succeeded"], counts["failed"]),
+        requests_ok=counts["succeeded"],
+        reported_rps=rate,
+        bytes_received=traffic,
+        transfer_rate_bytes_s=None if transfer is None else transfer * KILOBYTE,
+        errors=error_classes(status, counts["failed"]),
+        tool_errors={name: counts[name] for name in ("failed", "errored")},
+        status_counts=status,
+        incomplete=traffic is None,
+        disagreements=rate_disagreements(counts["done"], elapsed, rate),
+        extra={
+            "format": "text",
+            "extra": {name: counts[name] for name in ("started", "done")},
+        },
+    )
+
+
+def completed_of(status: dict[str, int] | None, succeeded: int, failed: int) -> int | None:
+    """Responses with a status; before 0.3 no status is printed, and failures may have had one."""
+    if status is not None:
+        return sum(status.values())
+    return None if failed else succeeded
+
+
+def error_classes(status: dict[str, int] | None, failed: int) -> dict[str, int | None]:
+    """Failures by status, and those without one."""
+    if status is None:
+        return {} if failed else {"status": 0, "other": 0}
+    bad = status["4xx"] + status["5xx"]
+    return {"status": bad, "other": failed - bad if failed >= bad else None}
+
+
+def rate_disagreements(done: int, elapsed: float, rate: float | None) -> tuple[str, ...]:
+    """The rate, where it is not requests done over time, cut to a whole number."""
+    if rate is None or not elapsed or done / (elapsed + 2e-6) - 1 <= rate <= done / elapsed + 0.5:
+        return ()
+    return (f"{done} requests done in {elapsed:g} s, but a rate of {rate:g} per second",)
+
+
+def _line(block: Sequence[Line], label: str) -> Line | None:
+    return next((line for line in block if line.text.startswith(label)), None)
+
+
+def _finish(block: Sequence[Line]) -> tuple[float | None, float | None, float | None]:
+    """Seconds, requests per second and kbytes per second; null where a unit is cut off."""
+    line = next((line for line in block if is_finish(line)), None)
+    if line is None:
+        return None, None, None
+    before = _before(line)
+    parts = [whole(before.get(unit, "")) for unit in TIME]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(TIME):
+        return None, None, None
+    elapsed = round(known[0] + known[1] / 1e3 + known[2] / 1e6, 6)
+    return elapsed, number(before.get("req/s", "")), number(before.get("kbyte/s", ""))
+
+
+def _before(line: Line) -> dict[str, str]:
+    """By each word the one before it."""
+    return {word.rstrip(","): before for before, word in pairwise(line.words)}
+
+
+def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str, int] | None:
+    """The counts of a line by name; null without the line, or where it is cut off."""
+    line = _line(block, label)
+    if line is None:
+        return None
+    before = _before(line)
+    counts = {name: whole(before.get(name, "")) for name in names}
+    known = {name: count for name, count in counts.items() if count is not None}
+    return known if len(known) == len(names) else None
+
+
+def _traffic(block: Sequence[Line]) -> int | None:
+    """Bytes received; null without the line, or where it is cut off."""
+    line = _line(block, "traffic:")
+    if line is None:
+        return None
+    words = [word.rstrip(",") for word in line.words]
+    sizes = {
+        name: whole(size)
+        for size, unit, name in zip(words, words[1:], words[2:], strict=False)
+        if unit == "bytes"
+    }
+    known = [size for size in (sizes.get(name) for name in TRAFFIC) if size is not None]
+    if len(known) < len(TRAFFIC):
+        return None
+    _check(block, "traffic:", known[0], known[1] + known[2])
+    return known[0]
+
+
+def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> None:
+    if whole_count == parts:
+        return
+    line = _line(block, label)
+    raise FormatError(
+        "The weighttp report has counts that do not add up: it is damaged.",
+        tool=NAME,
+        line=line.number if line else None,
+        found=line.text if line else None,
+        expected=f"parts that sum up to {whole_count}, not {parts}",
+    )
+
+
+def _cut_off(block: Sequence[Line]) -> FormatError:
+    last = next((line for line in reversed(block) if line.text), block[-1])
+    return FormatError(
+        "The weighttp output has no result: the run stopped, or the text is cut off.",
+        tool=NAME,
+        line=last.number,
+        found=last.text,
+        expected='lines such as "finished in 1 sec, …" and "requests: 50 total, …", or JSON',
+    )
