@@ -56,8 +56,9 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
 
 
 def _is_text(source: Source) -> bool:
-    is_summary_file = any(is_summary(document.value) for document in source.documents)
-    return not (is_ndjson(source) or is_csv(source) or is_summary_file)
+    if is_ndjson(source) or is_csv(source):
+        return False
+    return not any(is_summary(document.value) for document in source.documents)
 
 
 def _read_file(source: Source) -> ParsedTrial:

@@ -28,6 +28,12 @@ CONNECT_CODES = range(1100, 1220)
 TIMEOUT_CODES = (1050, 1211)
 READ_CODES = (1000, 1020, 1220, 1221)
 OK_STATUS = range(200, 400)
+WANTED = {
+    b"http_req_duration": "duration",
+    b"data_received": "received",
+    b"dropped_iterations": "dropped",
+    b"checks": "checks",
+}
 
 
 def is_ndjson(source: Source) -> bool:
@@ -148,36 +154,27 @@ def read_ndjson(source: Source) -> ParsedTrial:
     tally, is_cut = _Tally(), False
     for number, chunk in line_chunks(source):
         is_cut = not chunk.endswith(b"\n")
-        for offset, line in enumerate(chunk.split(b"\n")):
-            kind = _kind(line)
-            if kind is None or (is_cut and not line.endswith(b"}")):
-                continue
-            try:
-                _take(tally, kind, orjson.loads(line)["data"])
-            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-                raise _damaged(number + offset, line) from None
+        if is_cut and not chunk.endswith(b"}"):
+            break
+        for name, kind in WANTED.items():
+            _take_all(tally, kind, b'"metric":"%b"' % name, number, chunk)
     return tally.trial(incomplete=is_cut)
 
 
-WANTED = {
-    b"http_req_duration": "duration",
-    b"data_received": "received",
-    b"dropped_iterations": "dropped",
-    b"checks": "checks",
-}
-
-
-def _kind(line: bytes) -> str | None:
-    """What a line is about, told by its first bytes: most lines are about nothing that counts."""
-    if line.startswith(b'{"metric":"'):
-        name = line[11 : line.find(b'"', 11)]
-    elif b'"type":"Point"' in line and b'"metric":"' in line:
-        at = line.find(b'"metric":"') + 10
-        name = line[at : line.find(b'"', at)]
-    else:
-        return None
-    kind = WANTED.get(name)
-    return kind if kind and b'"type":"Point"' in line else None
+def _take_all(tally: _Tally, kind: str, mark: bytes, number: int, chunk: bytes) -> None:
+    """Every point of one metric in a chunk, found at the speed of a search."""
+    at = chunk.find(mark)
+    while at >= 0:
+        begin = chunk.rfind(b"\n", 0, at) + 1
+        end = chunk.find(b"\n", at)
+        end = len(chunk) if end < 0 else end
+        line = chunk[begin:end]
+        if b'"type":"Point"' in line:
+            try:
+                _take(tally, kind, orjson.loads(line)["data"])
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+                raise _damaged(number + chunk.count(b"\n", 0, begin), line) from None
+        at = chunk.find(mark, end)
 
 
 def _take(tally: _Tally, kind: str, data: Any) -> None:

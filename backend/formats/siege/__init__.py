@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.siege import hits
 from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
 from backend.formats.siege.hits import trial_of, with_hits
 from backend.formats.siege.runs import Run, find_runs, has_report, is_log_header, is_start
@@ -31,6 +32,13 @@ def claims(source: Source) -> str | None:
             return f"line {line.number} is siege's banner"
     if _documents(source):
         return "a JSON object has siege's keys (transactions, availability, …)"
+    return _claims_responses(source)
+
+
+def _claims_responses(source: Source) -> str | None:
+    # A log of another tool is not to be read to its end to find that out.
+    if source.is_log and not any(hits.Hits().add(line.text) for line in source.lines):
+        return None
     for run in find_runs(source):
         if run.result_line:
             return f"line {run.result_line} begins siege's result"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source
+from backend.formats.text import Document, Source, fault_in
 from backend.formats.weighttp.report import (
     KILOBYTE,
     STATUS,
@@ -52,7 +52,7 @@ def read_document(document: Document, start: Start) -> ParsedTrial:
             "The weighttp JSON lacks a figure or has one that cannot be.",
             tool=NAME,
             line=document.line,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that weighttp 0.5 prints",
         ) from None
 
