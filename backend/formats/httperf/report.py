@@ -7,8 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from backend.formats.httperf.command import SAMPLING_S, Command
+from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.text import Line, number, whole
+from backend.stats import Histogram
 
 NAME = "httperf"
 BURST = "Maximum connect burst length:"
@@ -71,6 +73,7 @@ class Report:
         errors = self._errors()
         one_reply = self._figure("Connection length [replies/conn]:", "[replies/conn]:") == 1
         latency, times = self._latency(one_reply=one_reply) if replies else (Latency(), {})
+        lifetimes = read_lifetimes(self.block, connections=replies) if one_reply else None
         rate, samples = self._figure("Request rate:", "rate:"), self._samples()
         return ParsedTrial(
             tool=NAME,
@@ -87,8 +90,9 @@ class Report:
             tool_errors=errors or {},
             status_counts=status,
             latency=latency,
-            latency_origin=None if latency.mean_us is None else "summary",
+            latency_origin=_origin(latency, lifetimes),
             latency_resolution_us=None if latency.mean_us is None else STEP_US,
+            histogram=lifetimes,
             timeline=self._timeline(samples),
             incomplete=errors is None or len(errors) < len(ERRORS + MORE_ERRORS),
             disagreements=_rate_disagreements(requests, elapsed, rate),
@@ -246,6 +250,12 @@ def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
         "timeout": errors["client-timo"],
         "other": sum(known) if len(known) == len(others) else None,
     }
+
+
+def _origin(latency: Latency, lifetimes: Histogram | None) -> str | None:
+    if lifetimes is not None:
+        return "histogram"
+    return None if latency.mean_us is None else "summary"
 
 
 def _of_connections(lifetime: dict[str, float]) -> Latency:
