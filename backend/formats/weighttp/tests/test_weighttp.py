@@ -66,7 +66,7 @@ def test_threads_that_are_not_all_there_are_unknown():
         (OLD, "98872 bytes http", "9887 bytes http"),
         (OLD, "1000 done", "10o0 done"),
         (JSON, '"pass": 5000', '"pass": 500'),
-        (JSON, '"bytes_body":    50000000', '"bytes_body":    5000000'),
+        (JSON, '"bytes_body":        50000000', '"bytes_body":        5000000'),
         (JSON, '"retired":    5000', '"retired":    -5000'),
         (JSON, '"99%":     14967', '"99%":     1497'),
         (JSON, '"unit": "us"', '"unit": "ms"'),
