@@ -22,6 +22,7 @@ HALF_STEP_S, RATE_STEP = 0.0005, 0.1
 STATUS = ("1xx", "2xx", "3xx", "4xx", "5xx")
 ERRORS = ("total", "client-timo", "socket-timo", "connrefused", "connreset")
 MORE_ERRORS = ("fd-unavail", "addrunavail", "ftab-full", "other")
+REPLY_TIME = ("response", "transfer")
 LIFETIME = ("min", "avg", "max", "median", "stddev")
 # How a line begins, to tell the parts of a report; a line that was wrapped goes on in the next.
 LABELS = (
@@ -176,8 +177,9 @@ class Report:
 
     def _latency(self, *, one_reply: bool) -> tuple[Latency, dict[str, Any]]:
         """Latency, and the times it is taken from."""
-        reply = self._times("Reply time [ms]:", ("response", "transfer"))
-        lifetime = self._times("Connection time [ms]: min", LIFETIME)
+        reply = self._times("Reply time [ms]:", REPLY_TIME, needed=REPLY_TIME)
+        # The first versions print no median.
+        lifetime = self._times("Connection time [ms]: min", LIFETIME, needed=("avg",))
         times = {"reply_time_us": reply, "connection_time_us": lifetime}
         if one_reply and lifetime is not None:
             source = "Connection time (1 reply per connection: connect + reply)"
@@ -190,11 +192,13 @@ class Report:
         mean = round(reply["response"] + reply["transfer"], 6)
         return Latency(mean_us=mean), {"latency_source": source, **times}
 
-    def _times(self, label: str, names: Sequence[str]) -> dict[str, float] | None:
-        """Times in µs by name; None where one is missing."""
+    def _times(
+        self, label: str, names: Sequence[str], *, needed: Sequence[str]
+    ) -> dict[str, float] | None:
+        """Times in µs by name; None where one that is needed is missing."""
         figures = {name: self._figure(label, name) for name in names}
         known = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
-        return known if len(known) == len(names) else None
+        return known if known.keys() >= set(needed) else None
 
     def _samples(self) -> int | None:
         """How many reply rates were sampled."""
@@ -261,10 +265,10 @@ def _origin(latency: Latency, lifetimes: Histogram | None) -> str | None:
 def _of_connections(lifetime: dict[str, float]) -> Latency:
     return Latency(
         mean_us=lifetime["avg"],
-        stdev_us=lifetime["stddev"],
-        min_us=lifetime["min"],
-        max_us=lifetime["max"],
-        percentiles={"50": lifetime["median"]},
+        stdev_us=lifetime.get("stddev"),
+        min_us=lifetime.get("min"),
+        max_us=lifetime.get("max"),
+        percentiles={"50": lifetime["median"]} if "median" in lifetime else {},
     )
 
 

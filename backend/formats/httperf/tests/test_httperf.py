@@ -140,6 +140,17 @@ def test_a_rate_that_contradicts_its_count_is_a_disagreement():
     assert "1000 requests sent in 12.493 s" in trial.disagreements[0]
 
 
+def test_without_a_median_the_other_times_stand():
+    (trial,) = runs_of(CLIENT.replace("median 11.5 ", ""))
+    assert trial.latency.percentiles == {}
+    assert (trial.latency.mean_us, trial.latency.stdev_us) == (12200.0, 7700.0)
+
+
+def test_without_connection_times_the_latency_is_the_mean_of_the_replies():
+    (trial,) = runs_of(CLIENT.replace("Connection time [ms]: min", "[…]"))
+    assert (trial.latency.mean_us, trial.latency.max_us) == (12100.0, None)
+
+
 def test_an_eaten_line_is_unknown():
     lines = [line for line in CLIENT.split("\n") if not line.startswith("Reply status")]
     (trial,) = runs_of("\n".join(lines))
