@@ -72,9 +72,10 @@ class Report:
         connections, requests, replies, elapsed = self._totals()
         status = self._status(replies)
         errors = self._errors()
-        one_reply = self._figure("Connection length [replies/conn]:", "[replies/conn]:") == 1
-        latency, times = self._latency(one_reply=one_reply) if replies else (Latency(), {})
-        lifetimes = read_lifetimes(self.block, connections=replies) if one_reply else None
+        length = self._figure("Connection length [replies/conn]:", "[replies/conn]:")
+        latency, times = self._latency(length) if replies else (Latency(), {})
+        lifetimes = read_lifetimes(self.block, connections=replies) if length == 1 else None
+        origin = _origin(latency, lifetimes)
         rate, samples = self._figure("Request rate:", "rate:"), self._samples()
         return ParsedTrial(
             tool=NAME,
@@ -91,8 +92,8 @@ class Report:
             tool_errors=errors or {},
             status_counts=status,
             latency=latency,
-            latency_origin=_origin(latency, lifetimes),
-            latency_resolution_us=None if latency.mean_us is None else STEP_US,
+            latency_origin=origin,
+            latency_resolution_us=None if origin is None else STEP_US,
             histogram=lifetimes,
             timeline=self._timeline(samples),
             incomplete=errors is None or len(errors) < len(ERRORS + MORE_ERRORS),
@@ -175,18 +176,17 @@ class Report:
             raise self._contradiction("Errors: fd-unavail", f"{counts['total']} errors in all")
         return counts
 
-    def _latency(self, *, one_reply: bool) -> tuple[Latency, dict[str, Any]]:
-        """Latency, and the times it is taken from."""
+    def _latency(self, length: float | None) -> tuple[Latency, dict[str, Any]]:
+        """Latency and the times it is taken from; which ones depends on replies per connection."""
         reply = self._times("Reply time [ms]:", REPLY_TIME, needed=REPLY_TIME)
         # The first versions print no median.
         lifetime = self._times("Connection time [ms]: min", LIFETIME, needed=("avg",))
-        times = {"reply_time_us": reply, "connection_time_us": lifetime}
-        if one_reply and lifetime is not None:
+        # No connection with a reply has ended: zeros are printed.
+        times = {"reply_time_us": reply, "connection_time_us": None if length == 0 else lifetime}
+        if length == 1 and lifetime is not None:
             source = "Connection time (1 reply per connection: connect + reply)"
             return _of_connections(lifetime), {"latency_source": source, **times}
-        if self._figure("Connection length [replies/conn]:", "[replies/conn]:") == 0:
-            times["connection_time_us"] = None
-        if reply is None:
+        if length in (None, 1) or reply is None:
             return Latency(), times
         source = "Reply time response + transfer (mean only)"
         mean = round(reply["response"] + reply["transfer"], 6)

@@ -146,9 +146,12 @@ def test_without_a_median_the_other_times_stand():
     assert (trial.latency.mean_us, trial.latency.stdev_us) == (12200.0, 7700.0)
 
 
-def test_without_connection_times_the_latency_is_the_mean_of_the_replies():
-    (trial,) = runs_of(CLIENT.replace("Connection time [ms]: min", "[…]"))
-    assert (trial.latency.mean_us, trial.latency.max_us) == (12100.0, None)
+@pytest.mark.parametrize("eaten", ["Connection time [ms]: min", "Connection length"])
+def test_without_the_lines_that_say_which_time_it_is_latency_is_unknown(eaten):
+    (trial,) = runs_of(CLIENT.replace(eaten, "[…]"))
+    assert trial.latency.mean_us is None
+    assert trial.latency_origin is None
+    assert trial.extra["extra"]["reply_time_us"] == {"response": 12100.0, "transfer": 0.0}
 
 
 def test_an_eaten_line_is_unknown():
