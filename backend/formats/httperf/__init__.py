@@ -5,14 +5,15 @@ else closed, one connection after another. Latency unit: ms with one decimal. Wi
 connection the latency is the Connection time (connect and reply); with more it is the mean of
 the Reply time only, response and transfer. Success: 2xx and 3xx. Percentiles: the median alone,
 the middle of a bin of 1 ms. The request rate counts requests sent; reply rates are samples of
-5 s, in a shorter run there is none and zeros are printed.
+5 s, in a shorter run there is none and zeros are printed. With -v twice the lifetimes of the
+connections are a histogram with bins of 1 ms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.formats.httperf.command import Command, command_of
+from backend.formats.httperf.command import Command, command_of, joined
 from backend.formats.httperf.report import BURST, TOTAL, Report
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Line, Source
@@ -36,11 +37,20 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     """Every run in the sources, in order."""
-    return [
+    runs = [
         _read_or_refuse(block, command)
         for source in sources
-        for block, command in _runs(_sure_lines(source))
+        for block, command in _runs(joined(_sure_lines(source)))
     ]
+    if not runs:
+        raise FormatError(
+            "The httperf output ends before its first line does.",
+            tool=NAME,
+            line=1,
+            found=sources[0].first_line,
+            expected="the whole report, on lines as httperf printed it",
+        )
+    return runs
 
 
 def _sure_lines(source: Source) -> list[Line]:

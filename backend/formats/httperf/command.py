@@ -10,6 +10,7 @@ from backend.formats.text import Line, number, whole
 # What word processors, blogs and PDF make of the two hyphens.
 DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2212"
 SAMPLING_S = 5.0
+LAST_OPTIONS = frozenset(("num-calls", "wsess", "wsesslog", "wsesspage"))
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,10 @@ class Command:
         """Open with a rate of connections or sessions, else one after another."""
         if not self.options:
             return None
-        return "open" if self._has_rate else "closed"
+        if self._has_rate:
+            return "open"
+        # An echo names the rate before the buffers: without these it is cut off.
+        return "closed" if self.is_echo or "client" not in self.options else None
 
     @property
     def _has_rate(self) -> bool:
@@ -103,6 +107,32 @@ def command_of(line: Line) -> Command | None:
     return None
 
 
+def joined(lines: Sequence[Line]) -> list[Line]:
+    """The lines, with a command that was wrapped on one."""
+    whole_lines: list[Line] = []
+    is_command = False
+    for line in lines:
+        if is_command and _goes_on(whole_lines[-1].text, line.text):
+            whole_lines[-1] = _with(whole_lines[-1], line.text)
+        else:
+            is_command = command_of(line) is not None
+            whole_lines.append(line)
+    return whole_lines
+
+
+def _goes_on(before: str, text: str) -> bool:
+    if not text or "httperf" in text:
+        return False
+    has_option = any(word[0] in DASHES for word in text.split())
+    return has_option or before.endswith("\\") or whole(text) is not None
+
+
+def _with(before: Line, text: str) -> Line:
+    # A terminal wraps within words, people and programs between them.
+    gap = " " if before.text.endswith("\\") or text[0] in DASHES else ""
+    return Line(before.number, before.text.removesuffix("\\") + gap + text)
+
+
 def _options(words: Sequence[str]) -> dict[str, str]:
     options: dict[str, str] = {}
     name = ""
@@ -112,6 +142,10 @@ def _options(words: Sequence[str]) -> dict[str, str]:
             options[name] = value
         elif name and not options[name]:
             options[name] = word
+    # What httperf prints ends in the calls or the sessions: else the last value may be cut off.
+    is_cut = "client" in options and not options.keys() & LAST_OPTIONS
+    if is_cut:
+        options.pop(name)
     return options
 
 

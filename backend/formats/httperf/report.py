@@ -7,8 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from backend.formats.httperf.command import SAMPLING_S, Command
+from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.text import Line, number, whole
+from backend.stats import Histogram
 
 NAME = "httperf"
 BURST = "Maximum connect burst length:"
@@ -20,6 +22,7 @@ HALF_STEP_S, RATE_STEP = 0.0005, 0.1
 STATUS = ("1xx", "2xx", "3xx", "4xx", "5xx")
 ERRORS = ("total", "client-timo", "socket-timo", "connrefused", "connreset")
 MORE_ERRORS = ("fd-unavail", "addrunavail", "ftab-full", "other")
+REPLY_TIME = ("response", "transfer")
 LIFETIME = ("min", "avg", "max", "median", "stddev")
 # How a line begins, to tell the parts of a report; a line that was wrapped goes on in the next.
 LABELS = (
@@ -69,8 +72,10 @@ class Report:
         connections, requests, replies, elapsed = self._totals()
         status = self._status(replies)
         errors = self._errors()
-        one_reply = self._figure("Connection length [replies/conn]:", "[replies/conn]:") == 1
-        latency, times = self._latency(one_reply=one_reply) if replies else (Latency(), {})
+        length = self._figure("Connection length [replies/conn]:", "[replies/conn]:")
+        latency, times = self._latency(length) if replies else (Latency(), {})
+        lifetimes = read_lifetimes(self.block, connections=replies) if length == 1 else None
+        origin = _origin(latency, lifetimes)
         rate, samples = self._figure("Request rate:", "rate:"), self._samples()
         return ParsedTrial(
             tool=NAME,
@@ -87,8 +92,9 @@ class Report:
             tool_errors=errors or {},
             status_counts=status,
             latency=latency,
-            latency_origin=None if latency.mean_us is None else "summary",
-            latency_resolution_us=None if latency.mean_us is None else STEP_US,
+            latency_origin=origin,
+            latency_resolution_us=None if origin is None else STEP_US,
+            histogram=lifetimes,
             timeline=self._timeline(samples),
             incomplete=errors is None or len(errors) < len(ERRORS + MORE_ERRORS),
             disagreements=_rate_disagreements(requests, elapsed, rate),
@@ -170,27 +176,29 @@ class Report:
             raise self._contradiction("Errors: fd-unavail", f"{counts['total']} errors in all")
         return counts
 
-    def _latency(self, *, one_reply: bool) -> tuple[Latency, dict[str, Any]]:
-        """Latency, and the times it is taken from."""
-        reply = self._times("Reply time [ms]:", ("response", "transfer"))
-        lifetime = self._times("Connection time [ms]: min", LIFETIME)
-        times = {"reply_time_us": reply, "connection_time_us": lifetime}
-        if one_reply and lifetime is not None:
+    def _latency(self, length: float | None) -> tuple[Latency, dict[str, Any]]:
+        """Latency and the times it is taken from; which ones depends on replies per connection."""
+        reply = self._times("Reply time [ms]:", REPLY_TIME, needed=REPLY_TIME)
+        # The first versions print no median.
+        lifetime = self._times("Connection time [ms]: min", LIFETIME, needed=("avg",))
+        # No connection with a reply has ended: zeros are printed.
+        times = {"reply_time_us": reply, "connection_time_us": None if length == 0 else lifetime}
+        if length == 1 and lifetime is not None:
             source = "Connection time (1 reply per connection: connect + reply)"
             return _of_connections(lifetime), {"latency_source": source, **times}
-        if self._figure("Connection length [replies/conn]:", "[replies/conn]:") == 0:
-            times["connection_time_us"] = None
-        if reply is None:
+        if length in (None, 1) or reply is None:
             return Latency(), times
         source = "Reply time response + transfer (mean only)"
         mean = round(reply["response"] + reply["transfer"], 6)
         return Latency(mean_us=mean), {"latency_source": source, **times}
 
-    def _times(self, label: str, names: Sequence[str]) -> dict[str, float] | None:
-        """Times in µs by name; None where one is missing."""
+    def _times(
+        self, label: str, names: Sequence[str], *, needed: Sequence[str]
+    ) -> dict[str, float] | None:
+        """Times in µs by name; None where one that is needed is missing."""
         figures = {name: self._figure(label, name) for name in names}
         known = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
-        return known if len(known) == len(names) else None
+        return known if known.keys() >= set(needed) else None
 
     def _samples(self) -> int | None:
         """How many reply rates were sampled."""
@@ -248,13 +256,19 @@ def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
     }
 
 
+def _origin(latency: Latency, lifetimes: Histogram | None) -> str | None:
+    if lifetimes is not None:
+        return "histogram"
+    return None if latency.mean_us is None else "summary"
+
+
 def _of_connections(lifetime: dict[str, float]) -> Latency:
     return Latency(
         mean_us=lifetime["avg"],
-        stdev_us=lifetime["stddev"],
-        min_us=lifetime["min"],
-        max_us=lifetime["max"],
-        percentiles={"50": lifetime["median"]},
+        stdev_us=lifetime.get("stddev"),
+        min_us=lifetime.get("min"),
+        max_us=lifetime.get("max"),
+        percentiles={"50": lifetime["median"]} if "median" in lifetime else {},
     )
 
 
