@@ -20,6 +20,8 @@ from backend.formats.model import RawArtefact
 # Longer than any report: what is longer is a log, of which only the head is looked at as text.
 REPORT_BYTES = 16 << 20
 HEAD_BYTES = 64 << 10
+# Broken documents that are told of: each costs a look at all of the text before it.
+MOST_FAULTS = 50
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # No-break, narrow no-break, figure and thin space, apostrophes.
@@ -160,20 +162,20 @@ def find_documents(source: Source) -> Iterator[Document]:
 def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
     text = "\n".join(line.text for line in lines)
     decoder = json.JSONDecoder()
-    offset = behind = 0
-    position_of_line = []
+    offset = behind = faults = 0
     for line in lines:
-        position_of_line.append(offset)
-        begin = offset + _json_start(line.text)
+        begin, begins = offset + _json_start(line.text), offset
         offset += len(line.text) + 1
-        if begin < behind or begin < position_of_line[-1]:
+        if begin < behind or begin < begins:
             continue
+        if faults == MOST_FAULTS:
+            return
         # What was appended to a file without a line feed goes on in the same line.
         while begin >= 0:
             try:
                 value, behind = decoder.raw_decode(text, begin)
             except json.JSONDecodeError as fault:
-                behind, begin = max(fault.pos, begin + 1), -1
+                behind, begin, faults = max(fault.pos, begin + 1), -1, faults + 1
                 at = lines[min(text.count("\n", 0, fault.pos), len(lines) - 1)].number
                 yield Document(line.number, None, fault.msg, at)
             except RecursionError:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from backend.formats import FormatError, RawArtefact
 from backend.formats.logs import Table, ahead, line_chunks
-from backend.formats.text import Source
+from backend.formats.text import MOST_FAULTS, Source
 from backend.formats.timeline import Gathering
 from backend.stats import Histogram
 
@@ -145,3 +145,8 @@ def test_items_made_ahead_come_in_order_and_so_do_faults():
     with pytest.raises(FormatError, match="fourth"):
         next(made)
     assert list(ahead(iter("abc"))) == ["a", "b", "c"]
+
+
+def test_of_many_broken_documents_the_first_are_told_of():
+    text = b'{ "a": 3,\n' * 5000
+    assert len(source(text).documents) == MOST_FAULTS
