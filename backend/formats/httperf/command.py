@@ -155,4 +155,5 @@ def _general(word: str) -> float | None:
     value, power = number(digits), whole(exponent.lstrip("+-")) if mark else 0
     if value is None or power is None or power > 18:
         return None
-    return float(f"{value}e{'-' if exponent.startswith('-') else ''}{power}")
+    # As C would read it: of the digits, not of a product of floats.
+    return float(f"{digits.replace(',', '')}e{'-' if exponent.startswith('-') else ''}{power}")

@@ -224,7 +224,7 @@ def read_csv(source: Source) -> ParsedTrial:
     tally, columns = _Tally(), source.first_line.split(",")
     for number, chunk in line_chunks(source):
         is_cut = not chunk.endswith(b"\n")
-        for offset, row in enumerate(_rows(chunk)):
+        for offset, row in enumerate(_rows(number, chunk)):
             kind = WANTED.get(row[0].encode()) if row else None
             if kind is None or (is_cut and len(row) != len(columns)):
                 continue
@@ -235,8 +235,18 @@ def read_csv(source: Source) -> ParsedTrial:
     return tally.trial(incomplete=False)
 
 
-def _rows(chunk: bytes) -> Iterator[Sequence[str]]:
-    yield from csv.reader(io.StringIO(chunk.decode(errors="replace")))
+def _rows(number: int, chunk: bytes) -> Iterator[Sequence[str]]:
+    rows = csv.reader(io.StringIO(chunk.decode(errors="replace")))
+    try:
+        yield from rows
+    except csv.Error as wrong:
+        raise FormatError(
+            "The k6 output has a damaged line.",
+            tool=NAME,
+            line=number + rows.line_num - 1,
+            found=str(wrong),
+            expected="cells between commas",
+        ) from None
 
 
 def _take_row(tally: _Tally, kind: str, row: dict[str, str]) -> None:
