@@ -114,7 +114,8 @@ def _footer(line: Line) -> dict[str, float]:
 def _check(spectrum: Spectrum, line: Line, tool: str) -> None:
     rises = all(a <= b for a, b in zip(spectrum.counts, spectrum.counts[1:], strict=False))
     sorted_values = list(spectrum.values) == sorted(spectrum.values)
-    if not rises or not sorted_values or spectrum.counts[-1] != spectrum.total:
+    is_whole = spectrum.counts[-1] == spectrum.total and spectrum.fractions[-1] == 1
+    if not rises or not sorted_values or not is_whole:
         raise _damaged(line, tool, f"rows that rise to the total count, {spectrum.total}")
 
 

@@ -1,96 +1,67 @@
-"""k6 (end-of-test text, --summary-export and handleSummary JSON, --out json and --out csv).
+"""k6 (end-of-test text, --summary-export, handleSummary, --out json and csv).
 
-Loop: known where the text names the executor (looping VUs and iterations are closed, iterations/s
-are open), and open where iterations were dropped; else unknown. Latency unit: ms in JSON and CSV,
-printed per figure in the text; it is http_req_duration, without connecting. Success: status 200 to
-399; a summary counts failures without their kind, so then the completed requests are unknown.
-Percentiles: linear interpolation of the sorted values (p·(n−1)); `med` is p50, and a percentile
-that summaryTrendStats did not ask for is not there.
+Loop: closed or open by the executors that the banner lists; open where iterations were dropped;
+unknown otherwise. Latency unit: ms in the machine formats; in the text a unit per figure, with
+two decimals cut off. `http_req_duration` is sending, waiting and receiving, without connecting.
+Success: 200 to 399, or what the script's response callback expects. `http_reqs` counts every
+attempt, each followed redirect as well; where some failed, a summary does not say how many of
+them were answered. Checks are the script's own and no errors. Percentiles: linear interpolation
+at p·(n-1) of the sorted values, over failed requests too; `med` is 50. Ours are of the answered
+requests of the log (--out json or csv).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from backend.formats.k6.points import is_csv, is_ndjson, read_csv, read_ndjson
-from backend.formats.k6.summary import is_summary, read_summary
-from backend.formats.k6.text import find_reports, read_report
+from backend.formats.k6.report import claims_text, read_text
+from backend.formats.k6.summary import find_summaries, read_summaries
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Line, Source
+from backend.formats.text import Source
+from backend.formats.together import joined, one_of
 
 NAME = "k6"
-MARKS = ("http_req", '"type":"Metric"', "metric_name,timestamp,metric_value")
+MARKS = (
+    "http_req",
+    '"iterations"',
+    "iterations..",
+    "execution: local",
+    '"type":"Point"',
+    '"type":"Metric"',
+    "metric_name,timestamp,metric_value",
+)
+Readings = list[ParsedTrial | FormatError]
 
 
 def claims(source: Source) -> str | None:
     """Why this is k6's output, or None."""
     if is_ndjson(source):
-        return "the first line is a Metric or Point of k6's JSON output"
+        return "a line is a point of a metric, as k6 --out json writes it"
     if is_csv(source):
-        return "the first line has the columns of k6's CSV output"
-    if any(is_summary(document.value) for document in source.documents):
-        return "a JSON object has the metrics of a k6 summary"
-    reports = find_reports(source.lines)
-    return f"line {reports[0][0].number} begins a k6 summary" if reports else None
+        return "the header has the columns of k6 --out csv"
+    if find_summaries(source):
+        return "a JSON object has k6's metrics"
+    return claims_text(source)
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
-    """One trial of a text, its export and its points; several runs of one text each alone."""
-    texts = [
-        block for source in sources if _is_text(source) for block in find_reports(source.lines)
-    ]
-    others = [source for source in sources if not _is_text(source)]
-    if not others:
-        return [_or_refusal(block) for block in texts]
-    found = [_read_file(source) for source in others]
-    if len(texts) > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
-            found=f"{len(texts)} summaries in text beside {len(others)} other files",
-            expected="one summary in text with its export or points",
-        )
-    return [_together([*found, *(read_report(block) for block in texts)])]
+def read(sources: Sequence[Source]) -> Readings:
+    """Every run in the sources; a log, a JSON summary and a text of one trial are joined."""
+    readings = sorted(((*_reader(source), source) for source in sources), key=lambda item: item[0])
+    if len(readings) == 1:
+        return readings[0][1](readings[0][2])
+    found = [(source.artefact.name, read(source)) for _, read, source in readings]
+    if len({rank for rank, *_ in readings}) < len(readings):
+        return [entry for _, entries in found for entry in entries]
+    return [joined([(name, one_of(entries)) for name, entries in found])]
 
 
-def _is_text(source: Source) -> bool:
-    if is_ndjson(source) or is_csv(source):
-        return False
-    return not any(is_summary(document.value) for document in source.documents)
-
-
-def _read_file(source: Source) -> ParsedTrial:
+def _reader(source: Source) -> tuple[int, Callable[[Source], Readings]]:
+    """How to read a source, with its rank: the lower, the more it says."""
     if is_ndjson(source):
-        return read_ndjson(source)
-    return read_csv(source) if is_csv(source) else read_summary(source)
-
-
-def _or_refusal(block: Sequence[Line]) -> ParsedTrial | FormatError:
-    try:
-        return read_report(block)
-    except FormatError as refused:
-        return refused
-
-
-def _together(trials: Sequence[ParsedTrial]) -> ParsedTrial:
-    """Points before summaries, exact figures before rounded ones; what differs is said."""
-    ranked = sorted(
-        trials, key=lambda trial: (trial.histogram is None, trial.latency_resolution_us)
-    )
-    best = ranked[0]
-    changes: dict[str, Any] = {}
-    for name in ("url", "loop", "connections", "requested_duration_s", "elapsed_s", "reported_rps"):
-        known = (getattr(trial, name) for trial in ranked)
-        changes[name] = next((value for value in known if value is not None), None)
-    counts = {trial.requests_ok for trial in trials if trial.requests_ok is not None}
-    disagreements = (
-        (f"the files count {', '.join(map(str, sorted(counts)))} successful requests",)
-        if len(counts) > 1
-        else ()
-    )
-    latency = next((trial.latency for trial in ranked if trial.latency.percentiles), best.latency)
-    return replace(
-        best, **changes, latency=latency, disagreements=(*best.disagreements, *disagreements)
-    )
+        return 0, lambda log: [read_ndjson(log)]
+    if is_csv(source):
+        return 1, lambda log: [read_csv(log)]
+    if find_summaries(source):
+        return 2, read_summaries
+    return 3, read_text

@@ -1,267 +1,201 @@
-"""k6's points: --out json (a JSON object a line) and --out csv. One http_reqs a request.
-
-A request is some thirteen consecutive points with the same time and tags; only those of
-http_req_duration and a few counters are looked at, the other lines are passed over as bytes.
-"""
+"""k6's logs of every measurement: --out json (a JSON object a line) and --out csv."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import orjson
 
-from backend.formats.logs import line_chunks
+from backend.formats.k6.requests import DURATION, Requests
+from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Source
-from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAME = "k6"
-CSV_HEAD = "metric_name,timestamp,metric_value"
-# Classes of k6's error codes; 14xx and 15xx are statuses.
-CONNECT_CODES = range(1100, 1220)
-TIMEOUT_CODES = (1050, 1211)
-READ_CODES = (1000, 1020, 1220, 1221)
-OK_STATUS = range(200, 400)
-WANTED = {
-    b"http_req_duration": "duration",
-    b"data_received": "received",
-    b"dropped_iterations": "dropped",
-    b"checks": "checks",
-}
+# Where a log may begin, behind prompts and what else a terminal shows.
+HEAD_LINES = 200
+CSV_START = "metric_name,timestamp,metric_value"
+TAGS = ("status", "error", "error_code", "expected_response", "url")
+# Metrics of which only the values are of interest, and what is counted of them.
+COUNTED = ("http_reqs", "data_received", "dropped_iterations", "checks")
+NO_LINE = "\x01"
 
 
 def is_ndjson(source: Source) -> bool:
-    """Whether this is k6's --out json."""
-    head = source.first_line[:200]
-    return (
-        head.startswith("{")
-        and '"metric":"' in source.first_line
-        and ('"type":"Metric"' in head or '"type":"Point"' in head)
-    )
+    """Whether this is a --out json file."""
+    marks = ('"type":"Point"', '"type":"Metric"', '"type": "Point"', '"type": "Metric"')
+    if not any(mark in source.text for mark in marks):
+        return False
+    return any(_is_point(line) for line in source.text.split("\n", HEAD_LINES)[:HEAD_LINES])
+
+
+def _is_point(line: str) -> bool:
+    if not line.startswith('{"') or '"metric"' not in line:
+        return False
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return value.get("type") in ("Point", "Metric") and isinstance(value.get("data"), dict)
 
 
 def is_csv(source: Source) -> bool:
-    """Whether this is k6's --out csv."""
-    return source.first_line.startswith(CSV_HEAD)
+    """Whether this is a --out csv file."""
+    return CSV_START in source.text and bool(_header(source))
 
 
-class _Tally:
-    """What the points add up to."""
-
-    def __init__(self) -> None:
-        self.gathering = Gathering()
-        self.statuses: Counter[str] = Counter()
-        self.errors: Counter[str] = Counter()
-        self.classes: Counter[str] = Counter()
-        self.urls: set[str] = set()
-        self.received = 0.0
-        self.dropped = self.checks_failed = 0
-        self.checks = False
-        self._durations: list[float] = []
-        self._ends: list[float] = []
-        self._statuses: list[str] = []
-
-    def request(self, duration_ms: float, end_s: float | None, tags: Any) -> None:
-        status = str(tags.get("status") or "0")
-        self._durations.append(duration_ms)
-        self._statuses.append(status)
-        if end_s is not None:
-            self._ends.append(end_s)
-        if len(self.urls) < 2 and tags.get("url"):
-            self.urls.add(str(tags["url"]))
-        if status == "0":
-            self.errors[str(tags.get("error") or "unknown")] += 1
-            self.classes[_class_of(str(tags.get("error_code") or ""))] += 1
-        if len(self._durations) >= 1 << 16:
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand what was kept to the histogram."""
-        if not self._durations:
-            return
-        latency = np.array(self._durations) * 1000
-        if latency.min() < 0 or latency.max() > 1e12:
-            raise ValueError("a duration below 0 or above a week")
-        self.statuses.update(self._statuses)
-        # The end is what k6 writes; the start is that much before it.
-        start = np.array(self._ends) - latency / 1e6 if self._ends else None
-        distinct = {status: _is_ok(status) for status in set(self._statuses)}
-        failed = np.array([not distinct[status] for status in self._statuses])
-        self.gathering.add(latency, start_s=start, failed=failed)
-        self._durations, self._ends, self._statuses = [], [], []
-
-    def trial(self, *, incomplete: bool) -> ParsedTrial:
-        self.flush()
-        samples = self.gathering.histogram.count
-        if not samples:
-            raise FormatError(
-                "The k6 points hold no HTTP request.",
-                tool=NAME,
-                found="no http_req_duration",
-                expected="a point of http_req_duration for each request",
-            )
-        answered = {code: count for code, count in self.statuses.items() if code != "0"}
-        ok = sum(count for code, count in answered.items() if _is_ok(code))
-        named = {
-            **self.errors,
-            **({"checks_failed": self.checks_failed} if self.checks_failed else {}),
-            **({"dropped_iterations": self.dropped} if self.dropped else {}),
-        }
-        classes = ("connect", "read", "write", "timeout", "other")
-        return ParsedTrial(
-            tool=NAME,
-            url=next(iter(self.urls)) if len(self.urls) == 1 else None,
-            loop="open" if self.dropped else None,
-            requests_completed=sum(answered.values()),
-            requests_ok=ok,
-            bytes_received=round(self.received),
-            errors={
-                **{name: self.classes[name] for name in classes},
-                "status": sum(answered.values()) - ok,
-            },
-            tool_errors=named,
-            status_counts=dict(sorted(answered.items())),
-            latency_origin="samples",
-            latency_resolution_us=0.001,
-            samples=samples,
-            histogram=self.gathering.histogram,
-            timeline=self.gathering.timeline(),
-            incomplete=incomplete,
-        )
-
-
-def _is_ok(status: str) -> bool:
-    return status.isdigit() and int(status) in OK_STATUS
-
-
-def _class_of(code: str) -> str:
-    number = int(code) if code.isdigit() else 0
-    if number in TIMEOUT_CODES:
-        return "timeout"
-    if number in READ_CODES:
-        return "read"
-    return "connect" if number in CONNECT_CODES else "other"
+def _header(source: Source) -> str:
+    heads = (line.strip() for line in source.text.split("\n", HEAD_LINES)[:HEAD_LINES])
+    return next((line for line in heads if line.startswith(CSV_START)), "")
 
 
 def read_ndjson(source: Source) -> ParsedTrial:
-    """Every request of --out json; a last line that is cut off is left out."""
-    tally, is_cut = _Tally(), False
+    """The requests of a --out json file: its http_req_duration points, and what belongs to them."""
+    requests = Requests()
+    spaced = '"metric": "' in source.text
+    was_cut = False
     for number, chunk in line_chunks(source):
-        is_cut = not chunk.endswith(b"\n")
-        if is_cut and not chunk.endswith(b"}"):
-            break
-        for name, kind in WANTED.items():
-            _take_all(tally, kind, b'"metric":"%b"' % name, number, chunk)
-    return tally.trial(incomplete=is_cut)
+        if not chunk.endswith(b"\n") and not _is_json(chunk):
+            was_cut = True
+            continue
+        points = _Points(number, chunk, '"metric": "%s"' if spaced else '"metric":"%s"')
+        for name in COUNTED:
+            requests.count(name, points.values(name))
+        requests.add(points.durations())
+    return requests.trial(was_cut=was_cut)
 
 
-def _take_all(tally: _Tally, kind: str, mark: bytes, number: int, chunk: bytes) -> None:
-    """Every point of one metric in a chunk, found at the speed of a search."""
-    at = chunk.find(mark)
-    while at >= 0:
-        begin = chunk.rfind(b"\n", 0, at) + 1
-        end = chunk.find(b"\n", at)
-        end = len(chunk) if end < 0 else end
-        line = chunk[begin:end]
-        if b'"type":"Point"' in line:
-            try:
-                _take(tally, kind, orjson.loads(line)["data"])
-            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-                raise _damaged(number + chunk.count(b"\n", 0, begin), line) from None
-        at = chunk.find(mark, end)
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
-def _take(tally: _Tally, kind: str, data: Any) -> None:
-    value = float(data["value"])
-    if kind == "duration":
-        tally.request(value, _seconds(data["time"]), data["tags"])
-    else:
-        _count(tally, kind, value)
+class _Points:
+    """The lines of a chunk; only those of a metric that is asked for are decoded."""
+
+    def __init__(self, number: int, chunk: bytes, mark: str) -> None:
+        # polars takes most of a second to import, and most uploads are small texts.
+        import polars as pl
+
+        self.pl, self.number, self.chunk, self.mark = pl, number, chunk, mark
+        lines = pl.scan_csv(
+            chunk,
+            separator=NO_LINE,
+            has_header=False,
+            schema={"line": pl.String},
+            quote_char=None,
+            encoding="utf8-lossy",
+        )
+        self.lines = lines.collect()["line"]
+
+    def durations(self) -> pl.DataFrame:
+        """The requests: end_s, milliseconds and the tags, a row each."""
+        frame = self._decoded(DURATION, TAGS)
+        moment = frame["time"].str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
+        return frame.with_columns(end_s=moment.dt.epoch("ns") / 1e9, milliseconds=frame["value"])
+
+    def values(self, name: str) -> pl.Series:
+        """The values of a metric's points."""
+        return self._decoded(name, ())["value"]
+
+    def _decoded(self, name: str, tags: tuple[str, ...]) -> pl.DataFrame:
+        pl = self.pl
+        data = {"time": pl.String, "value": pl.Float64}
+        if tags:
+            data["tags"] = pl.Struct(dict.fromkeys(tags, pl.String))
+        schema = pl.Struct({"metric": pl.String, "type": pl.String, "data": pl.Struct(data)})
+        chosen = self.lines.filter(self.lines.str.contains(self.mark % name, literal=True))
+        try:
+            decoded = chosen.str.json_decode(schema).struct.unnest()
+        except pl.exceptions.PolarsError:
+            raise self._bad_line(name) from None
+        points = decoded.filter(pl.col("metric") == name, pl.col("type") == "Point")
+        found = points["data"].struct.unnest()
+        return found.unnest("tags") if tags else found
+
+    def _bad_line(self, name: str) -> FormatError:
+        expected = f'a JSON object with a number as "value": a point of {name}'
+        for position, line in enumerate(self.chunk.split(b"\n")):
+            if (self.mark % name).encode() in line and not _is_good_point(line):
+                return FormatError(
+                    "The k6 log has a line that is no point.",
+                    tool=NAME,
+                    line=self.number + position,
+                    found=line.decode(errors="replace"),
+                    expected=expected,
+                )
+        return FormatError(
+            "The k6 log has lines that cannot be read.",
+            tool=NAME,
+            line=self.number,
+            expected=expected,
+        )
 
 
-def _count(tally: _Tally, kind: str, value: float) -> None:
-    if kind == "received":
-        tally.received += value
-    elif kind == "dropped":
-        tally.dropped += int(value)
-    elif value == 0:
-        tally.checks_failed += 1
-
-
-def _seconds(stamp: str) -> float:
-    """Seconds since the epoch of "2026-11-21T03:05:51.713064225Z"; decimals vary."""
-    whole, _, rest = stamp.partition(".")
-    digits = rest.rstrip("Z0123456789+-:")
-    fraction = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-    zone = rest[len(fraction) :] or ("Z" if stamp.endswith("Z") else "")
-    if digits:
-        raise ValueError(stamp)
-    base = whole.removesuffix("Z") + ("+00:00" if zone in ("Z", "") else zone)
-    return _epoch(base) + (float(f"0.{fraction}") if fraction else 0.0)
-
-
-_epochs: dict[str, float] = {}
-
-
-def _epoch(stamp: str) -> float:
-    """Seconds of a whole second: thousands of points share one."""
-    found = _epochs.get(stamp)
-    if found is None:
-        if len(_epochs) > 10_000:
-            _epochs.clear()
-        found = _epochs[stamp] = datetime.fromisoformat(stamp).timestamp()
-    return found
+def _is_good_point(line: bytes) -> bool:
+    try:
+        value = orjson.loads(line)
+        if value["type"] == "Point":
+            float(value["data"]["value"])
+    except (ValueError, TypeError, KeyError):
+        return False
+    return True
 
 
 def read_csv(source: Source) -> ParsedTrial:
-    """Every request of --out csv; its times are whole seconds, too coarse for a time series."""
-    tally, columns = _Tally(), source.first_line.split(",")
-    for number, chunk in line_chunks(source):
-        is_cut = not chunk.endswith(b"\n")
-        for offset, row in enumerate(_rows(number, chunk)):
-            kind = WANTED.get(row[0].encode()) if row else None
-            if kind is None or (is_cut and len(row) != len(columns)):
-                continue
-            try:
-                _take_row(tally, kind, dict(zip(columns, row, strict=True)))
-            except (KeyError, ValueError, OverflowError):
-                raise _damaged(number + offset, ",".join(row).encode()) from None
-    return tally.trial(incomplete=False)
+    """The requests of a --out csv file: its http_req_duration rows, and what belongs to them."""
+    header = _header(source)
+    names = header.split(",")
+    kinds = {"metric_name": str, "timestamp": str, "metric_value": float}
+    tags = {name: str for name in TAGS if name in names}
+    _refuse_twins(header, names)
+    table = Table(tool=NAME, header=header, separator=",", columns={**kinds, **tags})
+    requests = Requests()
+    for frame in table.frames(source):
+        by_metric = frame.partition_by("metric_name", as_dict=True)
+        for name in COUNTED:
+            if (name,) in by_metric:
+                requests.count(name, by_metric[name,]["metric_value"])
+        if (DURATION,) in by_metric:
+            requests.add(_as_requests(by_metric[DURATION,]))
+    return requests.trial(was_cut=False)
 
 
-def _rows(number: int, chunk: bytes) -> Iterator[Sequence[str]]:
-    rows = csv.reader(io.StringIO(chunk.decode(errors="replace")))
-    try:
-        yield from rows
-    except csv.Error as wrong:
+def _refuse_twins(header: str, names: list[str]) -> None:
+    twins = [name for name, times in Counter(names).items() if times > 1]
+    if twins:
         raise FormatError(
-            "The k6 output has a damaged line.",
+            "The header of the k6 log names a column twice.",
             tool=NAME,
-            line=number + rows.line_num - 1,
-            found=str(wrong),
-            expected="cells between commas",
-        ) from None
+            found=header,
+            expected="each column once",
+        )
 
 
-def _take_row(tally: _Tally, kind: str, row: dict[str, str]) -> None:
-    value = float(row["metric_value"])
-    if kind == "duration":
-        tally.request(value, None, row)
-    else:
-        _count(tally, kind, value)
+def _as_requests(rows: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
 
-
-def _damaged(number: int, line: bytes) -> FormatError:
-    return FormatError(
-        "The k6 output has a damaged line.",
-        tool=NAME,
-        line=number,
-        found=line.decode(errors="replace"),
-        expected="a point of a metric with its value, time and tags",
+    missing = [pl.lit(None, pl.String).alias(name) for name in TAGS if name not in rows.columns]
+    return rows.with_columns(
+        *missing, end_s=_seconds(rows["timestamp"]), milliseconds=rows["metric_value"]
     )
+
+
+def _seconds(stamps: pl.Series) -> pl.Series:
+    """Seconds since 1970 of a time in s, ms, µs or ns since then, or in RFC 3339."""
+    import polars as pl
+
+    if not stamps[0] or not stamps[0].isdigit():
+        moment = stamps.str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
+        return moment.dt.epoch("ns") / 1e9
+    # Seconds have ten digits until the year 2286; three more are ms, six µs, nine ns.
+    per_second = 10 ** max(0, len(stamps[0]) - 10)
+    seconds: pl.Series = stamps.cast(pl.Int64, strict=False) / per_second
+    return seconds

@@ -1,4 +1,4 @@
-"""The JSON of a k6 summary: --summary-export, and what handleSummary gets."""
+"""k6's JSON summaries: --summary-export, handleSummary's data, and the one k6 2 writes."""
 
 from __future__ import annotations
 
@@ -9,129 +9,165 @@ from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.text import Source, fault_in
 
 NAME = "k6"
-EXACT_US = 0.001
-STATS = {"avg": "mean", "min": "min", "max": "max"}
+RESOLUTION_US = 0.001
+METRICS = frozenset(("http_reqs", "http_req_duration", "iterations", "data_received"))
+# The summary of k6 2 names two percentiles in its own way.
+NAMED = {"med": "50", "p90": "90", "p95": "95"}
+DURATION = "http_req_duration"
+Values = Mapping[str, Any]
 
 
-def is_summary(value: Any) -> bool:
-    """Whether a document has the metrics of a k6 summary with requests in it."""
-    if not isinstance(value, dict) or not isinstance(value.get("metrics"), dict):
+def find_summaries(source: Source) -> list[Mapping[str, Any]]:
+    """Every JSON object with k6's metrics."""
+    if '"http_req' not in source.text and '"iterations"' not in source.text:
+        return []
+    return [document.value for document in source.documents if _is_summary(document.value)]
+
+
+def _is_summary(value: Any) -> bool:
+    if not isinstance(value, dict):
         return False
-    return "root_group" in value or "http_reqs" in value["metrics"]
+    metrics = value.get("metrics")
+    if isinstance(metrics, dict):
+        return bool(METRICS & metrics.keys())
+    results = value.get("results")
+    return isinstance(results, dict) and isinstance(results.get("metrics"), list)
 
 
-def read_summary(source: Source) -> ParsedTrial:
-    """The one summary of a file; raises FormatError for none, several or a damaged one."""
-    found = [document.value for document in source.documents if is_summary(document.value)]
-    if len(found) != 1:
-        raise FormatError(
-            "The file holds several k6 summaries.",
-            tool=NAME,
-            found=f"{len(found)} of them",
-            expected="the summary of one run",
-        )
+def read_summaries(source: Source) -> list[ParsedTrial | FormatError]:
+    """The trial of each summary in the source."""
+    return [_read_or_refuse(summary) for summary in find_summaries(source)]
+
+
+def _read_or_refuse(summary: Mapping[str, Any]) -> ParsedTrial | FormatError:
     try:
-        return trial_of(found[0])
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as wrong:
-        raise FormatError(
+        return _trial(summary)
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        return FormatError(
             "The k6 summary lacks a figure or has one of another kind.",
             tool=NAME,
             found=fault_in(wrong),
-            expected="the JSON of --summary-export or handleSummary",
-        ) from None
+            expected="the object that k6 --summary-export or handleSummary gives",
+        )
 
 
-def trial_of(summary: Mapping[str, Any]) -> ParsedTrial:
-    """What a summary says; its durations are ms."""
-    metrics = {name: _values(metric) for name, metric in summary["metrics"].items()}
+def _trial(summary: Mapping[str, Any]) -> ParsedTrial:
+    metrics = _metrics(summary)
     if "http_reqs" not in metrics:
-        raise ValueError("no http_reqs: the script made no HTTP request")
-    requests, received = metrics["http_reqs"], metrics.get("data_received", {})
-    total = _count(requests["count"])
-    failed = _failures(metrics.get("http_req_failed"))
-    dropped = metrics.get("dropped_iterations")
-    duration = (summary.get("state") or {}).get("testRunDurationMs")
-    return counted(
-        total,
-        failed,
-        loop="open" if dropped else None,
-        elapsed_s=None if duration is None else round(_figure(duration) / 1000, 12),
-        reported_rps=_figure(requests["rate"]),
-        bytes_received=_count(received["count"]) if received else None,
-        transfer_rate_bytes_s=_figure(received["rate"]) if received else None,
-        tool_errors=_tool_errors(
-            failed,
-            _checks_failed(metrics.get("checks")),
-            _count(dropped["count"]) if dropped else None,
-        ),
-        latency=_latency(metrics.get("http_req_duration"), total),
-        latency_resolution_us=EXACT_US,
-    )
-
-
-def counted(total: int, failed: int | None, **figures: Any) -> ParsedTrial:
-    """The trial of so many requests: with failures of unknown kind, who completed is unknown."""
-    latency = figures["latency"]
-    origin = "percentiles" if latency.percentiles else None
+        raise ValueError("no metric http_reqs: the script made no HTTP request")
+    requests, data = metrics["http_reqs"], metrics.get("data_received", {})
+    count = _count(requests["count"])
+    failed = _failures(metrics.get("http_req_failed"), count)
+    dropped = _count(metrics.get("dropped_iterations", {}).get("count", 0))
+    latency = latency_of(metrics.get(DURATION, {}), failed == count)
     return ParsedTrial(
         tool=NAME,
-        requests_completed=total if failed == 0 else None,
-        requests_ok=None if failed is None else max(total - failed, 0),
-        latency_origin=origin if latency.mean_us is None or origin else "summary",
-        **{"loop": None, **figures},
+        tool_version=_version(summary),
+        loop="open" if dropped else None,
+        elapsed_s=_elapsed_s(summary),
+        requests_completed=count if failed == 0 else None,
+        requests_ok=None if failed is None else count - failed,
+        reported_rps=_optional(requests.get("rate")),
+        bytes_received=_count(data["count"]) if "count" in data else None,
+        transfer_rate_bytes_s=_optional(data.get("rate")),
+        tool_errors=_tool_errors(metrics, failed, dropped),
+        latency=latency,
+        latency_origin=origin_of(latency),
+        latency_resolution_us=RESOLUTION_US,
     )
 
 
-def _tool_errors(
-    failed: int | None, checks: int | None, dropped: int | None
-) -> dict[str, int | None]:
-    named = {"http_req_failed": failed, "checks_failed": checks, "dropped_iterations": dropped}
-    return {name: count for name, count in named.items() if count is not None}
+def _metrics(summary: Mapping[str, Any]) -> dict[str, Values]:
+    """The values of each metric by its whole name, so that no submetric is taken for it."""
+    if isinstance(summary.get("metrics"), dict):
+        return {
+            name: metric["values"] if isinstance(metric.get("values"), dict) else metric
+            for name, metric in summary["metrics"].items()
+        }
+    results = summary["results"]
+    listed = [*results["metrics"], *results.get("checks", {}).get("metrics", [])]
+    return {metric["name"]: metric["values"] for metric in listed}
 
 
-def _values(metric: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The figures of a metric: handleSummary has them one level deeper."""
-    inner = metric.get("values", metric)
-    if not isinstance(inner, Mapping):
-        raise TypeError
-    return inner
+def _failures(rate: Values | None, count: int) -> int | None:
+    """The failed requests: of this metric, the passes are the failures."""
+    if rate is None:
+        return None
+    failed, total = _true_of(rate)
+    # With a response callback switched off part of the time, not every request is judged.
+    return failed if total == count else None
 
 
-def _failures(metric: Mapping[str, Any] | None) -> int | None:
-    # A rate of failures: its passes are the requests that failed.
-    return None if metric is None else _count(metric["passes"])
+def _true_of(rate: Values) -> tuple[int, int]:
+    if "matches" in rate:
+        return _count(rate["matches"]), _count(rate["total"])
+    return _count(rate["passes"]), _count(rate["passes"]) + _count(rate["fails"])
 
 
-def _checks_failed(metric: Mapping[str, Any] | None) -> int | None:
-    return None if metric is None else _count(metric["fails"])
+def _tool_errors(metrics: Mapping[str, Values], failed: int | None, dropped: int) -> dict[str, int]:
+    found = {} if failed is None else {"http_req_failed": failed}
+    if dropped:
+        found["dropped_iterations"] = dropped
+    if "checks" in metrics:
+        passed, total = _true_of(metrics["checks"])
+        found["checks_failed"] = total - passed
+    elif "checks_failed" in metrics:
+        found["checks_failed"], _ = _true_of(metrics["checks_failed"])
+    return found
 
 
-def _latency(metric: Mapping[str, Any] | None, total: int) -> Latency:
-    if metric is None or not total:
-        return Latency()
+def latency_of(values: Values, all_failed: bool) -> Latency:
+    """Latency of ms by statistic; none where all requests failed without taking any time."""
     figures = {
-        name: round(_figure(value) * 1000, 6) for name, value in metric.items() if _is_time(name)
+        name: round(_figure(value) * 1000, 6)
+        for name, value in values.items()
+        if isinstance(value, int | float)
     }
-    return latency_of(figures)
-
-
-def _is_time(name: str) -> bool:
-    return name in STATS or name == "med" or name.startswith("p(")
-
-
-def latency_of(figures_us: Mapping[str, float]) -> Latency:
-    """The latency of k6's names (avg, min, med, max, p(90) …) in µs."""
-    percentiles = {
-        f"{float(name[2:-1]):g}": value for name, value in figures_us.items() if name[:2] == "p("
-    }
-    if "med" in figures_us:
-        percentiles = {"50": figures_us["med"], **percentiles}
+    if all_failed and not figures.get("max"):
+        return Latency()
+    percentiles = {percent_of(name): value for name, value in figures.items()}
     return Latency(
-        mean_us=figures_us.get("avg"),
-        min_us=figures_us.get("min"),
-        max_us=figures_us.get("max"),
-        percentiles=percentiles,
+        mean_us=figures.get("avg"),
+        min_us=figures.get("min"),
+        max_us=figures.get("max"),
+        percentiles={key: value for key, value in percentiles.items() if key is not None},
     )
+
+
+def percent_of(statistic: str) -> str | None:
+    """ "99.9" of "p(99.9)", "50" of "med", None of what is no percentile."""
+    if statistic in NAMED:
+        return NAMED[statistic]
+    if not statistic.startswith("p(") or not statistic.endswith(")"):
+        return None
+    try:
+        return f"{float(statistic[2:-1]):.12g}"
+    except ValueError:
+        return None
+
+
+def origin_of(latency: Latency) -> str | None:
+    """What a summary's latency is made of."""
+    if latency.percentiles:
+        return "percentiles"
+    return None if latency == Latency() else "summary"
+
+
+def _elapsed_s(summary: Mapping[str, Any]) -> float | None:
+    if "results" in summary:
+        return _optional(summary.get("config", {}).get("duration"))
+    milliseconds = _optional(summary.get("state", {}).get("testRunDurationMs"))
+    return None if milliseconds is None else round(milliseconds / 1000, 9)
+
+
+def _version(summary: Mapping[str, Any]) -> str | None:
+    metadata = summary.get("metadata", {})
+    version = metadata.get("k6_version") or metadata.get("k6Version")
+    return version[:40] if isinstance(version, str) and version.isprintable() else None
+
+
+def _optional(value: Any) -> float | None:
+    return None if value is None else _figure(value)
 
 
 def _figure(value: Any) -> float:

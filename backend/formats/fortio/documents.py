@@ -1,0 +1,156 @@
+"""The JSON of fortio -json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.formats.durations import duration_us
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Source, fault_in
+
+NAME = "fortio"
+KEYS = frozenset(("RunType", "ActualQPS", "DurationHistogram"))
+FAILED = "-1"
+
+
+def find_results(source: Source) -> list[Mapping[str, Any]]:
+    """Every JSON object with fortio's keys."""
+    if '"DurationHistogram"' not in source.text:
+        return []
+    return [
+        document.value
+        for document in source.documents
+        if isinstance(document.value, dict) and document.value.keys() >= KEYS
+    ]
+
+
+def read_results(source: Source) -> list[ParsedTrial | FormatError]:
+    """The trial of each JSON object in the source."""
+    return [_read_or_refuse(result) for result in find_results(source)]
+
+
+def _read_or_refuse(result: Mapping[str, Any]) -> ParsedTrial | FormatError:
+    try:
+        return _trial(result)
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        return FormatError(
+            "The fortio JSON lacks a figure or has one of another kind.",
+            tool=NAME,
+            found=fault_in(wrong),
+            expected="the object that fortio load -json writes for an HTTP run",
+        )
+
+
+def _trial(result: Mapping[str, Any]) -> ParsedTrial:
+    codes = _codes(result)
+    histogram, sizes = result["DurationHistogram"], result.get("Sizes") or {}
+    exactly = _count(result.get("Exactly") or 0)
+    latency = _latency(histogram)
+    resolution_s = result.get("Resolution")
+    answered = {code: count for code, count in codes.items() if code != FAILED}
+    closes = result.get("DisableKeepAlive")
+    return ParsedTrial(
+        tool=NAME,
+        tool_version=_text(result.get("Version")),
+        url=_text(result.get("URL")),
+        connections=_count(result["NumThreads"]),
+        requested_rate_rps=_rate(result.get("RequestedQPS")),
+        requested_requests=exactly or None,
+        requested_duration_s=None if exactly else _duration_s(result.get("RequestedDuration")),
+        keepalive=None if closes is None else not closes,
+        elapsed_s=_figure(result["ActualDuration"]) / 1e9,
+        requests_completed=sum(answered.values()),
+        requests_ok=ok_of(answered),
+        reported_rps=_figure(result["ActualQPS"]),
+        bytes_received=round(_figure(sizes["Sum"])) if "Sum" in sizes else None,
+        errors={"status": bad_of(answered), "other": codes.get(FAILED, 0)},
+        tool_errors=_tool_errors(codes, result.get("ErrorsDurationHistogram") or {}),
+        status_counts=answered,
+        latency=latency,
+        latency_origin=None if latency == Latency() else "histogram",
+        latency_resolution_us=None if resolution_s is None else _us(resolution_s),
+    )
+
+
+def _codes(result: Mapping[str, Any]) -> dict[str, int]:
+    """The responses by status; all calls are in it, each once."""
+    if result["RunType"] != "HTTP":
+        raise ValueError(f"RunType is {result['RunType']!r}, no HTTP run")
+    codes = {code: _count(count) for code, count in result["RetCodes"].items()}
+    calls = _count(result["DurationHistogram"]["Count"])
+    if sum(codes.values()) != calls:
+        raise ValueError(f"RetCodes has {sum(codes.values())} calls, DurationHistogram {calls}")
+    if not all(code == FAILED or code.isdigit() for code in codes):
+        raise ValueError(f"RetCodes has {sorted(codes)}, which are no statuses")
+    return codes
+
+
+def ok_of(statuses: Mapping[str, int]) -> int:
+    """How many responses had a 2xx."""
+    return sum(count for code, count in statuses.items() if 200 <= int(code) < 300)
+
+
+def bad_of(statuses: Mapping[str, int]) -> int:
+    """How many responses had a 4xx or 5xx."""
+    return sum(count for code, count in statuses.items() if int(code) >= 400)
+
+
+def _tool_errors(codes: Mapping[str, int], errors: Mapping[str, Any]) -> dict[str, int]:
+    found = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
+    counted = _count(errors.get("Count", 0))
+    return {**found, **({"ErrorsDurationHistogram.Count": counted} if counted else {})}
+
+
+def _latency(histogram: Mapping[str, Any]) -> Latency:
+    if not histogram["Count"]:
+        return Latency()
+    return Latency(
+        mean_us=_us(histogram["Avg"]),
+        stdev_us=_us(histogram["StdDev"]),
+        min_us=_us(histogram["Min"]),
+        max_us=_us(histogram["Max"]),
+        percentiles={
+            f"{_figure(point['Percentile']):.12g}": _us(point["Value"])
+            for point in histogram.get("Percentiles") or ()
+        },
+    )
+
+
+def _rate(asked: Any) -> float | None:
+    """The rate asked for; "max", 0 and below are no rate."""
+    if not isinstance(asked, str) or asked == "max":
+        return None
+    rate = float(asked)
+    return rate if 0 < rate < 1e15 else None
+
+
+def _duration_s(asked: Any) -> float | None:
+    """Seconds of "3s" or "3s, interrupted after 44"; None of "until stop"."""
+    microseconds = duration_us(asked.partition(",")[0]) if isinstance(asked, str) else None
+    return None if microseconds is None else microseconds / 1e6
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > 2000 or not value.isprintable():
+        raise ValueError(f"{value!r} is no text of one line")
+    return value
+
+
+def _us(seconds: Any) -> float:
+    return round(_figure(seconds) * 1e6, 6)
+
+
+def _figure(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+        raise ValueError(f"{value!r} is no figure")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    figure = _figure(value)
+    if figure != int(figure):
+        raise ValueError(f"{value!r} is no count")
+    return int(figure)

@@ -1,0 +1,216 @@
+"""The text fortio prints on stderr, between log lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from backend.formats.durations import duration_us
+from backend.formats.fortio.documents import FAILED, bad_of, ok_of
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Line, Source, blocks, whole
+
+NAME = "fortio"
+
+TIMES = "Aggregated Function Time :"
+ENDED, DONE = "Ended after ", "All done "
+SIZES = "Response Body/Total Sizes :"
+# fortio's own: the text names none, and shows a finer one in the bounds of its buckets.
+DEFAULT_RESOLUTION_US = 1000
+
+
+def find_reports(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines of each report, from its banner on, or from the first without one."""
+    starts = [position for position, line in enumerate(lines) if _is_banner(line)]
+    if starts:
+        return blocks(lines, starts)
+    first = next((n for n, line in enumerate(lines) if line.text.startswith(TIMES)), None)
+    return [] if first is None else [list(lines)]
+
+
+def _is_banner(line: Line) -> bool:
+    words = line.words
+    return len(words) > 5 and words[0] == "Fortio" and words[2:4] == ["running", "at"]
+
+
+def read_reports(source: Source) -> list[ParsedTrial | FormatError]:
+    """Every run in the source."""
+    ended = source.text.endswith(("\n", "\r"))
+    return [_read_or_refuse(block, ended) for block in find_reports(source.lines)]
+
+
+def _read_or_refuse(block: Sequence[Line], ended: bool) -> ParsedTrial | FormatError:
+    try:
+        # A last line without its line feed may have been cut off in a number.
+        return _Report(block if ended or len(block) < 2 else block[:-1]).trial()
+    except FormatError as refused:
+        return refused
+
+
+class _Report:
+    """One report, line by line."""
+
+    def __init__(self, block: Sequence[Line]) -> None:
+        self.block = block
+
+    def trial(self) -> ParsedTrial:
+        times = _pairs(self._after(TIMES))
+        calls = whole(times.get("count", ""))
+        codes = self._codes()
+        if calls is None or sum(codes.values()) != calls:
+            raise self._cut_off(calls, sum(codes.values()))
+        answered = {code: count for code, count in codes.items() if code != FAILED}
+        latency = self._latency(times) if calls else Latency()
+        done = self._after(DONE)
+        sizes = _seconds(_pairs(self._after(SIZES)).get("sum", ""))
+        return ParsedTrial(
+            tool=NAME,
+            **self._asked(),
+            elapsed_s=_duration_s(self._after(ENDED).split()[:1]),
+            requests_completed=sum(answered.values()),
+            requests_ok=ok_of(answered),
+            reported_rps=self._rate(),
+            bytes_received=None if sizes is None else round(sizes),
+            errors={"status": bad_of(answered), "other": codes.get(FAILED, 0)},
+            tool_errors=self._tool_errors(codes),
+            status_counts=answered,
+            latency=latency,
+            latency_origin=None if latency == Latency() else "histogram",
+            latency_resolution_us=self._resolution_us() if calls else None,
+            incomplete=not done,
+        )
+
+    def _after(self, label: str) -> str:
+        for line in self.block:
+            if line.text.startswith(label):
+                return line.text.removeprefix(label)
+        return ""
+
+    def _cut_off(self, calls: int | None, coded: int) -> FormatError:
+        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
+        reason = (
+            "The fortio report is cut off before its times."
+            if calls is None
+            else f"The fortio report has codes of {coded} of its {calls} calls: it is cut off, "
+            "or of no HTTP run."
+        )
+        return FormatError(
+            reason,
+            tool=NAME,
+            line=last.number,
+            found=last.text,
+            expected='a line such as "Code 200 : 600 (100.0 %)" for each status',
+        )
+
+    def _codes(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for line in self.block:
+            words = line.words
+            if len(words) >= 4 and words[0] == "Code" and words[2] == ":":
+                count = whole(words[3])
+                if count is not None and (words[1] == FAILED or whole(words[1]) is not None):
+                    found[words[1]] = count
+        return found
+
+    def _asked(self) -> dict[str, Any]:
+        """What the banner, the line behind it and the sockets say was asked for."""
+        head, _, url = self.block[0].text.rpartition(": ")
+        words = head.split()
+        if not _is_banner(self.block[0]) or len(words) < 5:
+            return {"connections": self._threads()}
+        rate, asked = _seconds(words[4]), words[words.index("for") + 1 :] if "for" in words else []
+        calls = whole(asked[0]) if asked[1:] == ["calls"] else None
+        return {
+            "tool_version": words[1],
+            "url": url.split()[0] if url.split() else None,
+            "connections": self._threads(),
+            "requested_rate_rps": rate or None,
+            "requested_requests": calls,
+            "requested_duration_s": _duration_s(asked) if len(asked) == 1 else None,
+        }
+
+    def _threads(self) -> int | None:
+        """Of "Starting at max qps with 10 thread(s)", else of the sockets' line."""
+        words = self._after("Starting at ").split()
+        if "thread(s)" in words:
+            return whole(words[words.index("thread(s)") - 1])
+        _, found, count = self._after("Sockets used:").rpartition("would be ")
+        return whole(count.rstrip(") ")) if found else None
+
+    def _rate(self) -> float | None:
+        """The rate behind the run, or with fewer digits in the last line."""
+        _, found, rate = self._after(ENDED).rpartition("qps=")
+        words = self._after(DONE).split()
+        if found:
+            return _seconds(rate.strip())
+        return _seconds(words[-2]) if words[-1:] == ["qps"] else None
+
+    def _tool_errors(self, codes: dict[str, int]) -> dict[str, int]:
+        failed = whole(_pairs(self._after("Error cases :")).get("count", ""))
+        found = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
+        return {**found, **({"Error cases": failed} if failed else {})}
+
+    def _latency(self, times: dict[str, str]) -> Latency:
+        return Latency(
+            mean_us=_us(times.get("avg", "")),
+            stdev_us=_us(times.get("+/-", "")),
+            min_us=_us(times.get("min", "")),
+            max_us=_us(times.get("max", "")),
+            percentiles=self._percentiles(),
+        )
+
+    def _table(self) -> list[Line]:
+        """The lines of the function times: other tables of the report look the same."""
+        begin = next(n for n, line in enumerate(self.block) if line.text.startswith(TIMES))
+        table = []
+        for line in self.block[begin + 1 :]:
+            if "<=" not in line.text and not line.text.startswith(("#", "{")):
+                break
+            table.append(line)
+        return table
+
+    def _percentiles(self) -> dict[str, float]:
+        points: dict[str, float] = {}
+        for line in self._table():
+            words = line.words
+            if words[:2] == ["#", "target"] and len(words) == 4 and words[2].endswith("%"):
+                percent, value = _seconds(words[2][:-1]), _us(words[3])
+                if percent is not None and value is not None:
+                    points[f"{percent:.12g}"] = value
+        return points
+
+    def _resolution_us(self) -> float:
+        """fortio's own, or a finer one that the bounds between buckets show."""
+        ends = [line.text.partition("<=")[2].split(",")[0] for line in self._table()]
+        # The last bucket ends at the longest time. In tenths of a µs, to count in whole numbers.
+        tenths = [round((_us(end.strip()) or 0) * 10) for end in ends if end][:-1]
+        step = math.gcd(*tenths) / 10 if any(tenths) else DEFAULT_RESOLUTION_US
+        return min(step, DEFAULT_RESOLUTION_US)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """{"count": "3000", "avg": "0.0008"} of "count 3000 avg 0.0008"."""
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=False))
+
+
+def _seconds(word: str) -> float | None:
+    """The number of "7.0402e-05"; None if it is none, or below 0."""
+    if not word or len(word) > 30 or word.strip("0123456789.e+-"):
+        return None
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e15 else None
+
+
+def _us(word: str) -> float | None:
+    seconds = _seconds(word)
+    return None if seconds is None else round(seconds * 1e6, 6)
+
+
+def _duration_s(words: Sequence[str]) -> float | None:
+    microseconds = duration_us(words[0]) if words else None
+    return None if microseconds is None else round(microseconds / 1e6, 9)

@@ -1,0 +1,72 @@
+"""What k6's banner says was asked for: an executor for each scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.formats.durations import duration_us
+from backend.formats.text import Line, number, whole
+
+# Named in the log lines that k6 prints between.
+OPEN_EXECUTORS = ("executor=constant-arrival-rate", "executor=ramping-arrival-rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for; None where the banner does not say it, or not one figure."""
+
+    loop: str | None = None
+    connections: int | None = None
+    iterations_per_s: float | None = None
+    duration_s: float | None = None
+
+
+def asked_for(lines: Sequence[Line]) -> Asked:
+    """What the lines of a run ask for; of several scenarios, the loop if they share one."""
+    scenarios = [asked for line in lines if (asked := _scenario(line.text)) is not None]
+    if len(scenarios) == 1:
+        return scenarios[0]
+    loops = {asked.loop for asked in scenarios}
+    if not loops:
+        loops = {"open" for line in lines if any(name in line.text for name in OPEN_EXECUTORS)}
+    return Asked(loop=loops.pop()) if len(loops) == 1 else Asked()
+
+
+def _scenario(text: str) -> Asked | None:
+    """The scenario of a line such as "* default: 5 looping VUs for 2s (gracefulStop: 30s)"."""
+    if not text.startswith("* "):
+        return None
+    for position in _colons(text):
+        asked = _executor(text[position + 1 :].split())
+        if asked is not None:
+            return asked
+    return None
+
+
+def _colons(text: str) -> list[int]:
+    # A scenario's name may have a colon too.
+    return [position for position, letter in enumerate(text[:400]) if letter == ":"]
+
+
+def _executor(words: list[str]) -> Asked | None:
+    up_to = words[:2] == ["Up", "to"]
+    words = words[2:] if up_to else words
+    count = number(words[0]) if len(words) >= 5 else None
+    if count is None:
+        return None
+    if words[1:4] == ["looping", "VUs", "for"]:
+        users = None if up_to else whole(words[0])
+        return Asked("closed", users, None, _seconds(words[4]))
+    if words[1:3] == ["iterations/s", "for"]:
+        return Asked("open", None, None if up_to else count, _seconds(words[3]))
+    if words[1:4] == ["iterations", "shared", "among"]:
+        return Asked("closed", whole(words[4]))
+    if words[1:5] == ["iterations", "for", "each", "of"] and len(words) > 5:
+        return Asked("closed", whole(words[5]))
+    return None
+
+
+def _seconds(word: str) -> float | None:
+    microseconds = duration_us(word.rstrip(","))
+    return None if microseconds is None else microseconds / 1e6

@@ -1,0 +1,198 @@
+"""Gathering k6's requests: what each of a log's http_req_duration points says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "k6"
+DURATION = "http_req_duration"
+RESOLUTION_US = 0.001
+# What lasted longer than a month is a damaged line; in µs more would not fit 64 bits.
+LONGEST_MS = 31 * 24 * 3600 * 1000
+# Error texts name ports: where there are more than these, k6's error codes are the names.
+MOST_TEXTS = 50
+# Status of a request that got no response.
+NO_RESPONSE = "0"
+CLASSES = ("connect", "read", "write", "timeout", "status", "other")
+# k6's error codes; for those left out, the text has to tell.
+CODES = {
+    "1050": "timeout",
+    "1100": "connect",
+    "1101": "connect",
+    "1110": "connect",
+    "1111": "connect",
+    "1201": "write",
+    "1210": "connect",
+    "1211": "timeout",
+    "1212": "connect",
+    "1213": "connect",
+    "1300": "connect",
+    "1301": "connect",
+    "1310": "connect",
+    "1311": "connect",
+}
+
+
+class Requests:
+    """The requests of a log, added chunk by chunk."""
+
+    def __init__(self) -> None:
+        self.gathering = Gathering()
+        self.rows = self.ok = 0
+        self.sums: Counter[str] = Counter()
+        self.checks_failed: int | None = None
+        self.statuses: Counter[str | None] = Counter()
+        self.classes: Counter[str] = Counter()
+        self.texts: Counter[str] = Counter()
+        self.codes: Counter[str] = Counter()
+        self.urls: set[str | None] = set()
+
+    def count(self, name: str, values: pl.Series) -> None:
+        """Add the values of a metric's points; of checks, count those that failed."""
+        if values.null_count() or not np.isfinite(values.to_numpy()).all():
+            raise _bad_value(name, "none, or no finite number")
+        self.sums[name] += round(values.sum())
+        if name == "checks" and len(values):
+            self.checks_failed = (self.checks_failed or 0) + int((values == 0).sum())
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Add requests: `end_s`, `milliseconds`, and the tags as texts or null, a row each."""
+        if not len(frame):
+            return
+        milliseconds, end_s = frame["milliseconds"], frame["end_s"]
+        if milliseconds.null_count() or end_s.null_count():
+            raise _bad_value(DURATION, "no time or no value")
+        values = milliseconds.to_numpy()
+        if not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= LONGEST_MS):
+            raise _bad_value(DURATION, f"{values.min()} to {values.max()} ms")
+        answered, ok = self._add_tags(frame)
+        self.rows += len(frame)
+        self.ok += int(ok.sum())
+        self.gathering.add(
+            values * 1000,
+            start_s=end_s.to_numpy() - values / 1000,
+            failed=~ok,
+            responded=answered,
+        )
+
+    def _add_tags(self, frame: pl.DataFrame) -> tuple[Any, Any]:
+        """Which requests were answered, and which of these as expected."""
+        import polars as pl
+
+        status = frame["status"].cast(pl.Int64, strict=False)
+        if status.null_count() != frame["status"].null_count():
+            raise _bad_value(DURATION, "a status that is no number")
+        _add_counts(self.statuses, frame["status"])
+        self.urls.update(frame["url"].unique().head(2).to_list())
+        self._add_failures(frame.filter(frame["status"] == NO_RESPONSE))
+        answered = frame["status"].ne_missing(NO_RESPONSE)
+        expected = frame["expected_response"]
+        # k6 before 0.31 does not say what was expected: 200 to 399, as it does by default now.
+        ok = (expected == "true").fill_null(status.is_between(200, 399)).fill_null(value=False)
+        return answered.to_numpy(), (ok & answered).to_numpy()
+
+    def _add_failures(self, unanswered: pl.DataFrame) -> None:
+        for code, text, count in unanswered.group_by("error_code", "error").len().rows():
+            self.classes[CODES.get(code) or _class_of_text(text or "")] += count
+            self.codes[f"error_code {code}"] += count
+            if len(self.texts) <= MOST_TEXTS:
+                self.texts[text or f"error_code {code}"] += count
+
+    def trial(self, *, was_cut: bool) -> ParsedTrial:
+        """The trial of all that was added; raises FormatError where that was no request."""
+        if not self.rows:
+            raise FormatError(
+                "The k6 log has no request.",
+                tool=NAME,
+                found=f"no point of {DURATION}",
+                expected=f"points of {DURATION}: a script that makes HTTP requests",
+            )
+        known = None not in self.statuses
+        dropped = self.sums["dropped_iterations"]
+        return ParsedTrial(
+            tool=NAME,
+            url=self._url(),
+            loop="open" if dropped else None,
+            requests_completed=self.gathering.completed if known else None,
+            requests_ok=self.ok,
+            bytes_received=self.sums["data_received"],
+            errors=self._errors() if known else {},
+            tool_errors=self._tool_errors(dropped),
+            status_counts=self._status_counts() if known else None,
+            latency_origin="samples",
+            latency_resolution_us=RESOLUTION_US,
+            samples=self.rows,
+            histogram=self.gathering.histogram,
+            timeline=self.gathering.timeline(),
+            disagreements=self._disagreements(),
+            incomplete=was_cut,
+        )
+
+    def _url(self) -> str | None:
+        return next(iter(self.urls)) if len(self.urls) == 1 else None
+
+    def _status_counts(self) -> dict[str, int]:
+        return {
+            status: count
+            for status, count in sorted(self.statuses.items(), key=str)
+            if status is not None and status != NO_RESPONSE
+        }
+
+    def _errors(self) -> dict[str, int | None]:
+        errors: dict[str, int | None] = {name: self.classes[name] for name in CLASSES}
+        errors["status"] = sum(
+            count for status, count in self._status_counts().items() if int(status) >= 400
+        )
+        return errors
+
+    def _tool_errors(self, dropped: int) -> dict[str, int]:
+        found = dict(self.texts if len(self.texts) <= MOST_TEXTS else self.codes)
+        if self.checks_failed is not None:
+            found["checks_failed"] = self.checks_failed
+        if dropped:
+            found["dropped_iterations"] = dropped
+        return found
+
+    def _disagreements(self) -> tuple[str, ...]:
+        attempts = self.sums["http_reqs"]
+        # The count of a request stands before its duration, so a log cut there has one more.
+        if attempts in (self.rows, self.rows + 1):
+            return ()
+        return (f"{attempts} requests were counted, {self.rows} have a duration",)
+
+
+def _add_counts(counter: Counter[str | None], values: pl.Series) -> None:
+    for value, count in values.value_counts().rows():
+        counter[value] += count
+
+
+def _class_of_text(text: str) -> str:
+    """The class of an error by its words, for codes that several kinds of error share."""
+    lowered = text.lower()
+    if "timeout" in lowered or "deadline" in lowered:
+        return "timeout"
+    if "dial" in lowered or "refused" in lowered or "lookup" in lowered or "tls" in lowered:
+        return "connect"
+    if lowered.startswith("write") or "broken pipe" in lowered:
+        return "write"
+    if "eof" in lowered or "reset" in lowered or lowered.startswith("read"):
+        return "read"
+    return "other"
+
+
+def _bad_value(name: str, found: str) -> FormatError:
+    return FormatError(
+        f"The k6 log has a point of {name} that is none.",
+        tool=NAME,
+        found=found,
+        expected="a time, and a value that a clock or a counter gives",
+    )
