@@ -255,15 +255,16 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
     completed, ok = contract.get("requests_completed"), contract.get("requests_ok")
     errors = contract.get("errors") or {}
     computed = record.computed_us
+    elapsed_s = measured_s(contract)
     return TrialFacts(
         connections=point.connections,
         loop=point.loop,
         offered_rps=point.rate_rps,
-        elapsed_s=contract.get("elapsed_s"),
+        elapsed_s=elapsed_s,
         requests_completed=completed,
         requests_ok=ok,
-        throughput_rps=_rate(completed, contract.get("elapsed_s")),
-        goodput_rps=_rate(ok, contract.get("elapsed_s")),
+        throughput_rps=_rate(completed, elapsed_s),
+        goodput_rps=_rate(ok, elapsed_s),
         reported_rps=contract.get("reported_rps"),
         error_rate=error_rate(completed, ok, errors),
         errors=errors,
@@ -280,13 +281,19 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
         server_version=record.server.get("version"),
         host_known=run.server_host is not None,
         keepalive=_known(record.workload.get("keepalive"), contract.get("keepalive")),
-        transfer_rate_bytes_s=_rate(contract.get("bytes_received"), contract.get("elapsed_s")),
+        transfer_rate_bytes_s=_rate(contract.get("bytes_received"), elapsed_s),
         second_rates_rps=tuple(_second_rates(record.timeline)),
         link_bits_s=link_bits_s(run.facts),
         local_ports=local_ports(run.facts),
         client_cpu_s=_figure(record.resources.get("client_cpu_s")),
         client_threads=_known(record.load.get("threads"), contract.get("threads")),
     )
+
+
+def measured_s(contract: Mapping[str, Any]) -> float | None:
+    """How long was measured: h2load's time includes the warm-up, which its counts leave out."""
+    elapsed_s = contract.get("elapsed_s")
+    return None if elapsed_s is None else float(elapsed_s - (contract.get("warmup_s") or 0))
 
 
 def _known(asked: Any, said: Any) -> Any:
