@@ -7,8 +7,9 @@ by at most a row between them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from backend.formats.text import Line, number, whole
 from backend.stats import Histogram
 
 PERCENTILES = (50, 75, 90, 99)
-FOOTER = frozenset(("mean", "stddeviation", "max", "totalcount"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,29 @@ class Spectrum:
     values: tuple[float, ...]
     fractions: tuple[float, ...]
     counts: tuple[int, ...]
-    mean: float
-    stdev: float
+    # None where nothing was recorded: "-nan" is printed then.
+    mean: float | None
+    stdev: float | None
     largest: float
     total: int
 
-    def histogram(self, *, unit_us: float) -> Histogram:
-        """The mergeable histogram; `unit_us` is the text's unit in µs."""
-        each = np.diff(np.array([0, *self.counts]))
-        return Histogram.from_counts(np.array(self.values) * unit_us, each)
+    def histogram(self, *, unit_us: float, known: Mapping[str, float] | None = None) -> Histogram:
+        """The mergeable histogram; `unit_us` is the text's unit in µs.
+
+        `known` has percentiles ("99.9") in µs that the text gives beside: one that lies between
+        two rows tells how many of the later row's are below it.
+        """
+        points = dict(zip(self.counts, np.array(self.values) * unit_us, strict=True))
+        for percent, value in (known or {}).items():
+            # HdrHistogram's own rule.
+            rank = max(1, int(float(percent) / 100 * self.total + 0.5))
+            before = max((v for count, v in points.items() if count < rank), default=0.0)
+            after = min((v for count, v in points.items() if count >= rank), default=0.0)
+            if rank not in points and before < value < after:
+                points[rank] = value
+        reached = sorted(points)
+        values = np.array([points[count] for count in reached])
+        return Histogram.from_counts(values, np.diff(np.array([0, *reached])))
 
     def as_dict(self, *, unit: float, suffix: str) -> dict[str, Any]:
         """Its main figures; `unit` scales them, `suffix` names their unit."""
@@ -44,8 +58,8 @@ class Spectrum:
             "points": len(self.values),
             "total_count": self.total,
             f"first_value{suffix}": round(self.values[0] * unit, 6),
-            f"mean{suffix}": round(self.mean * unit, 6),
-            f"stdev{suffix}": round(self.stdev * unit, 6),
+            f"mean{suffix}": None if self.mean is None else round(self.mean * unit, 6),
+            f"stdev{suffix}": None if self.stdev is None else round(self.stdev * unit, 6),
             f"max{suffix}": round(self.largest * unit, 6),
             **{f"p{p}_value{suffix}": round(self._value_at(p) * unit, 6) for p in PERCENTILES},
         }
@@ -59,14 +73,17 @@ class Spectrum:
 
 
 def is_header(line: Line) -> bool:
-    """Whether this is the line above the rows, with no unit in it."""
-    return line.words == ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"]
+    """Whether this is the line above the rows, with a unit behind Value or without one."""
+    words = line.words
+    return words[-3:] == ["Percentile", "TotalCount", "1/(1-Percentile)"] and (
+        len(words) in (4, 5) and words[0].replace("[", "(").partition("(")[0] == "Value"
+    )
 
 
 def read_spectrum(lines: Sequence[Line], *, tool: str) -> Spectrum:
     """The distribution that begins with its header; raises FormatError for a damaged one."""
     rows: list[tuple[float, float, int]] = []
-    footer: dict[str, float] = {}
+    footer: dict[str, float | None] = {}
     for line in lines[1:]:
         if line.text.startswith("#["):
             footer |= _footer(line)
@@ -74,17 +91,19 @@ def read_spectrum(lines: Sequence[Line], *, tool: str) -> Spectrum:
                 break
         elif line.text:
             rows.append(_row(line, tool))
-    if not rows or not footer.keys() >= FOOTER:
+    largest, total = footer.get("max"), footer.get("totalcount")
+    has_mean = total == 0 or None not in (footer.get("mean"), footer.get("stddeviation"))
+    if not rows or largest is None or total is None or not has_mean:
         raise _damaged(lines[-1], tool, "the rows of the distribution and its #[Max = …] line")
     values, fractions, counts = zip(*rows, strict=True)
     spectrum = Spectrum(
         values,
         fractions,
         counts,
-        mean=footer["mean"],
-        stdev=footer["stddeviation"],
-        largest=footer["max"],
-        total=int(footer["totalcount"]),
+        mean=footer.get("mean"),
+        stdev=footer.get("stddeviation"),
+        largest=largest,
+        total=int(total),
     )
     _check(spectrum, lines[0], tool)
     return spectrum
@@ -99,23 +118,21 @@ def _row(line: Line, tool: str) -> tuple[float, float, int]:
     return value, fraction, count
 
 
-def _footer(line: Line) -> dict[str, float]:
+def _footer(line: Line) -> dict[str, float | None]:
     """{"mean": …, "stddeviation": …} of "#[Mean = …, StdDeviation = …]"."""
     pairs = (part.split("=") for part in line.text.strip("#[]").split(","))
     # "Total count" in Java and C, "TotalCount" in Python.
-    named = {
+    return {
         pair[0].replace(" ", "").lower(): number(pair[1].strip())
         for pair in pairs
         if len(pair) == 2
     }
-    return {name: value for name, value in named.items() if value is not None}
 
 
 def _check(spectrum: Spectrum, line: Line, tool: str) -> None:
-    rises = all(a <= b for a, b in zip(spectrum.counts, spectrum.counts[1:], strict=False))
-    sorted_values = list(spectrum.values) == sorted(spectrum.values)
-    is_whole = spectrum.counts[-1] == spectrum.total and spectrum.fractions[-1] == 1
-    if not rises or not sorted_values or not is_whole:
+    columns = (spectrum.values, spectrum.fractions, spectrum.counts)
+    rises = all(a <= b for column in columns for a, b in pairwise(column))
+    if not rises or spectrum.counts[-1] != spectrum.total or spectrum.fractions[-1] != 1:
         raise _damaged(line, tool, f"rows that rise to the total count, {spectrum.total}")
 
 

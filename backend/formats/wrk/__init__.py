@@ -5,12 +5,13 @@ Success: status below 400; wrk counts the others as "Non-2xx or 3xx responses".
 Percentiles: the first 1-µs bucket whose cumulative count reaches round(p/100·n + 0.5); from
 version 4.1 on, wrk adds samples of its own for slow responses, so its figures are not those of
 the requests measured. A late response (timeout) is in the requests and not in the latency.
+Without its first lines a report is read, with url and connections unknown, unless it could be
+wrk2's as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Line, Source
@@ -18,24 +19,27 @@ from backend.formats.wrk.report import (
     REFUSED,
     Report,
     is_start,
+    is_stats_head,
     is_wrk2,
     report_blocks,
-    threads_and_connections,
 )
 
 NAME = "wrk"
-MARKS = ("Running", "unable to connect")
+DISTRIBUTION = "Latency Distribution"
+MARKS = ("threads and", "Thread Stats", "unable to connect")
 
 
 def claims(source: Source) -> str | None:
     """Why this is wrk's output, or None."""
     if is_wrk2(source.text):
         return None
-    for line, following in pairwise([*source.lines, Line(0, "")]):
-        if line.text.startswith(REFUSED):
-            return f"line {line.number} is wrk's message that it could not connect"
-        if is_start(line) and threads_and_connections(following):
-            return f"line {line.number} says Running … test @, the next names threads"
+    refused = next((line for line in source.lines if line.text.startswith(REFUSED)), None)
+    if refused is not None:
+        return f"line {refused.number} is wrk's message that it could not connect"
+    for block in report_blocks(source.lines):
+        if is_start(block[0]):
+            return f"line {block[0].number} says {block[0].words[0]} …, the next names threads"
+        return f"line {block[0].number} is of wrk's report, of which the first lines are missing"
     return None
 
 
@@ -60,6 +64,19 @@ def _refused(sources: Sequence[Source]) -> FormatError:
 
 def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
     try:
+        _refuse_what_may_be_wrk2(block)
         return Report(block).trial()
     except FormatError as refused:
         return refused
+
+
+def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:
+    # wrk2 tells itself by lines above the statistics, or by its distribution.
+    if is_stats_head(block[0]) and not any(line.text == DISTRIBUTION for line in block):
+        raise FormatError(
+            "The report's first lines are missing: it may be wrk's or wrk2's.",
+            tool=NAME,
+            line=block[0].number,
+            found=block[0].text,
+            expected='the line "2 threads and 10 connections" above it',
+        )

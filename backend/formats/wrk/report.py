@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -15,18 +16,21 @@ from backend.formats.text import (
     blocks,
     number,
     scaled,
-    split_unit,
     step_us,
     whole,
 )
 
-STARTED = "Running "
+# The second is that of versions before 2.0, which were asked for a number of requests.
+STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
+# What begins a report, or a later part of one.
+START, THREADS, STATS = range(3)
 WRK2_MARKS = ("Thread calibration:", "HdrHistogram - ")
 REFUSED = "unable to connect to "
 
 
 def is_start(line: Line) -> bool:
-    return line.text.startswith(STARTED) and " test @ " in line.text
+    """Whether this is a report's first line; autocannon has one too, with another second line."""
+    return any(line.text.startswith(begin) and then in line.text for begin, then in STARTS)
 
 
 def threads_and_connections(line: Line) -> tuple[int, int] | None:
@@ -40,17 +44,48 @@ def threads_and_connections(line: Line) -> tuple[int, int] | None:
 def is_wrk2(text: str) -> bool:
     """Whether a report is wrk2's: it names itself nowhere, but prints these where wrk does not."""
     return any(mark in text for mark in WRK2_MARKS) or any(
-        line.split()[:2] == ["Req/Sec", "-nan"] for line in text.splitlines() if "-nan" in line
+        # The sign of what is no number depends on the processor.
+        line.split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
+        for line in text.splitlines()
+        if "nan" in line
     )
 
 
 def report_blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    starts = [
-        position
-        for position, line in enumerate(lines[:-1])
-        if is_start(line) and threads_and_connections(lines[position + 1])
-    ]
+    """The lines of each report; one whose first lines are missing begins with its next part.
+
+    A part that stands where it has already been, or an earlier one than the last, begins a report.
+    """
+    starts: list[int] = []
+    reached = STATS
+    for position, part in _parts(lines):
+        if part <= reached:
+            starts.append(position)
+        reached = part
     return blocks(lines, starts)
+
+
+def _parts(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """Where the first line, the line of threads and the head of the statistics stand."""
+    before = Line(0, "")
+    for position, (line, after) in enumerate(pairwise([*lines, Line(0, "")])):
+        if is_start(line) and threads_and_connections(after):
+            yield position, START
+        elif threads_and_connections(line) and (is_start(before) or _is_behind_threads(after)):
+            yield position, THREADS
+        elif is_stats_head(line):
+            yield position, STATS
+        before = line
+
+
+def _is_behind_threads(line: Line) -> bool:
+    return is_stats_head(line) or line.text.startswith(WRK2_MARKS[0])
+
+
+def is_stats_head(line: Line) -> bool:
+    """Whether this is the head of the rows Latency and Req/Sec."""
+    words = line.words
+    return words[:4] == ["Thread", "Stats", "Avg", "Stdev"] and words[5:] == ["+/-", "Stdev"]
 
 
 class Report:
@@ -60,8 +95,8 @@ class Report:
         self.block = block
 
     def trial(self) -> ParsedTrial:
-        threads, connections = threads_and_connections(self.block[1]) or (None, None)
-        asked, _, url = self.block[0].text.removeprefix(STARTED).partition(" test @ ")
+        threads, connections = self._threads_and_connections()
+        url, duration_s, count = self._asked()
         requests, elapsed_us, received = self._totals()
         rate = self._rate()
         transfer = scaled(self._after("Transfer/sec:") or "", BINARY_UNITS)
@@ -70,16 +105,16 @@ class Report:
         status = self._non_2xx() if reached else None
         sockets = self._socket_errors() if reached else {}
         latency, step = self._latency() if requests else (Latency(), None)
-        duration_us = scaled(asked.strip(), TIME_UNITS_US)
         return ParsedTrial(
             tool="wrk",
-            url=url.split()[0] if url.split() else None,
+            url=url,
             connections=connections,
             threads=threads,
-            requested_duration_s=None if duration_us is None else duration_us / 1e6,
+            requested_requests=count,
+            requested_duration_s=duration_s,
             elapsed_s=elapsed_us / 1e6,
             requests_completed=requests,
-            requests_ok=_ok(requests, status, sockets.get("timeout")),
+            requests_ok=self._ok(requests, status, sockets.get("timeout")),
             reported_rps=None if rate is None else number(rate),
             bytes_received=round(received),
             transfer_rate_bytes_s=transfer,
@@ -91,6 +126,21 @@ class Report:
             incomplete=rate is None or transfer is None,
             extra=self._lua_json(),
         )
+
+    def _asked(self) -> tuple[str | None, float | None, int | None]:
+        """URL, seconds and requests of the first line; None for what it does not say."""
+        first = self.block[0]
+        if not is_start(first):
+            return None, None, None
+        begin, then = next(start for start in STARTS if first.text.startswith(start[0]))
+        asked, _, url = first.text.removeprefix(begin).partition(then)
+        address = url.split()[0] if url.split() else None
+        duration_us = scaled(asked.strip(), TIME_UNITS_US)
+        return address, None if duration_us is None else duration_us / 1e6, whole(asked.strip())
+
+    def _threads_and_connections(self) -> tuple[int | None, int | None]:
+        found = (threads_and_connections(line) for line in self.block[:2])
+        return next((pair for pair in found if pair is not None), (None, None))
 
     def _totals(self) -> tuple[int, float, float]:
         for line in self.block:
@@ -157,14 +207,28 @@ class Report:
             **({"Non-2xx or 3xx responses": status} if status else {}),
         }
 
+    def _ok(self, requests: int, status: int | None, timeout: int | None) -> int | None:
+        # A late response may have a bad status as well: then neither count is the union. Versions
+        # before 2.0 count what waits, which may be answered later or never.
+        counts_waiting = self.block[0].text.startswith(STARTS[1][0])
+        if status is None or timeout is None or (timeout and (status or counts_waiting)):
+            return None
+        return max(requests - status - timeout, 0)
+
     def _latency(self) -> tuple[Latency, float | None]:
         row = next((line.words for line in self.block if line.words[:1] == ["Latency"]), [])
         if row[1:2] == ["Distribution"]:
             row = []
         printed = self._distribution()
-        figures = [word for word in row[1:4] if scaled(word, TIME_UNITS_US) is not None]
-        steps = [step_us(word) for word in [*figures, *printed.values()]]
-        mean, stdev, highest = (scaled(word, TIME_UNITS_US) for word in [*row[1:4], "", "", ""][:3])
+        # Variants of wrk2 have "99%" where wrk has "Max".
+        columns = next((line.words[2:] for line in self.block if is_stats_head(line)), [])
+        figures = dict(zip(columns[:3], row[1:4], strict=False))
+        if "99%" in figures and scaled(figures["99%"], TIME_UNITS_US) is not None:
+            printed.setdefault("99", figures["99%"])
+        steps = [step_us(word) for word in [*figures.values(), *printed.values()]]
+        mean, stdev, highest = (
+            scaled(figures.get(name, ""), TIME_UNITS_US) for name in ("Avg", "Stdev", "Max")
+        )
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
@@ -181,8 +245,10 @@ class Report:
             if words[:2] == ["Latency", "Distribution"]:
                 inside = True
             elif inside and len(words) == 2 and words[0].endswith("%"):
-                if scaled(words[1], TIME_UNITS_US) is not None:
-                    printed[_percent(words[0])] = words[1]
+                percent = number(words[0][:-1])
+                is_point = scaled(words[1], TIME_UNITS_US) is not None
+                if is_point and percent is not None and percent <= 100:
+                    printed[f"{percent:g}"] = words[1]
             elif inside and words:
                 break
         return printed
@@ -196,18 +262,6 @@ class Report:
                 except orjson.JSONDecodeError:
                     continue
         return {}
-
-
-def _percent(word: str) -> str:
-    value = number(split_unit(word.rstrip("%"))[0])
-    return word.rstrip("%") if value is None else f"{value:g}"
-
-
-def _ok(requests: int, status: int | None, timeout: int | None) -> int | None:
-    # A late response may have a bad status as well: then neither count is the union.
-    if status is None or timeout is None or (status and timeout):
-        return None
-    return max(requests - status - timeout, 0)
 
 
 def _origin(latency: Latency) -> str | None:

@@ -21,10 +21,11 @@ from backend.formats.text import Line, Source, number, scaled
 from backend.formats.wrk.report import Report, is_wrk2, report_blocks
 
 NAME = "wrk2"
-MARKS = ("Thread calibration:", "HdrHistogram", "-nan")
+MARKS = ("Thread calibration:", "HdrHistogram", "nan")
 RECORDED = "HdrHistogram - Recorded Latency"
 UNCORRECTED = "HdrHistogram - Uncorrected Latency"
-MS = 1000.0
+# Before November 2014 the spectrum was in µs.
+UNITS_US = (1000.0, 1.0)
 
 
 def claims(source: Source) -> str | None:
@@ -58,20 +59,42 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
         )
     trial = Report(_without_distributions(block)).trial()
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
+    percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)
-    percentiles = _percentiles(recorded)
-    latency = replace(trial.latency, percentiles=percentiles)
+    unit = _unit_us(spectrum, trial, block[0]) if spectrum else 0.0
+    # Without a mean nothing was recorded, and what is printed are zeros.
+    has_latency = trial.requests_completed and trial.latency.mean_us is not None
     return replace(
         trial,
         tool=NAME,
         loop="open",
-        requests_ok=None if trial.errors.get("timeout") else trial.requests_ok,
-        latency=latency if trial.requests_completed else Latency(),
-        latency_origin=_origin(trial, spectrum, percentiles),
+        requests_ok=_ok(trial),
+        latency=replace(trial.latency, percentiles=percentiles) if has_latency else Latency(),
+        latency_origin=_origin(trial, spectrum, percentiles) if has_latency else None,
         latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
-        histogram=spectrum.histogram(unit_us=MS) if spectrum else None,
-        extra={**_calibration(block), **_extra(spectrum, uncorrected)},
+        histogram=spectrum.histogram(unit_us=unit, known=percentiles) if spectrum else None,
+        extra={**trial.extra, **_calibration(block), **_extra(spectrum, uncorrected, unit)},
     )
+
+
+def _unit_us(spectrum: Spectrum, trial: ParsedTrial, head: Line) -> float:
+    """The spectrum's unit: that in which its mean is the one of the Latency row."""
+    mean, row, step = spectrum.mean, trial.latency.mean_us, trial.latency_resolution_us
+    for unit in UNITS_US:
+        if mean is None or row is None or abs(mean * unit - row) <= (step or 0.0) + 1:
+            return unit
+    raise FormatError(
+        "The spectrum is not that of the report.",
+        line=head.number,
+        found=f"a mean of {mean:g}",
+        expected=f"one of {row:g} µs, in ms or µs",
+    )
+
+
+def _ok(trial: ParsedTrial) -> int | None:
+    """Successes: unknown with late requests, which can count twice or finish later."""
+    has_late = trial.errors.get("timeout") and trial.requests_completed
+    return None if has_late else trial.requests_ok
 
 
 def _calibration(block: Sequence[Line]) -> dict[str, Any]:
@@ -87,15 +110,17 @@ def _origin(
     return "percentiles" if percentiles else trial.latency_origin
 
 
-def _extra(spectrum: Spectrum | None, uncorrected: Sequence[Line]) -> dict[str, Any]:
+def _extra(
+    spectrum: Spectrum | None, uncorrected: Sequence[Line], unit_us: float
+) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     if spectrum:
-        extra["spectrum"] = spectrum.as_dict(unit=MS, suffix="_us")
+        extra["spectrum"] = spectrum.as_dict(unit=unit_us, suffix="_us")
     second = _spectrum(uncorrected)
     if second:
         extra["uncorrected"] = {
             "percentiles": _percentiles(uncorrected),
-            "spectrum": second.as_dict(unit=MS, suffix="_us"),
+            "spectrum": second.as_dict(unit=unit_us, suffix="_us"),
         }
     return extra
 
@@ -139,6 +164,6 @@ def _percentiles(section: Sequence[Line]) -> dict[str, float]:
             break
         if len(words) == 2 and words[0].endswith("%"):
             percent, value = number(words[0][:-1]), scaled(words[1], UNITS)
-            if percent is not None and value is not None:
+            if percent is not None and percent <= 100 and value is not None:
                 printed[f"{percent:g}"] = value
     return printed

@@ -34,6 +34,7 @@ def test_a_cut_off_report_is_incomplete_or_refused_but_never_wrong(cut):
     except FormatError:
         return
     assert trial.requests_completed == whole.requests_completed
+    assert trial.requests_ok in (None, whole.requests_ok)
     assert trial.latency == whole.latency
     assert trial.incomplete or trial == whole
 
@@ -58,3 +59,70 @@ def test_a_report_of_wrk_among_reports_of_wrk2_is_refused():
     first, second = parse([RawArtefact.of("paste", WHOLE + wrk)])
     assert first.tool == "wrk2"
     assert isinstance(second, FormatError)
+
+
+def capture(name, tool="wrk2"):
+    return (CAPTURES.parent.parent / tool / "captures" / name / "stdout").read_bytes()
+
+
+def test_a_percentile_between_two_rows_is_the_one_printed_beside_them():
+    trial = read(capture("calibrated-rate400"))
+    assert trial.latency.percentiles["99"] == 916_990
+    # The rows around it are at 907.263 and 947.711 ms.
+    assert trial.histogram.percentile(99) == pytest.approx(916_990, rel=1e-3)
+    assert trial.histogram.count == 940
+
+
+def test_a_processor_that_prints_nan_without_a_sign_makes_no_report_of_wrk():
+    trial = read(capture("plain-rate1000-nolatency").replace(b"-nan", b" nan"))
+    assert (trial.tool, trial.loop) == ("wrk2", "open")
+
+
+def test_a_percentile_where_others_print_the_maximum_is_no_maximum():
+    variant = WHOLE.replace(b"    Max  ", b"    99%  ", 1)
+    assert variant != WHOLE
+    trial = read(variant)
+    assert trial.latency.max_us is None
+    assert trial.latency.percentiles == read(WHOLE).latency.percentiles
+
+
+def in_microseconds(report):
+    """The report as printed before November 2014: the spectrum in µs."""
+    lines = report.decode().split("\n")
+    return "\n".join(_times_1000(line) for line in lines).encode()
+
+
+def _times_1000(line):
+    words = line.split()
+    if len(words) == 4 and words[0].replace(".", "").isdigit():
+        return " ".join([f"{float(words[0]) * 1000:.3f}", *words[1:]])
+    if words[:1] in (["#[Mean"], ["#[Max"]):
+        words = [
+            f"{float(word.strip(',]')) * 1000:.3f}," if "." in word else word for word in words
+        ]
+        return " ".join(words)
+    return line
+
+
+def test_a_spectrum_in_microseconds_is_told_by_the_report_above_it():
+    old, new = read(in_microseconds(WHOLE)), read(WHOLE)
+    assert in_microseconds(WHOLE) != WHOLE
+    assert old.extra["spectrum"] == new.extra["spectrum"]
+    assert old.histogram.percentile(99) == new.histogram.percentile(99)
+
+
+def test_a_spectrum_of_another_report_is_refused():
+    with pytest.raises(FormatError, match="not that of the report"):
+        read(WHOLE.replace(b"    Latency    27.89ms", b"    Latency    12.34ms", 1))
+
+
+def test_rows_that_do_not_reach_all_requests_are_refused():
+    with pytest.raises(FormatError, match="damaged or cut off"):
+        read(WHOLE.replace(b"     1.000000          594          inf", b"     0.9 594 10.00", 1))
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_a_report_without_its_first_lines_is_read(lines):
+    trial = read(WHOLE.split(b"\n", lines)[lines])
+    assert (trial.tool, trial.url, trial.requests_completed) == ("wrk2", None, 597)
+    assert trial.connections == (10 if lines == 1 else None)

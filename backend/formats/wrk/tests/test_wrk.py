@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+
+from backend.formats import FormatError, RawArtefact, parse
+
+CAPTURES = Path(__file__).parent.parent / "captures"
+
+
+def capture(name):
+    return (CAPTURES / name / "stdout").read_bytes()
+
+
+WHOLE = capture("latency-c10-10k")
+PLAIN = capture("plain-c1")
+
+
+def read(data):
+    (trial,) = parse([RawArtefact.of("stdout", data)])
+    return trial
+
+
+def test_without_its_first_line_a_report_has_no_url():
+    whole, trial = read(WHOLE), read(WHOLE.split(b"\n", 1)[1])
+    assert (trial.url, trial.requested_duration_s) == (None, None)
+    assert (trial.threads, trial.connections) == (2, 10)
+    assert (trial.requests_completed, trial.latency) == (whole.requests_completed, whole.latency)
+
+
+def test_without_its_first_two_lines_a_report_has_no_connections():
+    trial = read(WHOLE.split(b"\n", 2)[2])
+    assert (trial.url, trial.threads, trial.connections) == (None, None, None)
+    assert trial.requests_completed == read(WHOLE).requests_completed
+
+
+def test_what_may_be_wrk2s_as_well_is_refused():
+    with pytest.raises(FormatError, match="wrk's or wrk2's") as refused:
+        read(PLAIN.split(b"\n", 2)[2])
+    assert refused.value.line == 1
+
+
+def test_a_report_behind_one_without_its_first_line_is_an_entry_of_its_own():
+    first, second = parse([RawArtefact.of("paste", WHOLE.split(b"\n", 1)[1] + PLAIN)])
+    assert first.requests_completed == read(WHOLE).requests_completed
+    assert (second.url, second.requests_completed) == (read(PLAIN).url, 3732)
+
+
+def test_versions_before_2_were_asked_for_requests():
+    line = WHOLE.split(b"\n", 1)[0]
+    url = line.partition(b" test @ ")[2]
+    trial = read(WHOLE.replace(line, b"Making 100000 requests to " + url, 1))
+    assert (trial.requested_requests, trial.requested_duration_s) == (100_000, None)
+    assert trial.url == read(WHOLE).url
+
+
+def test_versions_before_2_count_what_waits_so_their_successes_are_unknown():
+    late = capture("late-timeout1s-c10")
+    line = late.split(b"\n", 1)[0]
+    trial = read(late.replace(line, b"Making 500 requests to http://127.0.0.1:18101/", 1))
+    assert trial.errors["timeout"]
+    assert trial.requests_ok is None
+
+
+def test_words_about_threads_and_connections_are_no_report():
+    with pytest.raises(FormatError, match="no output of a load tool"):
+        read(b"We ran it with\n4 threads and 100 connections\nfor a minute.\n")
+
+
+@pytest.mark.parametrize("cut", range(0, len(WHOLE), 3))
+def test_a_report_without_its_beginning_is_never_read_wrongly(cut):
+    whole = read(WHOLE)
+    try:
+        trial = read(WHOLE[cut:])
+    except FormatError:
+        return
+    assert trial.requests_completed == whole.requests_completed
+    assert trial.url in (None, whole.url)
+    assert trial.connections in (None, whole.connections)
+    assert trial.latency.max_us in (None, whole.latency.max_us)
