@@ -1,28 +1,26 @@
 """HdrHistogram's own files (.hgrm percentile distributions, interval logs of HistogramLogWriter).
 
-Loop: unknown. Latency unit: not in the files (nanoseconds and microseconds are both usual), so the
-figures are kept in the file's own unit beside the trial and never become latencies. Success:
-unknown; every recorded value counts as a completed request. Percentiles: HdrHistogram's, the
-highest value equivalent to the one at the rank. An interval log gives counts over time.
+Loop: unknown. Latency unit: the files have no place for it (nanoseconds and microseconds are both
+usual, and the ratio of a log's maxima tells neither), so it is believed only where a comment ("#
+unit: us") or the head of the values ("Value [us]") states it. Without it the figures are kept in
+the file's own unit beside the trial and never become latencies. Success: unknown. Every value in
+a log counts as a completed request; a distribution's total does not, for tools leave requests out
+of it (wrk2 those of its calibration). Percentiles: HdrHistogram's, the highest value equivalent to
+the one at the rank. An interval log gives counts over time, and with a unit latencies too.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-from typing import Any
 
-from hdrh.histogram import HdrHistogram
-
-from backend.formats.model import FormatError, ParsedTrial, TimeSlice
-from backend.formats.spectrum import is_header, read_spectrum
-from backend.formats.text import Line, Source, number
+from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log
+from backend.formats.hdrhistogram.unit import stated_unit_us
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.spectrum import Spectrum, is_header, read_spectrum
+from backend.formats.text import Line, Source, blocks
 
 NAME = "hdrhistogram"
-MARKS = ("1/(1-Percentile)", "Histogram log format", "Interval_Compressed_Histogram")
-LEGEND = "Interval_Compressed_Histogram"
-LOG_HEAD = "#[Histogram log format version"
-PERCENTILES = (50, 75, 90, 99, 99.9)
+MARKS = ("1/(1-Percentile)", HEAD, LEGEND, ",HIST")
 
 
 def claims(source: Source) -> str | None:
@@ -30,101 +28,54 @@ def claims(source: Source) -> str | None:
     if "HdrHistogram - " in source.text:
         return None  # wrk2's, which prints such a distribution in its report
     for line in source.lines:
-        if line.text.startswith(LOG_HEAD) or LEGEND in line.text:
-            return f"line {line.number} is the head of a histogram log"
-        if is_header(line):
+        if is_log_line(line):
+            return f"line {line.number} is of a histogram log"
+        if _is_head(line):
             return f"line {line.number} is the head of a percentile distribution"
     return None
 
 
+def _is_head(line: Line) -> bool:
+    return is_header(line) and line.words[0] != "Value(ms)"  # vegeta's, without figures below
+
+
 def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     """A trial for each distribution and for each log."""
-    return [_read_or_refuse(source) for source in sources]
+    return [entry for source in sources for entry in _entries(source)]
 
 
-def _read_or_refuse(source: Source) -> ParsedTrial | FormatError:
+def _entries(source: Source) -> list[ParsedTrial | FormatError]:
+    if not any(is_log_line(line) for line in source.lines):
+        starts = [at for at, line in enumerate(source.lines) if is_header(line)]
+        heads = source.lines[: starts[0]]
+        return [_distribution([*heads, *block], block) for block in blocks(source.lines, starts)]
     try:
-        is_log = any(line.text.startswith(LOG_HEAD) or LEGEND in line.text for line in source.lines)
-        return _log(source.lines) if is_log else _distribution(source.lines)
+        return [read_log(source)]
+    except FormatError as refused:
+        return [refused]
+
+
+def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
+    try:
+        return _trial(read_spectrum(block, tool=NAME), stated_unit_us(stating))
     except FormatError as refused:
         return refused
 
 
-def _distribution(lines: Sequence[Line]) -> ParsedTrial:
-    start = next(at for at, line in enumerate(lines) if is_header(line))
-    spectrum = read_spectrum(lines[start:], tool=NAME)
+def _trial(spectrum: Spectrum, unit_us: float | None) -> ParsedTrial:
+    has_unit = unit_us is not None and spectrum.total > 0
     return ParsedTrial(
         tool=NAME,
         loop=None,
-        requests_completed=spectrum.total,
+        latency=_latency(spectrum, unit_us) if has_unit and unit_us else Latency(),
+        latency_origin="histogram" if has_unit else None,
+        latency_resolution_us=max(1.0, unit_us / 1000) if has_unit and unit_us else None,
+        histogram=spectrum.histogram(unit_us=unit_us) if has_unit and unit_us else None,
         extra={"spectrum": spectrum.as_dict(unit=1, suffix="")},
     )
 
 
-def _log(lines: Sequence[Line]) -> ParsedTrial:
-    intervals = [_interval(line) for line in lines if _is_row(line)]
-    if not intervals:
-        raise FormatError(
-            "The histogram log has no interval.",
-            tool=NAME,
-            line=lines[-1].number,
-            found=lines[-1].text,
-            expected="rows of start, length, maximum and a compressed histogram",
-        )
-    merged: Any = HdrHistogram(1, 2**53, 3)
-    for _, histogram in intervals:
-        merged.add(histogram)
-    first = min(part.start_s for part, _ in intervals)
-    parts = sorted((part for part, _ in intervals), key=lambda part: part.start_s)
-    return ParsedTrial(
-        tool=NAME,
-        loop=None,
-        elapsed_s=round(max(part.start_s + part.length_s for part in parts) - first, 6),
-        requests_completed=sum(part.completed or 0 for part in parts),
-        timeline=tuple(
-            TimeSlice(
-                start_s=round(part.start_s - first, 6),
-                length_s=part.length_s,
-                completed=part.completed,
-            )
-            for part in parts
-        ),
-        extra={"spectrum": _figures(merged)},
-    )
-
-
-def _figures(merged: Any) -> dict[str, Any]:
-    return {
-        "total_count": merged.total_count,
-        "max": merged.get_max_value(),
-        **{f"p{p:g}_value": merged.get_value_at_percentile(p) for p in PERCENTILES},
-    }
-
-
-def _is_row(line: Line) -> bool:
-    return bool(line.text) and not line.text.startswith(("#", '"'))
-
-
-def _interval(line: Line) -> tuple[TimeSlice, Any]:
-    cells = line.text.split(",")
-    if cells[0].startswith("Tag="):
-        cells = cells[1:]
-    start, length = (number(cell) for cell in (*cells, "", "")[:2])
-    if len(cells) != 4 or start is None or length is None:
-        raise _damaged(line)
-    try:
-        base64.b64decode(cells[3], validate=True)
-        histogram: Any = HdrHistogram.decode(cells[3])
-    except Exception:  # the library has no error of its own for damaged bytes
-        raise _damaged(line) from None
-    return TimeSlice(start_s=start, length_s=length, completed=histogram.total_count), histogram
-
-
-def _damaged(line: Line) -> FormatError:
-    return FormatError(
-        "The histogram log has a row that is none.",
-        tool=NAME,
-        line=line.number,
-        found=line.text,
-        expected="start, length, maximum and a compressed histogram, between commas",
-    )
+def _latency(spectrum: Spectrum, unit_us: float) -> Latency:
+    figures = (spectrum.mean, spectrum.stdev, spectrum.largest)
+    mean, stdev, largest = (None if x is None else round(x * unit_us, 6) for x in figures)
+    return Latency(mean_us=mean, stdev_us=stdev, max_us=largest)
