@@ -1,0 +1,39 @@
+"""tsung (tsung.log as text or JSON, and tsung.dump of every request).
+
+Loop: open: users arrive at a rate, and each waits for its responses. Latency unit: ms with three
+decimals. Success: 2xx and 3xx, since tsung has no rule. Percentiles: none; the log has mean,
+minimum and maximum of the request times, over requests without a status as well. `request`
+counts these too, so the completed ones are the sum of the statuses. `error_connect_…` counts
+attempts, retries included. A run that reached its longest duration has `error_abort`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.text import Source
+from backend.formats.together import joined, one_of
+from backend.formats.tsung.dump import is_dump, read_dump
+from backend.formats.tsung.log import claims_log, read_log
+
+NAME = "tsung"
+MARKS = ("# stats: dump at", ";<", "#date;pid;", '"finish_users_count"')
+
+
+def claims(source: Source) -> str | None:
+    """Why this is tsung's output, or None."""
+    if is_dump(source):
+        return "a line is a request as tsung.dump has it"
+    return claims_log(source)
+
+
+def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+    """Every run in the sources; with one log, the dump beside it belongs to it."""
+    dumps = [source for source in sources if is_dump(source)]
+    logs = [source for source in sources if source not in dumps]
+    if len(logs) == len(dumps) == 1:
+        runs = (one_of(read_log(logs[0])), read_dump(dumps[0]))
+        names = (logs[0].artefact.name, dumps[0].artefact.name)
+        return [joined(list(zip(names, runs, strict=True)))]
+    return [run for log in logs for run in read_log(log)] + [read_dump(dump) for dump in dumps]

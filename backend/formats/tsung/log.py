@@ -1,0 +1,203 @@
+"""tsung.log: what was counted, dumped every ten seconds and at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import Line, Source
+
+NAME = "tsung"
+DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
+# count, mean, deviation, largest and smallest since the last dump; mean and count before it.
+SAMPLE_CELLS = 7
+REQUEST = "request"
+RESOLUTION_US = 1
+# The classes of tsung's error counters, by how their names begin.
+CLASSES = {
+    "error_connect_": "connect",
+    "error_timeout": "timeout",
+    "error_send": "write",
+    "error_closed": "read",
+    "error_connection_closed": "read",
+}
+Stats = dict[str, list[float]]
+
+
+def claims_log(source: Source) -> str | None:
+    """Why this is a tsung.log, or None."""
+    for line in source.lines:
+        if line.text.startswith(DUMP):
+            return f"line {line.number} begins a dump of tsung's statistics"
+    return "a JSON object has tsung's statistics" if _documents(source) else None
+
+
+def _documents(source: Source) -> list[Sequence[Any]]:
+    if '"finish_users_count"' not in source.text:
+        return []
+    values = [document.value for document in source.documents]
+    return [
+        value["stats"]
+        for value in values
+        if isinstance(value, dict) and isinstance(value.get("stats"), list)
+    ]
+
+
+def read_log(source: Source) -> list[ParsedTrial | FormatError]:
+    """Every run in the source."""
+    documents = _documents(source)
+    if documents:
+        return [_json_or_refuse(document) for document in documents]
+    return [_text_or_refuse(block) for block in _runs(source.lines)]
+
+
+def _runs(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines of each run: the first to a line EndMonitor, the next to the next."""
+    runs: list[list[Line]] = [[]]
+    for line in lines:
+        runs[-1].append(line)
+        if line.text.startswith(END):
+            runs.append([])
+    return [run for run in runs if any(line.text.startswith(DUMP) for line in run)]
+
+
+def _text_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+    try:
+        return _trial(_stats_of(block))
+    except FormatError as refused:
+        return refused
+
+
+def _stats_of(block: Sequence[Line]) -> Stats:
+    """The last figures of each statistic; raises FormatError for a log without its end."""
+    if not block[-1].text.startswith(END):
+        last = next(line for line in reversed(block) if line.text)
+        raise FormatError(
+            "The tsung log is cut off, or its run was killed.",
+            tool=NAME,
+            line=last.number,
+            found=last.text,
+            expected="a last line such as EndMonitor:{1795,230805,229628}",
+        )
+    stats: Stats = {}
+    for line in block:
+        if line.text.startswith(STATS):
+            # A name may hold blanks: {freemem,"tsung_controller@my host"}.
+            name, *cells = line.text.removeprefix(STATS).rsplit("}", 1)[-1].split() or [""]
+            if "{" not in line.text:
+                stats[name] = _figures(line, cells)
+    return stats
+
+
+def _figures(line: Line, cells: Sequence[str]) -> list[float]:
+    figures = [_number(cell) for cell in cells]
+    known = [figure for figure in figures if figure is not None]
+    if len(known) != len(figures) or len(known) not in (2, SAMPLE_CELLS):
+        raise FormatError(
+            "The tsung log has a statistic that is none.",
+            tool=NAME,
+            line=line.number,
+            found=line.text,
+            expected="a name and two counts, or a name and seven figures",
+        )
+    return known
+
+
+def _number(word: str) -> float | None:
+    """The number of "11.5" or "1.0e-3", as Erlang prints it."""
+    if not word or len(word) > 40 or word.strip("0123456789.e+-"):
+        return None
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e15 else None
+
+
+def _json_or_refuse(dumps: Sequence[Any]) -> ParsedTrial | FormatError:
+    try:
+        return _trial(_stats_of_json(dumps))
+    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+        return FormatError(
+            "The tsung log in JSON lacks a figure or has one of another kind.",
+            tool=NAME,
+            found=f"{type(wrong).__name__}: {wrong}",
+            expected="the object that tsung writes with its JSON backend",
+        )
+
+
+def _stats_of_json(dumps: Sequence[Any]) -> Stats:
+    sample = ("value", "mean", "stddev", "max", "min", "global_mean", "global_count")
+    stats: Stats = {}
+    for dump in dumps:
+        for entry in dump["samples"]:
+            if "hostname" in entry:
+                continue
+            names = sample if "mean" in entry else ("value", "total" if "total" in entry else "max")
+            stats[entry["name"].removeprefix("http_")] = [float(entry[name]) for name in names]
+    return stats
+
+
+def _trial(stats: Stats) -> ParsedTrial:
+    totals = {name: round(figures[1]) for name, figures in stats.items() if len(figures) == 2}
+    if any(total < 0 for total in totals.values()):
+        raise FormatError(
+            "The tsung log has a count below 0.", tool=NAME, found=str(totals), expected="counts"
+        )
+    statuses = {name: total for name, total in totals.items() if name.isdigit() and len(name) == 3}
+    latency = _latency(stats.get(REQUEST))
+    return ParsedTrial(
+        tool=NAME,
+        loop="open",
+        requests_completed=sum(statuses.values()),
+        requests_ok=ok_of(statuses),
+        bytes_received=totals.get("size_rcv"),
+        errors={**_errors(totals), "status": bad_of(statuses)},
+        tool_errors={name: total for name, total in totals.items() if name.startswith("error_")},
+        status_counts=statuses,
+        latency=latency,
+        latency_origin=None if latency == Latency() else "summary",
+        latency_resolution_us=RESOLUTION_US,
+    )
+
+
+def ok_of(statuses: Mapping[str, int]) -> int:
+    """How many had a 2xx or 3xx."""
+    return sum(count for status, count in statuses.items() if 200 <= int(status) < 400)
+
+
+def bad_of(statuses: Mapping[str, int]) -> int:
+    """How many had a 4xx or 5xx."""
+    return sum(count for status, count in statuses.items() if int(status) >= 400)
+
+
+def _errors(totals: Mapping[str, int]) -> dict[str, int | None]:
+    errors: dict[str, int | None] = {"connect": 0}
+    for name, total in totals.items():
+        for start, kind in CLASSES.items():
+            if name.startswith(start):
+                errors[kind] = (errors.get(kind) or 0) + total
+    return errors
+
+
+def _latency(request: Sequence[float] | None) -> Latency:
+    """The request times: the last dump has its own mean, and that of all before it."""
+    if request is None or len(request) != SAMPLE_CELLS:
+        return Latency()
+    count, mean, stdev, highest, lowest, mean_before, count_before = request
+    total = count + count_before
+    if total <= 0 or min(request) < 0:
+        return Latency()
+    weighted = (count * mean + count_before * mean_before) / total
+    return Latency(
+        mean_us=_us(weighted),
+        # Of the last ten seconds only, where there were more.
+        stdev_us=None if count_before else _us(stdev),
+        min_us=_us(lowest),
+        max_us=_us(highest),
+    )
+
+
+def _us(milliseconds: float) -> float:
+    return round(milliseconds * 1000, 3)
