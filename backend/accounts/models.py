@@ -6,6 +6,7 @@ import uuid
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models import F
 from django.utils import timezone
 
 from backend.accounts import token_format
@@ -27,12 +28,20 @@ class Workspace(models.Model):
     # Differences smaller than this share are not worth a reader's time (the *relevant* flag).
     relevant_share = models.FloatField(default=0.02)
     min_trials = models.PositiveSmallIntegerField(default=3)
+    # Raised with every change of what a comparison here can show, in the same transaction:
+    # an answer that is kept under this number is right, or not found.
+    data_version = models.BigIntegerField(default=0, editable=False)
 
     class Meta:
         ordering = ["slug"]
 
     def __str__(self) -> str:
         return self.slug
+
+    def changed(self) -> None:
+        """Say that what comparisons show has changed: to be called last in the transaction."""
+        # The row stays locked until the transaction ends.
+        Workspace.objects.filter(pk=self.pk).update(data_version=F("data_version") + 1)
 
 
 class Role(models.TextChoices):

@@ -48,6 +48,7 @@ def described(check: Check) -> dict[str, Any]:
         "severity": check.severity,
         "title": check.title,
         "explanation": check.explanation,
+        "section": f"/docs/checks#{check.id}",
     }
 
 

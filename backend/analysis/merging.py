@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from backend.analysis.cells import load_histograms
 from backend.analysis.facts import CellFact
-from backend.analysis.points import MERGED_PERCENTILES, Pool, pool_of
+from backend.analysis.metrics import PERCENTILE_KEYS
+from backend.analysis.points import Pool, pool_of
 from backend.stats import Histogram
 
 Percentiles = Mapping[str, float | None]
@@ -24,7 +25,7 @@ _lock = threading.Lock()
 
 
 def merged_percentiles(points: Iterable[Sequence[CellFact]]) -> dict[Pool, Percentiles]:
-    """{"50": µs, "99": µs} over every trial of each point of several cells, all with a histogram.
+    """{"50": µs, …} over every trial of each point of several cells, all with a histogram.
 
     One statement for what is not kept yet, none when everything is.
     """
@@ -43,8 +44,8 @@ def _merges(cells: Sequence[CellFact]) -> bool:
 
 def _merged(pool: Pool, stored: Mapping[uuid.UUID, bytes]) -> Percentiles:
     whole = Histogram.merge_all(Histogram.decode(stored[cell_id]) for cell_id in pool)
-    names = tuple(MERGED_PERCENTILES.values())
-    return dict(zip(names, whole.percentiles([float(name) for name in names]), strict=True))
+    found = whole.percentiles([float(key) for key in PERCENTILE_KEYS])
+    return dict(zip(PERCENTILE_KEYS, found, strict=True))
 
 
 def _keep(fresh: Mapping[Pool, Percentiles]) -> None:

@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from backend.api import artefacts, compare, docs, result_sets, runs, uploads
+from backend.api import artefacts, compare, docs, facets, result_sets, runs, uploads
 
 urlpatterns = [
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
     path("compare", compare.Compare.as_view(), name="compare"),
     path("compare.csv", compare.CompareCsv.as_view(), name="compare-csv"),
+    path("facets", facets.Facets.as_view(), name="facets"),
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),

@@ -86,8 +86,8 @@ def _read(cursor: str) -> tuple[datetime, UUID]:
 
 def _servers_of(runs: Sequence[Run]) -> dict[UUID, list[str]]:
     names: dict[UUID, list[str]] = defaultdict(list)
-    pairs = Cell.objects.filter(run__in=runs).values_list("run_id", "server__name")
-    for run_id, name in pairs.distinct().order_by("server__name"):
+    pairs = Cell.objects.filter(run__in=runs).values_list("run_id", "series__server__name")
+    for run_id, name in pairs.distinct().order_by("series__server__name"):
         names[run_id].append(name)
     return names
 

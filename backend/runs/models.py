@@ -117,36 +117,63 @@ class Run(models.Model):
         return str(self.id)
 
 
+class Series(models.Model):
+    """What stays the same over the load points: server, hosts, workload, load tool and loop."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # SHA-256 over all of the below.
+    key = models.BinaryField(max_length=32, editable=False)
+    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="series")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="series")
+    server_host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    client_host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    tool = models.CharField(max_length=40)
+    tool_version = models.CharField(max_length=80, null=True)  # noqa: DJ001
+    loop = models.CharField(max_length=10)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "key"], name="series_key")]
+
+    def __str__(self) -> str:
+        return f"{self.server}, {self.workload}"
+
+
 class Cell(models.Model):
     """One series at one load point within one run: its trials merged."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells", db_index=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    # SHA-256 over server, hosts, workload, tool and loop: one indexed key for a series.
-    series_key = models.BinaryField(max_length=32)
-    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="cells")
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="cells")
-    tool = models.CharField(max_length=40)
-    tool_version = models.CharField(max_length=80, null=True)  # noqa: DJ001
-    loop = models.CharField(max_length=10)
+    series = models.ForeignKey(
+        Series, on_delete=models.PROTECT, related_name="cells", db_index=False
+    )
     connections = models.PositiveIntegerField(null=True)
     rate_rps = models.FloatField(null=True)
+    # Trials that count: no warm-ups.
+    trial_count = models.PositiveIntegerField(default=0)
     # Compressed HdrHistogram of all counted trials, when every one of them has its own.
     histogram = models.BinaryField(null=True)
     # {"50": …, "99.9": …} in µs of that histogram, kept because decoding one takes milliseconds
     # and a comparison shows hundreds of cells. Empty when there is no histogram.
     percentiles_us = models.JSONField(default=dict)
+    # [[percent, µs], …] of that histogram, to draw; None when there is none.
+    curve = models.JSONField(null=True)
     checks = models.JSONField(default=list)
 
     class Meta:
         indexes = [
-            models.Index(fields=["workspace", "series_key"], name="cell_by_series"),
-            models.Index(fields=["run"], name="cell_by_run"),
+            # All that counting by series and load needs, so that no row is read for it.
+            models.Index(
+                fields=["run", "series", "connections", "rate_rps"],
+                include=["trial_count"],
+                name="cell_by_run",
+            ),
+            models.Index(fields=["series", "run"], name="cell_by_series"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.server} at {self.connections or self.rate_rps}"
+        return f"{self.series.server} at {self.connections or self.rate_rps}"
 
 
 class Trial(models.Model):

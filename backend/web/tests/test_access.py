@@ -75,6 +75,7 @@ ROWS = {
     "upload": Row("/api/v1/uploads/{upload}", expected(404, 404, 200, 200, 200, 404)),
     "compare": Row("/api/v1/compare?run={run}", MEMBERS_API),
     "compare-csv": Row("/api/v1/compare.csv?run={run}", MEMBERS_API),
+    "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
