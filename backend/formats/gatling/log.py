@@ -1,0 +1,337 @@
+"""simulation.log as text: a record for every request, and for what users did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backend.formats.gatling.errors import by_class, error_class, is_check
+from backend.formats.logs import ahead, line_chunks
+from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.text import HEAD_BYTES, Source, is_prompt
+from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "gatling"
+LOG_MARKS = ("REQUEST", "RUN\t", "\tRUN\t", "ACTION\t")
+KINDS = ("RUN", "USER", "REQUEST", "GROUP", "ERROR", "ASSERTION", "SCENARIO", "ACTION")
+REQUESTS = ("REQUEST", "ACTION")
+STATUSES = ("OK", "KO")
+RESOLUTION_US = 1000
+MOST_CELLS = 16
+HEAD_LINES = 400
+# A request of a month is a damaged row.
+LONGEST_MS = 31 * 24 * 3600 * 1000
+# Texts of errors may hold anything: so many are told apart, the classes count all.
+MOST_TEXTS = 1000
+EXPECTED = "REQUEST, groups, name, start, end, OK or KO, message, with tabs between them"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which cells of a record are its kind and a request's figures; it is that of a version."""
+
+    kind: int
+    start: int
+    end: int
+    status: int
+    # Cells behind the message, which the test itself wrote.
+    has_extra: bool = False
+
+
+LAYOUTS = (
+    # Since 3.4; since 3.0 with the user's number; 2.2 and 2.3 with the scenario, too.
+    Layout(0, 3, 4, 5),
+    Layout(0, 4, 5, 6),
+    Layout(0, 5, 6, 7, has_extra=True),
+    # 2.0 and 2.1: first sent, last sent, first received, last received. 1.x in its own order.
+    Layout(2, 5, 8, 9, has_extra=True),
+    Layout(0, 4, 7, 8, has_extra=True),
+)
+
+
+def _kind(cells: Sequence[str]) -> str:
+    """What a record is of; "" for a line that is none."""
+    for at in (0, 2):
+        if len(cells) > max(at, 1) and cells[at] in KINDS:
+            return cells[at]
+    return ""
+
+
+def _layout(cells: Sequence[str]) -> Layout | None:
+    """The layout that a record of a request has; None for another line."""
+    return next((layout for layout in LAYOUTS if _fits(cells, layout)), None)
+
+
+def _fits(cells: Sequence[str], layout: Layout) -> bool:
+    return (
+        len(cells) > layout.status
+        and cells[layout.kind] in REQUESTS
+        and cells[layout.status] in STATUSES
+        and all(cells[at].isascii() and cells[at].isdigit() for at in (layout.start, layout.end))
+        and len(cells[layout.start]) < MOST_CELLS > len(cells[layout.end])
+        and 0 <= int(cells[layout.end]) - int(cells[layout.start]) <= LONGEST_MS
+        and (layout.has_extra or len(cells) <= layout.status + 2)
+    )
+
+
+def _is_run(cells: Sequence[str]) -> bool:
+    """Whether a record is of a run: with the time of its start."""
+    return _kind(cells) == "RUN" and any(len(cell) == 13 and cell.isdigit() for cell in cells)
+
+
+def tabbed(line: str) -> str:
+    """A line with the tabs that a paste made blanks, and without what a mail set before it."""
+    line = line.rstrip("\r").lstrip("> ")
+    words = line.split()
+    if "\t" in line or not words or words[0] not in REQUESTS:
+        return line.replace(" ", "\t") if words[:1] == ["USER"] and "\t" not in line else line
+    for at in range(3, len(words)):
+        if words[at] in STATUSES and words[at - 1].isdigit() and words[at - 2].isdigit():
+            figures, message = words[at - 2 : at + 1], " ".join(words[at + 1 :])
+            return "\t".join(["REQUEST", "", " ".join(words[1 : at - 2]), *figures, message])
+    return line
+
+
+def is_log(source: Source) -> bool:
+    """Whether this is a simulation.log as text."""
+    lines = source.text[:HEAD_BYTES].split("\n", HEAD_LINES)[:HEAD_LINES]
+    records = (tabbed(line).split("\t") for line in lines)
+    return any(_layout(cells) is not None or _is_run(cells) for cells in records)
+
+
+def read_log(source: Source) -> list[ParsedTrial | FormatError]:
+    """Every run in the log, which begins with its record RUN; raises FormatError."""
+    reader = _Reader()
+    for number, chunk in ahead(line_chunks(source)):
+        reader.add(number, chunk)
+    runs = [run for run in reader.runs if run.gathering.histogram.count]
+    if not runs:
+        raise FormatError("Gatling's log has no request.", tool=NAME, found="", expected=EXPECTED)
+    return [run.trial() for run in runs]
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.runs: list[_Run] = [_Run()]
+        self.layout: Layout | None = None
+        self.has_tabs: bool | None = None
+        # The kind of the record before a line; "" before the first.
+        self.before = ""
+
+    def add(self, number: int, chunk: bytes) -> None:
+        """Count the records of a chunk whose first line has this number."""
+        data = self._tabbed(chunk)
+        if not data.endswith(b"\n"):
+            if not self._is_whole(data):
+                self.runs[-1].is_cut = True
+                return
+            data += b"\n"
+        for start, piece in _pieces(number, data):
+            cells = piece.split(b"\n", 1)[0].decode(errors="replace").split("\t")
+            if _is_run(cells):
+                self._begin(cells)
+            self._count(start, piece)
+
+    def _tabbed(self, chunk: bytes) -> bytes:
+        if self.has_tabs is None:
+            self.has_tabs = chunk.startswith(tuple(f"{kind}\t".encode() for kind in KINDS))
+        if self.has_tabs:
+            return chunk.replace(b"\r\n", b"\n") if b"\r\n" in chunk else chunk
+        lines = chunk.decode(errors="replace").split("\n")
+        return "\n".join(tabbed(line) for line in lines).encode()
+
+    def _begin(self, cells: Sequence[str]) -> None:
+        if self.runs[-1].is_begun:
+            self.runs.append(_Run())
+            self.layout = None
+        self.runs[-1].is_begun = True
+        self.runs[-1].version = _version(cells)
+
+    def _is_whole(self, data: bytes) -> bool:
+        """Whether a last line without its line feed has nothing that may be cut off."""
+        cells = data.decode(errors="replace").split("\t")
+        if not data.strip() or is_prompt(cells[0]):
+            return True
+        if self.layout is None or _layout(cells) != self.layout:
+            return _kind(cells) == "USER" and len(cells[-1]) == 13 and cells[-1].isdigit()
+        message = cells[self.layout.status + 1 :]
+        return cells[self.layout.status] == "OK" or (
+            len(message) == 1 and message[0] in self.runs[-1].texts
+        )
+
+    def _count(self, number: int, piece: bytes) -> None:
+        lines = piece.decode(errors="replace").split("\n") if self.layout is None else []
+        layouts = (_layout(line.split("\t")) for line in lines)
+        self.layout = self.layout or next((found for found in layouts if found), None)
+        if self.layout is None:
+            self._refuse(number, piece)
+            return
+        rows, is_sound = _rows(piece, self.layout)
+        if not is_sound or not self.before:
+            self._refuse(number, piece)
+        self.runs[-1].count(rows)
+        if b"ERROR\t" in piece:
+            self.runs[-1].count_errors(piece)
+
+    def _refuse(self, number: int, piece: bytes) -> None:
+        """Refuse what is no record, behind the first one."""
+        for position, line in enumerate(piece.decode(errors="replace").split("\n")):
+            cells = line.split("\t")
+            kind = _kind(cells)
+            is_bad = self.layout is not None and not _fits(cells, self.layout)
+            # The text of an ERROR is written as it is, with its line feeds.
+            may_be = not line.strip() or is_prompt(line) or self.before in ("", "ERROR")
+            if (kind in REQUESTS and is_bad) or (not kind and not may_be):
+                raise _broken(number + position, line)
+            self.before = kind or self.before
+
+
+def _pieces(number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines of a chunk, a piece for each run, with the number of the first."""
+    begin = 0
+    while begin < len(data):
+        at = data.find(b"\nRUN\t", begin)
+        end = at + 1 if at >= 0 else len(data)
+        yield number, data[begin:end]
+        number += data.count(b"\n", begin, end) if end < len(data) else 0
+        begin = end
+
+
+def _rows(piece: bytes, layout: Layout) -> tuple[pl.DataFrame, bool]:
+    """The requests among the records, and whether every line is a sound record."""
+    import polars as pl
+
+    names = {"kind": layout.kind, "start": layout.start, "end": layout.end}
+    names |= {"status": layout.status, "message": layout.status + 1, "extra": layout.status + 2}
+    cells = pl.scan_csv(
+        piece,
+        separator="\t",
+        has_header=False,
+        quote_char=None,
+        encoding="utf8-lossy",
+        schema={str(at): pl.String for at in range(MOST_CELLS)},
+        truncate_ragged_lines=True,
+        missing_columns="insert",
+    )
+    frame = cells.select(pl.col(str(at)).alias(name) for name, at in names.items()).collect()
+    kind, status = pl.col("kind"), pl.col("status")
+    requests = (
+        frame.lazy()
+        .filter(kind.is_in(REQUESTS))
+        .with_columns(pl.col("start", "end").cast(pl.Int64, strict=False))
+    )
+    duration = pl.col("end") - pl.col("start")
+    sound = duration.is_between(0, LONGEST_MS) & status.is_in(STATUSES) & (pl.col("start") >= 0)
+    if not layout.has_extra:
+        sound &= pl.col("extra").is_null()
+    rows = requests.filter(sound.fill_null(value=False)).collect()
+    known = int(frame["kind"].is_in(KINDS).sum())
+    count = int(frame["kind"].is_in(REQUESTS).sum())
+    return rows, known == len(frame) and count == len(rows)
+
+
+class _Run:
+    def __init__(self) -> None:
+        self.gathering = Gathering()
+        self.version: str | None = None
+        self.is_begun = self.is_cut = False
+        self.samples = self.ok = 0
+        self.unknown = 0
+        self.texts: Counter[str] = Counter()
+        self.crashes: Counter[str] = Counter()
+        self.classes: Counter[str] = Counter()
+
+    def count(self, rows: pl.DataFrame) -> None:
+        """Count requests: start and end in ms, status OK or KO, message."""
+        import polars as pl
+
+        if not len(rows):
+            return
+        self.is_begun = True
+        ok = rows["status"] == "OK"
+        messages = rows["message"].fill_null("").str.strip_chars(" ")
+        failed = messages.filter(~ok).value_counts().rows()
+        answered = [text for text, _ in failed if is_check(text)]
+        responded = ok | messages.is_in(pl.Series(answered, dtype=pl.String).implode())
+        self._count_texts(dict(failed))
+        self.samples += len(rows)
+        self.ok += int(ok.sum())
+        start = rows["start"].to_numpy()
+        milliseconds = rows["end"].to_numpy() - start
+        self.gathering.add(
+            milliseconds * 1000,
+            start_s=start / 1000,
+            failed=~ok.to_numpy(),
+            responded=responded.to_numpy(),
+            # Gatling's own figures are of all requests.
+            timed=np.ones(len(rows), dtype=bool),
+        )
+
+    def count_errors(self, piece: bytes) -> None:
+        """Count what the test could not send, which is no request."""
+        for line in piece.split(b"\n"):
+            if line.startswith(b"ERROR\t"):
+                self.crashes[line.decode(errors="replace").split("\t")[1]] += 1
+
+    def _count_texts(self, failed: dict[str, int]) -> None:
+        for text, count in failed.items():
+            kind = error_class(text)
+            self.classes[kind] += count
+            self.unknown += count if kind == "other" and not is_check(text) else 0
+            if text in self.texts or len(self.texts) < MOST_TEXTS:
+                self.texts[text] += count
+
+    def trial(self) -> ParsedTrial:
+        times = self.gathering
+        low, high, mean = times.min_us, times.max_us, times.mean_us
+        return ParsedTrial(
+            tool=NAME,
+            tool_version=self.version,
+            loop=None,
+            elapsed_s=self._elapsed_s(),
+            requests_completed=None if self.unknown else times.completed,
+            requests_ok=self.ok,
+            errors=self._errors(),
+            tool_errors=self.texts + self.crashes,
+            latency=Latency(
+                mean_us=None if mean is None else round(mean, 3), min_us=low, max_us=high
+            ),
+            latency_origin="samples",
+            latency_resolution_us=RESOLUTION_US,
+            samples=self.samples,
+            histogram=times.histogram,
+            timeline=times.timeline(),
+            incomplete=self.is_cut,
+        )
+
+    def _errors(self) -> dict[str, int | None]:
+        counts = self.classes + Counter(other=self.crashes.total())
+        # No text of Gatling's stands for a failed write alone: none does not say there was none.
+        return {**by_class({}), **counts}
+
+    def _elapsed_s(self) -> float | None:
+        first, last = self.gathering.first_start_s, self.gathering.last_end_s
+        return None if first is None or last is None else round(last - first, 3)
+
+
+def _version(cells: Sequence[str]) -> str | None:
+    """The version in the record RUN; since 3.0, before it is the layout's."""
+    has_version = cells[0] == "RUN" and len(cells) == 6 and cells[5][:1].isdigit()
+    return cells[5] if has_version else None
+
+
+def _broken(line: int, found: str) -> FormatError:
+    return FormatError(
+        "Gatling's log has a line that is no record.",
+        tool=NAME,
+        line=line,
+        found=found,
+        expected=EXPECTED,
+    )
