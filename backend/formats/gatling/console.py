@@ -13,6 +13,7 @@ NAME = "gatling"
 GLOBAL, LIVE, ERRORS = "---- Global Information", "---- Requests --", "---- Errors"
 SECTION, BLOCK = "----", "====="
 COMPLETED = (" completed in ", "Simulation finished")
+REPORT = ("Parsing log file(s)", "Generating reports")
 RESOLUTION_US = 1000
 # Characters of an error's first line: of 80 columns, and of 120 since 3.13.4.
 ERROR_WIDTHS = (62, 99)
@@ -86,9 +87,8 @@ def _read_global(lines: Sequence[Line]) -> ParsedTrial:
 
 def _read_live(lines: Sequence[Line]) -> ParsedTrial:
     """The last block of a run without a report; it has counts only."""
-    end = next((line for line in lines if any(word in line.text for word in COMPLETED)), None)
     ends = [at for at, line in enumerate(lines) if line.text.startswith(BLOCK)]
-    if end is None or not ends:
+    if not ends or not _is_over(lines):
         raise _refused("cut off before the end of the simulation", _last(lines))
     rows = _rows(lines[: ends[0] + 1])
     _, ok, ko = _counts(rows.get("Global"), lines)
@@ -100,7 +100,17 @@ def _read_live(lines: Sequence[Line]) -> ParsedTrial:
         requests_ok=ok,
         errors=by_class(errors),
         tool_errors=errors,
+        # A report was to follow.
+        incomplete=any(line.text.startswith(REPORT) for line in lines),
     )
+
+
+def _is_over(lines: Sequence[Line]) -> bool:
+    """Whether the simulation ended: it is said, or no user of an open model is left."""
+    users = [line.words for line in lines if "done:" in line.text and "active:" in line.text]
+    idle = [words[:2] == ["waiting:", "0"] and words[3:5] == ["active:", "0"] for words in users]
+    is_said = any(word in line.text for line in lines for word in COMPLETED)
+    return is_said or (bool(idle) and all(idle))
 
 
 def _completed(total: int, ko: int, errors: Mapping[str, int] | None) -> int | None:

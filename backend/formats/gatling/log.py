@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 NAME = "gatling"
 LOG_MARKS = ("REQUEST", "RUN\t", "\tRUN\t", "ACTION\t")
 KINDS = ("RUN", "USER", "REQUEST", "GROUP", "ERROR", "ASSERTION", "SCENARIO", "ACTION")
+ENDS_WITH_KIND = f"(?:{'|'.join(KINDS)})$"
 REQUESTS = ("REQUEST", "ACTION")
 STATUSES = ("OK", "KO")
+RUN_CELL = b"RUN\t"
 RESOLUTION_US = 1000
-MOST_CELLS = 16
+MOST_DIGITS = 15
 HEAD_LINES = 400
 # A request of a month is a damaged row.
 LONGEST_MS = 31 * 24 * 3600 * 1000
@@ -75,9 +77,10 @@ def _fits(cells: Sequence[str], layout: Layout) -> bool:
         and cells[layout.kind] in REQUESTS
         and cells[layout.status] in STATUSES
         and all(cells[at].isascii() and cells[at].isdigit() for at in (layout.start, layout.end))
-        and len(cells[layout.start]) < MOST_CELLS > len(cells[layout.end])
+        and max(len(cells[layout.start]), len(cells[layout.end])) <= MOST_DIGITS
         and 0 <= int(cells[layout.end]) - int(cells[layout.start]) <= LONGEST_MS
         and (layout.has_extra or len(cells) <= layout.status + 2)
+        and not (layout.has_extra and "".join(cells[layout.status + 1 :][:1]).endswith(KINDS))
     )
 
 
@@ -90,12 +93,20 @@ def tabbed(line: str) -> str:
     """A line with the tabs that a paste made blanks, and without what a mail set before it."""
     line = line.rstrip("\r").lstrip("> ")
     words = line.split()
-    if "\t" in line or not words or words[0] not in REQUESTS:
-        return line.replace(" ", "\t") if words[:1] == ["USER"] and "\t" not in line else line
+    if "\t" in line or len(words) < 4:
+        return line
+    if words[0] == "RUN" and words[3].isdigit():
+        return "\t".join([*words[:4], " ".join(words[4:-1]), words[-1]])
+    if words[0] == "USER":
+        return "\t".join(words)
+    return _tabbed_request(line, words) if words[0] in REQUESTS else line
+
+
+def _tabbed_request(line: str, words: Sequence[str]) -> str:
     for at in range(3, len(words)):
         if words[at] in STATUSES and words[at - 1].isdigit() and words[at - 2].isdigit():
             figures, message = words[at - 2 : at + 1], " ".join(words[at + 1 :])
-            return "\t".join(["REQUEST", "", " ".join(words[1 : at - 2]), *figures, message])
+            return "\t".join([REQUESTS[0], "", " ".join(words[1 : at - 2]), *figures, message])
     return line
 
 
@@ -133,21 +144,35 @@ class _Reader:
                 self.runs[-1].is_cut = True
                 return
             data += b"\n"
-        for start, piece in _pieces(number, data):
-            cells = piece.split(b"\n", 1)[0].decode(errors="replace").split("\t")
-            if _is_run(cells):
-                self._begin(cells)
-            self._count(start, piece)
+        table = _Table(data, self._layout_of(data))
+        if table.has_run:
+            for start, piece in _pieces(number, data):
+                self._begin(piece)
+                self._count(start, piece, _Table(piece, self._layout_of(piece)))
+        else:
+            self._count(number, data, table)
 
     def _tabbed(self, chunk: bytes) -> bytes:
         if self.has_tabs is None:
             self.has_tabs = chunk.startswith(tuple(f"{kind}\t".encode() for kind in KINDS))
         if self.has_tabs:
-            return chunk.replace(b"\r\n", b"\n") if b"\r\n" in chunk else chunk
+            has_returns = chunk[: chunk.find(b"\n")].endswith(b"\r")
+            return chunk.replace(b"\r\n", b"\n") if has_returns else chunk
         lines = chunk.decode(errors="replace").split("\n")
         return "\n".join(tabbed(line) for line in lines).encode()
 
-    def _begin(self, cells: Sequence[str]) -> None:
+    def _layout_of(self, data: bytes) -> Layout | None:
+        if self.layout is None:
+            lines = data.decode(errors="replace").split("\n")
+            layouts = (_layout(line.split("\t")) for line in lines)
+            self.layout = next((layout for layout in layouts if layout), None)
+        return self.layout
+
+    def _begin(self, piece: bytes) -> None:
+        """Begin a run where the first line is the record of one."""
+        cells = piece.split(b"\n", 1)[0].decode(errors="replace").split("\t")
+        if not _is_run(cells):
+            return
         if self.runs[-1].is_begun:
             self.runs.append(_Run())
             self.layout = None
@@ -166,18 +191,13 @@ class _Reader:
             len(message) == 1 and message[0] in self.runs[-1].texts
         )
 
-    def _count(self, number: int, piece: bytes) -> None:
-        lines = piece.decode(errors="replace").split("\n") if self.layout is None else []
-        layouts = (_layout(line.split("\t")) for line in lines)
-        self.layout = self.layout or next((found for found in layouts if found), None)
-        if self.layout is None:
+    def _count(self, number: int, piece: bytes, table: _Table) -> None:
+        if table.is_sound:
+            self.before = REQUESTS[0]
+        else:
             self._refuse(number, piece)
-            return
-        rows, is_sound = _rows(piece, self.layout)
-        if not is_sound or not self.before:
-            self._refuse(number, piece)
-        self.runs[-1].count(rows)
-        if b"ERROR\t" in piece:
+        self.runs[-1].count(table.rows)
+        if table.has_errors:
             self.runs[-1].count_errors(piece)
 
     def _refuse(self, number: int, piece: bytes) -> None:
@@ -195,46 +215,68 @@ class _Reader:
 
 def _pieces(number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines of a chunk, a piece for each run, with the number of the first."""
-    begin = 0
-    while begin < len(data):
-        at = data.find(b"\nRUN\t", begin)
-        end = at + 1 if at >= 0 else len(data)
-        yield number, data[begin:end]
-        number += data.count(b"\n", begin, end) if end < len(data) else 0
-        begin = end
+    begin, at = 0, data.find(RUN_CELL, 1)
+    while at >= 0:
+        first = data.rfind(b"\n", 0, at) + 1
+        line = data[first : data.find(b"\n", at)].decode(errors="replace")
+        if first > begin and _is_run(line.split("\t")):
+            yield number, data[begin:first]
+            number += data.count(b"\n", begin, first)
+            begin = first
+        at = data.find(RUN_CELL, at + 1)
+    yield number, data[begin:]
 
 
-def _rows(piece: bytes, layout: Layout) -> tuple[pl.DataFrame, bool]:
-    """The requests among the records, and whether every line is a sound record."""
-    import polars as pl
+class _Table:
+    """The records of a piece of the log, by their cells."""
 
-    names = {"kind": layout.kind, "start": layout.start, "end": layout.end}
-    names |= {"status": layout.status, "message": layout.status + 1, "extra": layout.status + 2}
-    cells = pl.scan_csv(
-        piece,
-        separator="\t",
-        has_header=False,
-        quote_char=None,
-        encoding="utf8-lossy",
-        schema={str(at): pl.String for at in range(MOST_CELLS)},
-        truncate_ragged_lines=True,
-        missing_columns="insert",
-    )
-    frame = cells.select(pl.col(str(at)).alias(name) for name, at in names.items()).collect()
-    kind, status = pl.col("kind"), pl.col("status")
-    requests = (
-        frame.lazy()
-        .filter(kind.is_in(REQUESTS))
-        .with_columns(pl.col("start", "end").cast(pl.Int64, strict=False))
-    )
-    duration = pl.col("end") - pl.col("start")
-    sound = duration.is_between(0, LONGEST_MS) & status.is_in(STATUSES) & (pl.col("start") >= 0)
-    if not layout.has_extra:
-        sound &= pl.col("extra").is_null()
-    rows = requests.filter(sound.fill_null(value=False)).collect()
-    known = int(frame["kind"].is_in(KINDS).sum())
-    count = int(frame["kind"].is_in(REQUESTS).sum())
-    return rows, known == len(frame) and count == len(rows)
+    def __init__(self, piece: bytes, layout: Layout | None) -> None:
+        # A piece without a request is of any layout.
+        self.layout = layout or LAYOUTS[0]
+        frame = self._frame(piece)
+        kinds = frame["kind"]
+        self.has_run = bool((kinds == "RUN").any())
+        self.has_errors = bool((kinds == "ERROR").any())
+        requests = frame.filter(kinds.is_in(REQUESTS))
+        self.rows = self._sound(requests)
+        self.is_sound = kinds.is_in(KINDS).sum() == len(frame) and len(self.rows) == len(requests)
+
+    def _frame(self, piece: bytes) -> pl.DataFrame:
+        """The kind of each record, and a request's start and end in ms, status and message."""
+        import polars as pl
+
+        layout = self.layout
+        names = {"kind": layout.kind, "start": layout.start, "end": layout.end}
+        behind = ("status", "message", "extra", "more")
+        names |= {name: layout.status + at for at, name in enumerate(behind)}
+        times = (layout.start, layout.end)
+        cells = pl.scan_csv(
+            piece,
+            separator="\t",
+            has_header=False,
+            quote_char=None,
+            encoding="utf8-lossy",
+            schema={
+                str(at): pl.Int64 if at in times else pl.String for at in range(layout.status + 4)
+            },
+            # Other records have other cells there, and fewer or more.
+            ignore_errors=True,
+            truncate_ragged_lines=True,
+            missing_columns="insert",
+        )
+        return cells.select(pl.col(str(at)).alias(name) for name, at in names.items()).collect()
+
+    def _sound(self, requests: pl.DataFrame) -> pl.DataFrame:
+        duration = requests["end"] - requests["start"]
+        sound = duration.is_between(0, LONGEST_MS) & requests["status"].is_in(STATUSES)
+        sound &= requests["start"] >= 0
+        if self.layout.has_extra:
+            # Of two rows that ran into one, the message ends with the kind of the second.
+            sound &= ~requests["message"].str.contains(ENDS_WITH_KIND).fill_null(value=False)
+        else:
+            # An empty cell is null, too: of two rows that ran into one, the next is not empty.
+            sound &= requests["extra"].is_null() & requests["more"].is_null()
+        return requests.filter(sound.fill_null(value=False))
 
 
 class _Run:
