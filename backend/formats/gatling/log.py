@@ -262,6 +262,7 @@ class _Table:
             # Other records have other cells there, and fewer or more.
             ignore_errors=True,
             truncate_ragged_lines=True,
+            extra_columns="ignore",
             missing_columns="insert",
         )
         return cells.select(pl.col(str(at)).alias(name) for name, at in names.items()).collect()

@@ -127,6 +127,11 @@ def test_a_log_has_a_histogram_and_a_timeline():
     assert [(part.completed, part.failed) for part in trial.timeline] == [(3, 1)]
 
 
+def test_a_first_record_with_cells_too_many_is_no_fault_of_the_others():
+    (trial,) = read("x\t" * 30 + "\n" + RUN + OK)
+    assert trial.samples == 1
+
+
 def test_what_could_not_be_sent_is_no_request():
     (trial,) = read(RUN + OK + f"ERROR\tFailed to build it: no x\n behind it\t{AT}\n" + OK)
     assert (trial.samples, trial.requests_completed, trial.errors["other"]) == (2, 2, 1)
