@@ -19,7 +19,8 @@ from backend.formats.gatling.binary import claims_binary as claims_binary
 from backend.formats.gatling.binary import refusal
 from backend.formats.gatling.console import find_runs, is_console, read_run
 from backend.formats.gatling.document import MARK, is_stats, read_stats, stats_in
-from backend.formats.gatling.log import LOG_MARKS, is_log, read_log
+from backend.formats.gatling.log import is_log, read_log
+from backend.formats.gatling.records import LOG_MARKS
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import Source
 from backend.formats.together import joined

@@ -24,11 +24,10 @@ def stats_in(source: Source) -> list[Document]:
     """The documents that are statistics, also broken ones."""
     if MARK not in source.text:
         return []
-    return [
-        document
-        for document in source.documents
-        if document.value is None or _totals(document.value) is not None
-    ]
+    found = [document for document in source.documents if _totals(document.value) is not None]
+    # Of one that is broken, parts may be broken documents, too.
+    broken = [document for document in source.documents if document.value is None]
+    return sorted(found + broken[:1], key=lambda document: document.line)
 
 
 def is_stats(source: Source) -> bool:

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backend.formats.gatling.errors import by_class, error_class, is_check
+from backend.formats.gatling.records import (
+    ENDS_WITH_KIND,
+    EXPECTED,
+    KINDS,
+    LAYOUTS,
+    LONGEST_MS,
+    REQUESTS,
+    STATUSES,
+    Layout,
+    fits,
+    is_run,
+    kind_of,
+    layout_of,
+    tabbed,
+    version_of,
+)
 from backend.formats.logs import ahead, line_chunks
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.text import HEAD_BYTES, Source, is_prompt
@@ -19,102 +34,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "gatling"
-LOG_MARKS = ("REQUEST", "RUN\t", "\tRUN\t", "ACTION\t")
-KINDS = ("RUN", "USER", "REQUEST", "GROUP", "ERROR", "ASSERTION", "SCENARIO", "ACTION")
-ENDS_WITH_KIND = f"(?:{'|'.join(KINDS)})$"
-REQUESTS = ("REQUEST", "ACTION")
-STATUSES = ("OK", "KO")
 RUN_CELL = b"RUN\t"
 RESOLUTION_US = 1000
-MOST_DIGITS = 15
 HEAD_LINES = 400
-# A request of a month is a damaged row.
-LONGEST_MS = 31 * 24 * 3600 * 1000
 # Texts of errors may hold anything: so many are told apart, the classes count all.
 MOST_TEXTS = 1000
-EXPECTED = "REQUEST, groups, name, start, end, OK or KO, message, with tabs between them"
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Which cells of a record are its kind and a request's figures; it is that of a version."""
-
-    kind: int
-    start: int
-    end: int
-    status: int
-    # Cells behind the message, which the test itself wrote.
-    has_extra: bool = False
-
-
-LAYOUTS = (
-    # Since 3.4; since 3.0 with the user's number; 2.2 and 2.3 with the scenario, too.
-    Layout(0, 3, 4, 5),
-    Layout(0, 4, 5, 6),
-    Layout(0, 5, 6, 7, has_extra=True),
-    # 2.0 and 2.1: first sent, last sent, first received, last received. 1.x in its own order.
-    Layout(2, 5, 8, 9, has_extra=True),
-    Layout(0, 4, 7, 8, has_extra=True),
-)
-
-
-def _kind(cells: Sequence[str]) -> str:
-    """What a record is of; "" for a line that is none."""
-    for at in (0, 2):
-        if len(cells) > max(at, 1) and cells[at] in KINDS:
-            return cells[at]
-    return ""
-
-
-def _layout(cells: Sequence[str]) -> Layout | None:
-    """The layout that a record of a request has; None for another line."""
-    return next((layout for layout in LAYOUTS if _fits(cells, layout)), None)
-
-
-def _fits(cells: Sequence[str], layout: Layout) -> bool:
-    return (
-        len(cells) > layout.status
-        and cells[layout.kind] in REQUESTS
-        and cells[layout.status] in STATUSES
-        and all(cells[at].isascii() and cells[at].isdigit() for at in (layout.start, layout.end))
-        and max(len(cells[layout.start]), len(cells[layout.end])) <= MOST_DIGITS
-        and 0 <= int(cells[layout.end]) - int(cells[layout.start]) <= LONGEST_MS
-        and (layout.has_extra or len(cells) <= layout.status + 2)
-        and not (layout.has_extra and "".join(cells[layout.status + 1 :][:1]).endswith(KINDS))
-    )
-
-
-def _is_run(cells: Sequence[str]) -> bool:
-    """Whether a record is of a run: with the time of its start."""
-    return _kind(cells) == "RUN" and any(len(cell) == 13 and cell.isdigit() for cell in cells)
-
-
-def tabbed(line: str) -> str:
-    """A line with the tabs that a paste made blanks, and without what a mail set before it."""
-    line = line.rstrip("\r").lstrip("> ")
-    words = line.split()
-    if "\t" in line or len(words) < 4:
-        return line
-    if words[0] == "RUN" and words[3].isdigit():
-        return "\t".join([*words[:4], " ".join(words[4:-1]), words[-1]])
-    if words[0] == "USER":
-        return "\t".join(words)
-    return _tabbed_request(line, words) if words[0] in REQUESTS else line
-
-
-def _tabbed_request(line: str, words: Sequence[str]) -> str:
-    for at in range(3, len(words)):
-        if words[at] in STATUSES and words[at - 1].isdigit() and words[at - 2].isdigit():
-            figures, message = words[at - 2 : at + 1], " ".join(words[at + 1 :])
-            return "\t".join([REQUESTS[0], "", " ".join(words[1 : at - 2]), *figures, message])
-    return line
 
 
 def is_log(source: Source) -> bool:
     """Whether this is a simulation.log as text."""
     lines = source.text[:HEAD_BYTES].split("\n", HEAD_LINES)[:HEAD_LINES]
     records = (tabbed(line).split("\t") for line in lines)
-    return any(_layout(cells) is not None or _is_run(cells) for cells in records)
+    return any(layout_of(cells) is not None or is_run(cells) for cells in records)
 
 
 def read_log(source: Source) -> list[ParsedTrial | FormatError]:
@@ -164,28 +95,28 @@ class _Reader:
     def _layout_of(self, data: bytes) -> Layout | None:
         if self.layout is None:
             lines = data.decode(errors="replace").split("\n")
-            layouts = (_layout(line.split("\t")) for line in lines)
+            layouts = (layout_of(line.split("\t")) for line in lines)
             self.layout = next((layout for layout in layouts if layout), None)
         return self.layout
 
     def _begin(self, piece: bytes) -> None:
         """Begin a run where the first line is the record of one."""
         cells = piece.split(b"\n", 1)[0].decode(errors="replace").split("\t")
-        if not _is_run(cells):
+        if not is_run(cells):
             return
         if self.runs[-1].is_begun:
             self.runs.append(_Run())
             self.layout = None
         self.runs[-1].is_begun = True
-        self.runs[-1].version = _version(cells)
+        self.runs[-1].version = version_of(cells)
 
     def _is_whole(self, data: bytes) -> bool:
         """Whether a last line without its line feed has nothing that may be cut off."""
         cells = data.decode(errors="replace").split("\t")
         if not data.strip() or is_prompt(cells[0]):
             return True
-        if self.layout is None or _layout(cells) != self.layout:
-            return _kind(cells) == "USER" and len(cells[-1]) == 13 and cells[-1].isdigit()
+        if self.layout is None or layout_of(cells) != self.layout:
+            return kind_of(cells) == "USER" and len(cells[-1]) == 13 and cells[-1].isdigit()
         message = cells[self.layout.status + 1 :]
         return cells[self.layout.status] == "OK" or (
             len(message) == 1 and message[0] in self.runs[-1].texts
@@ -204,8 +135,8 @@ class _Reader:
         """Refuse what is no record, behind the first one."""
         for position, line in enumerate(piece.decode(errors="replace").split("\n")):
             cells = line.split("\t")
-            kind = _kind(cells)
-            is_bad = self.layout is not None and not _fits(cells, self.layout)
+            kind = kind_of(cells)
+            is_bad = self.layout is not None and not fits(cells, self.layout)
             # The text of an ERROR is written as it is, with its line feeds.
             may_be = not line.strip() or is_prompt(line) or self.before in ("", "ERROR")
             if (kind in REQUESTS and is_bad) or (not kind and not may_be):
@@ -219,7 +150,7 @@ def _pieces(number: int, data: bytes) -> Iterator[tuple[int, bytes]]:
     while at >= 0:
         first = data.rfind(b"\n", 0, at) + 1
         line = data[first : data.find(b"\n", at)].decode(errors="replace")
-        if first > begin and _is_run(line.split("\t")):
+        if first > begin and is_run(line.split("\t")):
             yield number, data[begin:first]
             number += data.count(b"\n", begin, first)
             begin = first
@@ -362,12 +293,6 @@ class _Run:
     def _elapsed_s(self) -> float | None:
         first, last = self.gathering.first_start_s, self.gathering.last_end_s
         return None if first is None or last is None else round(last - first, 3)
-
-
-def _version(cells: Sequence[str]) -> str | None:
-    """The version in the record RUN; since 3.0, before it is the layout's."""
-    has_version = cells[0] == "RUN" and len(cells) == 6 and cells[5][:1].isdigit()
-    return cells[5] if has_version else None
 
 
 def _broken(line: int, found: str) -> FormatError:

@@ -50,6 +50,12 @@ def test_statistics_that_were_cut_off_are_refused():
             read(raw[:cut])
 
 
+def test_statistics_that_were_cut_off_are_one_refusal():
+    raw = capture("own-3.11-groups/stats.json")
+    with pytest.raises(FormatError, match="damaged or cut off"):
+        read(raw[:6000])
+
+
 def test_the_global_statistics_alone_are_read():
     text = capture("open-40rps-3s/stats.json").decode()
     inner = text[text.index('"stats": {') + 9 : text.index(',\n"contents"')]
@@ -63,9 +69,13 @@ def test_counts_that_do_not_add_up_are_refused():
             read(raw)
 
 
+CASES = ("open-20rps-2s-refused", "own-3.11-groups")
+
+
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["stdout", "simulation.log"])
-def test_a_paste_says_what_the_file_says(name):
-    raw = capture(f"open-20rps-2s-refused/{name}")
+def test_a_paste_says_what_the_file_says(case, name):
+    raw = capture(f"{case}/{name}")
     lines = raw.split(b"\n")
     whole = [entry.as_contract() for entry in read(raw)]
     for paste in (
