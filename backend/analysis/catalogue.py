@@ -13,12 +13,35 @@ from dataclasses import dataclass
 
 from backend.accounts.models import Workspace
 from backend.analysis.facts import HostFact, SeriesFact, ServerFact, WorkloadFact, slug_of
+from backend.analysis.fields import Field, known_as, texts_of
 from backend.runs.models import Host, Series, Server, Workload
 
 MAX_SERIES_KNOWN = 50_000
 MAX_KEPT = 32
 
-_kept: dict[tuple[uuid.UUID, int], tuple[SeriesFact, ...]] = {}
+
+class Catalogue:
+    """The series of one workspace, with what a link may call the values of their fields."""
+
+    def __init__(self, series: Iterable[SeriesFact]) -> None:
+        self.series = tuple(series)
+        self._spellings: dict[str, list[frozenset[str]]] = {}
+        self._texts: dict[str, list[tuple[str, ...]]] = {}
+
+    def spellings(self, field: Field) -> list[frozenset[str]]:
+        """For each series every spelling that means its value of the field."""
+        if field.id not in self._spellings:
+            self._spellings[field.id] = [known_as(field, one) for one in self.series]
+        return self._spellings[field.id]
+
+    def texts(self, field: Field) -> list[tuple[str, ...]]:
+        """For each series its values of the field, spelled in one way."""
+        if field.id not in self._texts:
+            self._texts[field.id] = [texts_of(field, one) for one in self.series]
+        return self._texts[field.id]
+
+
+_kept: dict[tuple[uuid.UUID, int], Catalogue] = {}
 _lock = threading.Lock()
 
 
@@ -41,12 +64,12 @@ def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list
     return [Tenant(*row) for row in rows.values_list(*names)]
 
 
-def series_of(tenant: Tenant) -> tuple[SeriesFact, ...]:
+def catalogue_of(tenant: Tenant) -> Catalogue:
     """Every series of a workspace."""
     key = tenant.id, tenant.data_version
     if (known := _kept.get(key)) is not None:
         return known
-    fresh = tuple(_load(tenant.id))
+    fresh = Catalogue(_load(tenant.id))
     with _lock:
         _kept[key] = fresh
         for old in list(_kept)[: max(0, len(_kept) - MAX_KEPT)]:

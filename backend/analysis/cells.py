@@ -30,9 +30,9 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from backend.analysis.catalogue import Tenant, series_of, tenants
+from backend.analysis.catalogue import Catalogue, Tenant, catalogue_of, tenants
 from backend.analysis.facts import CellFact, RunFact, SeriesFact, TrialFact
-from backend.analysis.fields import FIELDS, UNKNOWN, known_as
+from backend.analysis.fields import FIELDS, UNKNOWN
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.runs.models import Cell, Run, Trial
@@ -60,6 +60,7 @@ class Selection:
     """What a query selects: of all series of the reader some, and conditions on cells and runs."""
 
     tenants: tuple[Tenant, ...]
+    catalogues: tuple[Catalogue, ...]
     series: Mapping[uuid.UUID, SeriesFact]
     # Whether `series` are fewer than all that the reader has.
     narrowed: bool
@@ -86,24 +87,30 @@ def select(
 ) -> Selection:
     """What `query` selects among the workspaces a reader may see, but for the filter `without`."""
     theirs = tenants(workspace_ids, query.workspace)
-    every = [one for tenant in theirs for one in series_of(tenant)]
+    catalogues = tuple(catalogue_of(tenant) for tenant in theirs)
     asked = {
-        name: set(values)
+        name: frozenset(values)
         for name in FILTERS
         if name != without and (values := getattr(query, name)) and FIELDS[name].level == "series"
     }
-    chosen = {one.id: one for one in every if _fits(one, asked)}
+    chosen = {one.id: one for catalogue in catalogues for one in _chosen(catalogue, asked)}
     return Selection(
         tenants=tuple(theirs),
+        catalogues=catalogues,
         series=chosen,
-        narrowed=len(chosen) < len(every),
+        narrowed=len(chosen) < sum(len(catalogue.series) for catalogue in catalogues),
         load=_load_filter(query, without),
         runs=_run_filter(query, without),
     )
 
 
-def _fits(series: SeriesFact, asked: Mapping[str, set[str]]) -> bool:
-    return all(wanted & known_as(FIELDS[name], series) for name, wanted in asked.items())
+def _chosen(catalogue: Catalogue, asked: Mapping[str, frozenset[str]]) -> Sequence[SeriesFact]:
+    """The series of a catalogue that every filter leaves."""
+    left = list(range(len(catalogue.series)))
+    for name, wanted in asked.items():
+        spellings = catalogue.spellings(FIELDS[name])
+        left = [number for number in left if not wanted.isdisjoint(spellings[number])]
+    return [catalogue.series[number] for number in left]
 
 
 def _load_filter(query: CompareQuery, without: str | None) -> Q:

@@ -8,56 +8,44 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from django.db.models import Count, Sum
-from numpy.typing import NDArray
+from django.db import connection
 
+from backend.analysis.catalogue import Catalogue
 from backend.analysis.cells import Selection, require_runs, select
-from backend.analysis.facts import SeriesFact
-from backend.analysis.fields import FIELDS, UNKNOWN, Field, known_as, number_text, text_of
+from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.analysis.series import natural
-from backend.runs.models import Cell
 from backend.runs.moment import one_moment
+
+# A catalogue, and the trials of its series by their positions.
+Listed = tuple[Catalogue, list[tuple[int, int]]]
 
 MAX_VALUES = 100
 # Runs are listed on their own page.
 FACETS = tuple(name for name in FILTERS if name != "run")
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
+_COLUMNS = {"connections": "connections", "rate": "rate_rps"}
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """Cells and trials by series and load, over the selected runs: columns of one length."""
+class Counts:
+    """Trials by series under the filters on runs and loads; by load under those on runs and
+    series; by run under those on series and loads. And the cells that every filter leaves."""
 
-    every: tuple[SeriesFact, ...]
-    # Positions in `every`, and in the loads below.
-    series: Integers
-    loads: Mapping[str, Loads]
-    cells: Integers
-    trials: Integers
+    series: Mapping[uuid.UUID, int]
+    loads: Mapping[tuple[float | None, float | None], int]
+    runs: Mapping[uuid.UUID, int]
+    cells: int
+    trials: int
+    runs_left: int
 
-    def coded(self, field: Field) -> Coded:
-        """The values of a field, and which rows have each."""
-        if field.level == "load":
-            return Coded(self.loads[field.id].texts, [(self.loads[field.id].codes, None)])
-        return _coded(field, self.every, self.series)
-
-    def fits(self, name: str, wanted: Sequence[str]) -> Booleans:
-        """Which rows a filter leaves."""
-        if FIELDS[name].level == "load":
-            texts, positions = self.loads[name].texts, self.loads[name].codes
-            fit = [text in wanted for text in texts]
-        else:
-            asked, positions = set(wanted), self.series
-            fit = [bool(asked & known_as(FIELDS[name], one)) for one in self.every]
-        found: Booleans = np.array(fit, dtype=bool)[positions]
-        return found
+    def of(self, catalogue: Catalogue) -> list[tuple[int, int]]:
+        """Positions in the catalogue with the trials of each series that is there."""
+        found = ((number, self.series.get(one.id)) for number, one in enumerate(catalogue.series))
+        return [(number, trials) for number, trials in found if trials is not None]
 
 
 def facets(
@@ -68,160 +56,153 @@ def facets(
     Raises NotVisible for a run that does not exist or is not theirs.
     """
     with one_moment():
-        selection = select(CompareQuery(**_run_level(query)), workspace_ids)
+        selection = select(query, workspace_ids)
         require_runs(query, selection)
-        counted = _counted(selection)
-        misses = {
-            name: ~counted.fits(name, wanted)
-            for name in FILTERS
-            if FIELDS[name].level != "run" and (wanted := getattr(query, name))
-        }
-        fields = [
-            _field(
-                FIELDS[name], query, _counts(FIELDS[name], counted, misses, query, workspace_ids)
-            )
-            for name in only
-        ]
-        runs = _run_count(query, workspace_ids)
-    whole = _without(misses, None, len(counted.series))
-    return {
-        "total": {
-            "cells": int(counted.cells[whole].sum()),
-            "trials": int(counted.trials[whole].sum()),
-            "runs": runs,
-        },
-        "fields": fields,
-    }
+        labels = dict(_unlabelled(query, selection).values_list("pk", "labels"))
+        counts = _count(query, selection, list(labels))
+    listed = [(catalogue, counts.of(catalogue)) for catalogue in selection.catalogues]
+    fields = [_field(FIELDS[name], query, listed, counts, labels) for name in only]
+    total = {"cells": counts.cells, "trials": counts.trials, "runs": counts.runs_left}
+    return {"total": total, "fields": fields}
 
 
-def _run_level(query: CompareQuery) -> dict[str, Any]:
-    names = ("run", "label", "since", "until", "workspace")
-    return {name: getattr(query, name) for name in names}
+def _unlabelled(query: CompareQuery, selection: Selection) -> Any:
+    """The runs that every filter on runs leaves but the one on labels."""
+    if not query.label:
+        return selection.chosen_runs()
+    return select(query, selection.workspace_ids, without="label").chosen_runs()
 
 
-def _counted(selection: Selection) -> Counted:
-    """One row for each series and load, out of the index alone."""
-    rows = (
-        Cell.objects.filter(run_id__in=selection.chosen_runs().values("pk"))
-        .values_list("series_id", "connections", "rate_rps")
-        .annotate(found=Count("pk"), counted=Sum("trial_count"))
+# One pass over the index that holds all it needs.
+_COUNT = """
+SELECT series_id, connections, rate_rps, run_id,
+       GROUPING(series_id), GROUPING(run_id),
+       coalesce(sum(trial_count) FILTER (WHERE {run} AND {load}), 0),
+       coalesce(sum(trial_count) FILTER (WHERE {run} AND {series}), 0),
+       coalesce(sum(trial_count) FILTER (WHERE {load} AND {series}), 0),
+       coalesce(sum(trial_count) FILTER (WHERE {run} AND {load} AND {series}), 0),
+       count(*) FILTER (WHERE {run} AND {load} AND {series})
+FROM runs_cell
+WHERE run_id = ANY(%(runs)s)
+GROUP BY GROUPING SETS ((series_id), (connections, rate_rps), (run_id))
+"""
+
+
+def _count(query: CompareQuery, selection: Selection, run_ids: list[uuid.UUID]) -> Counts:
+    labelled = list(selection.chosen_runs().values_list("pk", flat=True)) if query.label else None
+    chosen = list(selection.series) if selection.narrowed else None
+    load, values = _load_condition(query)
+    statement = _COUNT.format(
+        run="TRUE" if labelled is None else "run_id = ANY(%(labelled)s)",
+        series="TRUE" if chosen is None else "series_id = ANY(%(chosen)s)",
+        load=load,
     )
-    every = tuple(selection.series.values())
-    position = {one.id: number for number, one in enumerate(every)}
-    known = [row for row in rows if row[0] in position]
-    series, connections, rates, cells, trials = zip(*known, strict=True) if known else ((),) * 5
-    return Counted(
-        every=every,
-        series=np.array([position[one] for one in series], dtype=np.int64),
-        loads={"connections": Loads.of(connections), "rate": Loads.of(rates)},
-        cells=np.array(cells, dtype=np.int64),
-        trials=np.array(trials, dtype=np.int64),
-    )
+    with connection.cursor() as cursor:
+        given = {"runs": run_ids, "labelled": labelled, "chosen": chosen, **values}
+        cursor.execute(statement, given)
+        return _counts(cursor.fetchall())
 
 
-@dataclass(frozen=True, slots=True)
-class Loads:
-    """The load of each row, as a position in the texts of all loads."""
-
-    texts: tuple[str, ...]
-    codes: Integers
-
-    @classmethod
-    def of(cls, loads: Sequence[float | None]) -> Loads:
-        kinds = {load: number for number, load in enumerate(dict.fromkeys(loads))}
-        texts = [UNKNOWN if load is None else number_text(float(load)) for load in kinds]
-        return cls(tuple(texts), np.array([kinds[load] for load in loads], dtype=np.int64))
+def _load_condition(query: CompareQuery) -> tuple[str, dict[str, list[float]]]:
+    """The filters on the loads as SQL, out of our own names; the values as parameters."""
+    conditions, values = ["TRUE"], {}
+    for name, column in _COLUMNS.items():
+        if wanted := getattr(query, name):
+            values[name] = [float(value) for value in wanted if value != UNKNOWN]
+            unknown = f" OR {column} IS NULL" if UNKNOWN in wanted else ""
+            conditions.append(f"({column} = ANY(%({name})s){unknown})")
+    return " AND ".join(conditions), values
 
 
-@dataclass(frozen=True, slots=True)
-class Coded:
-    """Values of a field; `parts` give for rows (all where None) the position of a value each.
-
-    A field with several values a row, as settings are, has several parts.
-    """
-
-    texts: tuple[str, ...]
-    parts: Sequence[tuple[Integers, Booleans | None]]
-
-    def counts(self, trials: Integers, fits: Booleans) -> dict[str, int]:
-        total = np.zeros(len(self.texts))
-        for codes, has in self.parts:
-            counted = np.where(fits if has is None else fits & has, trials, 0)
-            total += np.bincount(codes, weights=counted, minlength=len(self.texts))
-        return dict(zip(self.texts, total.astype(int).tolist(), strict=True))
-
-
-def _coded(field: Field, every: Sequence[SeriesFact], positions: Integers) -> Coded:
-    """The values of a field of the series, for rows at these positions."""
-    kinds: dict[str, int] = {}
-    listed = [_texts(field, one) for one in every]
-    present = set(positions.tolist())
-    parts = []
-    for depth in range(max((len(texts) for texts in listed), default=0)):
-        codes = np.zeros(len(every), dtype=np.int64)
-        has = np.zeros(len(every), dtype=bool)
-        for number, texts in enumerate(listed):
-            if depth < len(texts) and number in present:
-                codes[number] = kinds.setdefault(texts[depth], len(kinds))
-                has[number] = True
-        parts.append((codes[positions], has[positions]))
-    return Coded(tuple(kinds), parts)
+def _counts(rows: Iterable[Sequence[Any]]) -> Counts:
+    series, loads, runs = {}, {}, {}
+    cells = trials = left = 0
+    for (
+        id_,
+        connections,
+        rate,
+        run,
+        no_series,
+        no_run,
+        of_series,
+        of_load,
+        of_run,
+        whole,
+        n,
+    ) in rows:
+        if not no_series:
+            series[id_] = int(of_series)
+        elif not no_run:
+            runs[run] = int(of_run)
+            cells, trials, left = cells + n, trials + int(whole), left + bool(n)
+        else:
+            loads[(connections, rate)] = int(of_load)
+    return Counts(series, loads, runs, cells, trials, left)
 
 
-def _texts(field: Field, series: SeriesFact) -> list[str]:
-    return [UNKNOWN if value is None else text_of(value) for value in field.values(series)]
-
-
-def _without(misses: Mapping[str, Booleans], name: str | None, rows: int) -> Booleans:
-    """The rows that all filters but this one leave."""
-    left: Booleans = np.ones(rows, dtype=bool)
-    for other, missed in misses.items():
-        if other != name:
-            left &= ~missed
-    return left
-
-
-def _counts(
+def _field(
     field: Field,
-    counted: Counted,
-    misses: Mapping[str, Booleans],
     query: CompareQuery,
-    workspace_ids: Sequence[uuid.UUID],
-) -> Mapping[str, int]:
+    listed: Sequence[Listed],
+    counts: Counts,
+    labels: Mapping[uuid.UUID, Mapping[str, Any]],
+) -> dict[str, Any]:
     if field.id == "label":
-        return _labels(query, workspace_ids)
-    fits = _without(misses, field.id, len(counted.series))
-    return counted.coded(field).counts(counted.trials, fits)
-
-
-def _field(field: Field, query: CompareQuery, counts: Mapping[str, int]) -> dict[str, Any]:
+        found = _by_label(counts, labels)
+    elif field.level == "load":
+        found = _by_load(field, query, counts)
+    else:
+        found = _by_series(field, query, listed)
     chosen = set(getattr(query, field.id))
-    ranked = sorted(counts, key=lambda value: (value not in chosen, natural(value)))
+    ranked = sorted(found, key=lambda value: (value not in chosen, natural(value)))
     values = [
-        {"value": value, "label": value, "count": counts[value], "chosen": value in chosen}
+        {"value": value, "label": value, "count": found[value], "chosen": value in chosen}
         for value in ranked[:MAX_VALUES]
     ]
     more = max(0, len(ranked) - MAX_VALUES)
     return {"id": field.id, "label": field.label, "values": values, "more": more}
 
 
-def _labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Mapping[str, int]:
-    """Trials by label; those of the runs that the label filter leaves out, too."""
-    selection = select(query, workspace_ids, without="label")
-    trials = _trials_by_run(selection)
-    counts: Counter[str] = Counter()
-    for run_id, labels in selection.chosen_runs().exclude(labels={}).values_list("pk", "labels"):
-        for key, text in labels.items():
-            counts[f"{key}:{text}"] += trials.get(run_id, 0)
-    return counts
+def _by_label(counts: Counts, labels: Mapping[uuid.UUID, Mapping[str, Any]]) -> Mapping[str, int]:
+    found: Counter[str] = Counter()
+    for run_id, of_run in labels.items():
+        for key, text in of_run.items():
+            found[f"{key}:{text}"] += counts.runs.get(run_id, 0)
+    return found
 
 
-def _trials_by_run(selection: Selection) -> dict[uuid.UUID, int]:
-    rows = selection.cells().filter(run_id__in=selection.chosen_runs().values("pk"))
-    return dict(rows.values_list("run_id").annotate(counted=Sum("trial_count")))
+def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, int]:
+    """Under the filter of the other load, too."""
+    other = getattr(query, "rate" if field.id == "connections" else "connections")
+    found: Counter[str] = Counter()
+    for (connections, rate), trials in counts.loads.items():
+        mine, others = (connections, rate) if field.id == "connections" else (rate, connections)
+        found[_load_text(mine)] += trials if not other or _load_text(others) in other else 0
+    return found
 
 
-def _run_count(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> int:
-    selection = select(query, workspace_ids)
-    rows = selection.cells().filter(run_id__in=selection.chosen_runs().values("pk"))
-    return int(rows.aggregate(runs=Count("run_id", distinct=True))["runs"])
+def _load_text(load: float | None) -> str:
+    return UNKNOWN if load is None else number_text(float(load))
+
+
+def _by_series(field: Field, query: CompareQuery, listed: Sequence[Listed]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for catalogue, trials in listed:
+        fits = _fits(catalogue, query, without=field.id)
+        texts = catalogue.texts(field)
+        for number, of_series in trials:
+            fitting = of_series if number in fits else 0
+            for text in texts[number]:
+                found[text] = found.get(text, 0) + fitting
+    return found
+
+
+def _fits(catalogue: Catalogue, query: CompareQuery, *, without: str) -> Container[int]:
+    """Positions of the series that every filter on series leaves but one."""
+    left: range | list[int] = range(len(catalogue.series))
+    for name in FILTERS:
+        wanted = () if name == without else getattr(query, name)
+        if wanted and FIELDS[name].level == "series":
+            spellings, asked = catalogue.spellings(FIELDS[name]), frozenset(wanted)
+            left = [number for number in left if not asked.isdisjoint(spellings[number])]
+    return left if isinstance(left, range) else frozenset(left)

@@ -155,10 +155,14 @@ GROUPING = (*DIVIDING, "connections", "rate")
 AXES = ("connections", "rate", *DIVIDING, "date")
 
 
-def known_as(field: Field, series: SeriesFact) -> set[str]:
+def known_as(field: Field, series: SeriesFact) -> frozenset[str]:
     """Every spelling in a link that means a value of this series."""
-    spelled = {UNKNOWN if value is None else text_of(value) for value in field.values(series)}
-    return spelled.union(field.aliases(series))
+    return frozenset((*texts_of(field, series), *field.aliases(series)))
+
+
+def texts_of(field: Field, series: SeriesFact) -> tuple[str, ...]:
+    """The values of a series as they stand in a link."""
+    return tuple(UNKNOWN if one is None else text_of(one) for one in field.values(series))
 
 
 def text_of(value: str | float) -> str:

@@ -7,6 +7,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from backend.analysis.facts import CellFact, HostFact
 from backend.analysis.fields import FIELDS, IDENTITY, Value, number_text, text_of, value_of
@@ -145,6 +146,7 @@ def ordered(places: Iterable[Value]) -> list[Value]:
     return sorted(places, key=natural)
 
 
+@lru_cache(maxsize=16_384)
 def natural(place: Value) -> tuple[tuple[int, float, str], ...]:
     """`1.10` after `1.9`: digits count as numbers."""
     if isinstance(place, int | float):
