@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from backend.formats.model import TimeSlice
 from backend.stats import Histogram
-from backend.stats.histogram import bucket_of, highest_us
+from backend.stats.histogram import whole
 
 # A day: what lasts longer, or has a clock that jumped, is kept without a time series.
 MOST_SECONDS = 86_400
 # Keys kept before they are counted together; 8 bytes each.
 MOST_KEYS = 1 << 20
-# Bits of a key that hold the latency's bucket or a mark; the bits above hold the second.
+# Bits of a key that hold a mark or the latency's bucket behind the marks; the bits above hold the
+# second.
 BUCKET_BITS = 20
-FAILED, NO_LATENCY, UNANSWERED = ((1 << BUCKET_BITS) - mark for mark in (1, 2, 3))
+FAILED, NO_LATENCY, UNANSWERED, BUCKETS = range(4)
 
 Integers = NDArray[np.int64]
 
@@ -61,28 +62,36 @@ class Gathering:
         """
         if not len(latency_us):
             return
-        values = np.rint(latency_us).astype(np.int64)
-        answered = np.ones(len(values), dtype=bool) if responded is None else responded
-        counted = answered if timed is None else timed
-        self._add_latencies(values[counted])
-        self.completed += int(answered.sum())
-        self.failed += 0 if failed is None else int(failed.sum())
-        if start_s is not None:
-            seconds = self._seconds(start_s, values)
-            self._keep((seconds << BUCKET_BITS) | np.where(counted, bucket_of(values), NO_LATENCY))
-            self._keep_marks(seconds, counted & ~answered, UNANSWERED)
-            if failed is not None:
-                self._keep_marks(seconds, failed, FAILED)
+        values = whole(latency_us)
+        counted = responded if timed is None else timed
+        marks = self._add_latencies(values, counted)
+        self.completed += len(values) if responded is None else int(np.count_nonzero(responded))
+        self.failed += 0 if failed is None else int(np.count_nonzero(failed))
+        if start_s is None:
+            return
+        seconds = self._seconds(start_s, values)
+        self._keep(seconds, marks)
+        if responded is not None and timed is not None:
+            self._keep_mark(seconds, timed & ~responded, UNANSWERED)
+        if failed is not None:
+            self._keep_mark(seconds, failed, FAILED)
 
     @property
     def mean_us(self) -> float | None:
         """The exact mean; None without a latency."""
         return self.total_us / self.histogram.count if self.histogram.count else None
 
-    def _add_latencies(self, values: Integers) -> None:
-        if not len(values):
-            return
-        self.histogram.record(values)
+    def _add_latencies(self, values: Integers, counted: NDArray[np.bool_] | None) -> Integers:
+        """Add the latencies that are counted (all, without it); a mark or bucket of each value."""
+        if counted is None or counted.all():
+            self._add_extremes(values)
+            return self.histogram.record(values) + BUCKETS
+        marks = np.full(len(values), NO_LATENCY, dtype=np.int64)
+        if counted.any():
+            marks[counted] = self._add_latencies(values[counted], None)
+        return marks
+
+    def _add_extremes(self, values: Integers) -> None:
         low, high = int(values.min()), int(values.max())
         self.total_us += int(values.sum())
         self.min_us = low if self.min_us is None else min(low, self.min_us)
@@ -90,32 +99,40 @@ class Gathering:
 
     def _seconds(self, start_s: NDArray[Any], values: Integers) -> Integers:
         """The second in which each request ended, counted from the first chunk's first start."""
-        first, end_s = float(start_s.min()), start_s + values / 1e6
-        last = float(end_s.max())
+        end_s = values / 1e6
+        end_s += start_s
+        first, last = float(start_s.min()), float(end_s.max())
         self.first_start_s = min(first, first if self.first_start_s is None else self.first_start_s)
         self.last_end_s = max(last, last if self.last_end_s is None else self.last_end_s)
         if self._origin_s is None:
             self._origin_s = first
-        seconds: Integers = np.floor(end_s - self._origin_s).astype(np.int64)
+        end_s -= self._origin_s
+        seconds: Integers = np.floor(end_s, out=end_s).astype(np.int64)
         return seconds
 
-    def _keep_marks(self, seconds: Integers, which: NDArray[np.bool_], mark: int) -> None:
-        if which.any():
-            self._keep((seconds[which] << BUCKET_BITS) | mark)
+    def _keep_mark(self, seconds: Integers, which: NDArray[np.bool_], mark: int) -> None:
+        marked = seconds[which]
+        if len(marked):
+            self._keep(marked, np.full(len(marked), mark, dtype=np.int64))
 
-    def _keep(self, keys: Integers) -> None:
-        unique, counts = np.unique(keys, return_counts=True)
-        self._keys.append(unique)
-        self._counts.append(counts)
-        self._kept += len(unique)
+    def _keep(self, seconds: Integers, marks: Integers) -> None:
+        """Count requests by their second and their mark or bucket."""
+        keys = np.sort(seconds << BUCKET_BITS | marks)
+        begins = _begins(keys)
+        self._keys.append(keys[begins])
+        self._counts.append(np.diff(begins, append=len(keys)))
+        self._kept += len(begins)
         if self._kept > MOST_KEYS:
             self._compact()
 
     def _compact(self) -> None:
-        keys, inverse = np.unique(np.concatenate(self._keys), return_inverse=True)
-        counts = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(counts, inverse, np.concatenate(self._counts))
-        self._keys, self._counts, self._kept = [keys], [counts], 0
+        keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
+        # Stable, since that is the fastest for the sorted runs that these are.
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        begins = _begins(keys)
+        self._keys, self._counts = [keys[begins]], [np.add.reduceat(counts[order], begins)]
+        self._kept = 0
 
     def timeline(self) -> tuple[TimeSlice, ...]:
         """A slice for each second from the first request to the last, empty ones included."""
@@ -127,21 +144,30 @@ class Gathering:
         first, last = int(seconds[0]), int(seconds[-1])
         if last - first >= MOST_SECONDS:
             return ()
-        edges = np.searchsorted(seconds, np.arange(first, last + 2))
-        buckets = keys & ((1 << BUCKET_BITS) - 1)
+        edges = np.searchsorted(seconds, np.arange(first, last + 2)).tolist()
+        marks = keys & ((1 << BUCKET_BITS) - 1)
         return tuple(
-            _slice(second, buckets[begin:end], counts[begin:end])
+            _slice(second, marks[begin:end], counts[begin:end])
             for second, (begin, end) in enumerate(pairwise(edges))
         )
 
 
-def _slice(second: int, buckets: Integers, counts: Integers) -> TimeSlice:
-    timed = buckets < UNANSWERED
-    histogram = Histogram.from_counts(highest_us(buckets[timed]), counts[timed])
+def _begins(keys: Integers) -> Integers:
+    """Where each key first stands, among sorted ones."""
+    is_first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)
+
+
+def _slice(second: int, marks: Integers, counts: Integers) -> TimeSlice:
+    """The slice of a second's marks and buckets, which rise."""
+    begin = int(np.searchsorted(marks, BUCKETS))
+    of_mark = dict(zip(marks[:begin].tolist(), counts[:begin].tolist(), strict=True))
+    histogram = Histogram.from_buckets(marks[begin:] - BUCKETS, counts[begin:])
     return TimeSlice(
         start_s=float(second),
         length_s=1.0,
-        completed=int(counts[timed].sum() - counts[buckets == UNANSWERED].sum()),
-        failed=int(counts[buckets == FAILED].sum()),
+        completed=histogram.count - of_mark.get(UNANSWERED, 0),
+        failed=of_mark.get(FAILED, 0),
         histogram=histogram.encode() if histogram.count else None,
     )

@@ -63,20 +63,33 @@ def _may_be_row(line: bytes) -> bool:
 
 
 def _between_prompts(number: int, rows: bytes) -> tuple[int, bytes]:
-    """The rows without the lines around them that are none, and the number of the first."""
-    while rows and not _may_be_row(line := rows.split(b"\n", 1)[0]):
-        number, rows = number + 1, rows[len(line) + 1 :]
-    rows = rows.rstrip()
-    while rows and not _may_be_row(line := rows.rpartition(b"\n")[2]):
-        rows = rows[: len(rows) - len(line)].rstrip()
-    return number, rows
+    """The rows without the lines around them that are none, and the number of the first.
+
+    The same bytes, uncopied, where there are no such lines.
+    """
+    begin, end = 0, len(rows)
+    while begin < end and not _may_be_row(rows[begin : (stop := _line_end(rows, begin))]):
+        number, begin = number + 1, stop
+    while begin < end and not _may_be_row(rows[(start := _last_line(rows, begin, end)) : end]):
+        end = start
+    kept = rows[begin:end]
+    return number, kept.rstrip() if kept[-2:-1].isspace() else kept
+
+
+def _line_end(rows: bytes, begin: int) -> int:
+    return rows.find(b"\n", begin) + 1 or len(rows)
+
+
+def _last_line(rows: bytes, begin: int, end: int) -> int:
+    """Where the line begins that ends at `end`."""
+    return rows.rfind(b"\n", begin, end - 1) + 1 or begin
 
 
 def _add(requests: Gathering, statuses: Any, number: int, rows: bytes) -> None:
     if not rows:
         return
     if b"\t" not in rows:
-        rows = b"\n".join(b"\t".join(line.split()) for line in rows.split(b"\n"))
+        rows = b"\n".join(b"\t".join(line.split()) for line in rows.rstrip().split(b"\n"))
     frame = REQUESTS.read_rows(number, rows)
     start, status, time = (frame[name] for name in REQUESTS.names)
     if sum(column.null_count() for column in (start, status, time)):
