@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from backend.stats.histogram import whole
 MOST_SECONDS = 86_400
 # Keys kept before they are counted together; 8 bytes each.
 MOST_KEYS = 1 << 20
+# A chunk with so many keys a second gives a part of each second, which takes a tenth of their room.
+KEYS_OF_PART = 50
 # Bits of a key that hold a mark or the latency's bucket behind the marks; the bits above hold the
 # second.
 BUCKET_BITS = 20
@@ -40,6 +43,11 @@ class Gathering:
         self.first_start_s: float | None = None
         self.last_end_s: float | None = None
         self._origin_s: float | None = None
+        # The first and the last second in which a request ended.
+        self._span: tuple[int, int] | None = None
+        # What was counted in each second: a part of each chunk that has many requests of it …
+        self._parts: dict[int, list[_Part]] = {}
+        # … and the keys of chunks that have few, as those in no order of time.
         self._keys: list[Integers] = []
         self._counts: list[Integers] = []
         self._kept = 0
@@ -70,11 +78,12 @@ class Gathering:
         if start_s is None:
             return
         seconds = self._seconds(start_s, values)
-        self._keep(seconds, marks)
+        keys = [seconds << BUCKET_BITS | marks]
         if responded is not None and timed is not None:
-            self._keep_mark(seconds, timed & ~responded, UNANSWERED)
+            keys.append(seconds[timed & ~responded] << BUCKET_BITS | UNANSWERED)
         if failed is not None:
-            self._keep_mark(seconds, failed, FAILED)
+            keys.append(seconds[failed] << BUCKET_BITS | FAILED)
+        self._keep(np.concatenate(keys), int(seconds.min()), int(seconds.max()))
 
     @property
     def mean_us(self) -> float | None:
@@ -110,20 +119,32 @@ class Gathering:
         seconds: Integers = np.floor(end_s, out=end_s).astype(np.int64)
         return seconds
 
-    def _keep_mark(self, seconds: Integers, which: NDArray[np.bool_], mark: int) -> None:
-        marked = seconds[which]
-        if len(marked):
-            self._keep(marked, np.full(len(marked), mark, dtype=np.int64))
-
-    def _keep(self, seconds: Integers, marks: Integers) -> None:
-        """Count requests by their second and their mark or bucket."""
-        keys = np.sort(seconds << BUCKET_BITS | marks)
+    def _keep(self, keys: Integers, first: int, last: int) -> None:
+        """Count the keys of a chunk, whose requests ended between these seconds."""
+        low, high = self._span or (first, last)
+        self._span = min(first, low), max(last, high)
+        if self._is_too_long:
+            self._keys, self._counts, self._kept, self._parts = [], [], 0, {}
+            return
+        keys.sort()
         begins = _begins(keys)
-        self._keys.append(keys[begins])
-        self._counts.append(np.diff(begins, append=len(keys)))
-        self._kept += len(begins)
+        keys, counts = keys[begins], np.diff(begins, append=len(keys))
+        if len(keys) >= KEYS_OF_PART * (last - first + 1):
+            self._add_parts(keys, counts)
+            return
+        self._keys.append(keys)
+        self._counts.append(counts)
+        self._kept += len(keys)
         if self._kept > MOST_KEYS:
             self._compact()
+
+    @property
+    def _is_too_long(self) -> bool:
+        return self._span is not None and self._span[1] - self._span[0] >= MOST_SECONDS
+
+    def _add_parts(self, keys: Integers, counts: Integers) -> None:
+        for second, part in _parts(keys, counts):
+            self._parts.setdefault(second, []).append(part)
 
     def _compact(self) -> None:
         keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
@@ -136,20 +157,24 @@ class Gathering:
 
     def timeline(self) -> tuple[TimeSlice, ...]:
         """A slice for each second from the first request to the last, empty ones included."""
-        if not self._keys or self.first_start_s is None or self._origin_s is None:
+        if self._span is None or self._is_too_long:
             return ()
-        self._compact()
-        keys, counts = self._keys[0], self._counts[0]
-        seconds = keys >> BUCKET_BITS
-        first, last = int(seconds[0]), int(seconds[-1])
-        if last - first >= MOST_SECONDS:
-            return ()
-        edges = np.searchsorted(seconds, np.arange(first, last + 2)).tolist()
-        marks = keys & ((1 << BUCKET_BITS) - 1)
+        if self._keys:
+            self._compact()
+            self._add_parts(self._keys.pop(), self._counts.pop())
+        first, last = self._span
         return tuple(
-            _slice(second, marks[begin:end], counts[begin:end])
-            for second, (begin, end) in enumerate(pairwise(edges))
+            _slice(start, self._parts.get(second, ()))
+            for start, second in enumerate(range(first, last + 1))
         )
+
+
+class _Part(NamedTuple):
+    """What was counted in a second."""
+
+    completed: int
+    failed: int
+    histogram: bytes | None
 
 
 def _begins(keys: Integers) -> Integers:
@@ -159,15 +184,34 @@ def _begins(keys: Integers) -> Integers:
     return np.flatnonzero(is_first)
 
 
-def _slice(second: int, marks: Integers, counts: Integers) -> TimeSlice:
-    """The slice of a second's marks and buckets, which rise."""
-    begin = int(np.searchsorted(marks, BUCKETS))
-    of_mark = dict(zip(marks[:begin].tolist(), counts[:begin].tolist(), strict=True))
-    histogram = Histogram.from_buckets(marks[begin:] - BUCKETS, counts[begin:])
-    return TimeSlice(
-        start_s=float(second),
-        length_s=1.0,
+def _parts(keys: Integers, counts: Integers) -> Iterator[tuple[int, _Part]]:
+    """The seconds of keys in order, and what was counted in each."""
+    seconds, marks = keys >> BUCKET_BITS, keys & ((1 << BUCKET_BITS) - 1)
+    begins = _begins(seconds)
+    edges = pairwise([*begins.tolist(), len(keys)])
+    for second, (begin, end) in zip(seconds[begins].tolist(), edges, strict=True):
+        yield second, _part(marks[begin:end], counts[begin:end])
+
+
+def _part(marks: Integers, counts: Integers) -> _Part:
+    buckets = int(np.searchsorted(marks, BUCKETS))
+    of_mark = dict(zip(marks[:buckets].tolist(), counts[:buckets].tolist(), strict=True))
+    histogram = Histogram.from_buckets(marks[buckets:] - BUCKETS, counts[buckets:])
+    return _Part(
         completed=histogram.count - of_mark.get(UNANSWERED, 0),
         failed=of_mark.get(FAILED, 0),
-        histogram=histogram.encode() if histogram.count else None,
+        histogram=histogram.encode() or None,
+    )
+
+
+def _slice(start: int, parts: Sequence[_Part]) -> TimeSlice:
+    histograms = [part.histogram for part in parts if part.histogram]
+    if len(histograms) > 1:
+        histograms = [Histogram.merge_all(map(Histogram.decode, histograms)).encode()]
+    return TimeSlice(
+        start_s=float(start),
+        length_s=1.0,
+        completed=sum(part.completed for part in parts),
+        failed=sum(part.failed for part in parts),
+        histogram=histograms[0] if histograms else None,
     )
