@@ -83,7 +83,7 @@ def _to_line_end(piece: bytes, stream: BinaryIO) -> bytes:
     return piece if piece.endswith(b"\n") else piece + stream.readline(LONGEST_LINE_BYTES)
 
 
-def _without_blank_end(rows: bytes) -> bytes:
+def without_blank_end(rows: bytes) -> bytes:
     """Rows without blank lines behind the last one; the same bytes, uncopied, in most cases."""
     last = rows.rfind(b"\n", 0, -1) + 1
     return rows if rows[last:].strip(b"\r\n") else rows.rstrip(b"\r\n")
@@ -129,7 +129,7 @@ class Table:
             at, rows = (number, chunk) if begun else self._behind_header(number, chunk)
             begun = begun or at > number
             if begun and (chunk.endswith(b"\n") or self._is_believed(rows)):
-                yield at, _without_blank_end(rows)
+                yield at, without_blank_end(rows)
 
     def _is_believed(self, row: bytes) -> bool:
         """Whether the last row, which has no line feed, is taken for a whole one."""

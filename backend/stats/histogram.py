@@ -189,9 +189,7 @@ def _payload(counts: Counts) -> NDArray[np.uint8]:
         room.ctypes.data + _HEADER.size,
         len(room) - _HEADER.size,
     )
-    _HEADER.pack_into(
-        room, 0, get_encoding_cookie(), length, 0, DIGITS, LOWEST_US, HIGHEST_US, 1.0
-    )
+    _HEADER.pack_into(room, 0, get_encoding_cookie(), length, 0, DIGITS, LOWEST_US, HIGHEST_US, 1.0)
     return room[: _HEADER.size + length]
 
 
