@@ -179,7 +179,7 @@ _HEADER = struct.Struct(">IIIIQQd")
 _WORD_BYTES = 9
 
 
-def _payload(counts: Counts) -> NDArray[np.uint8]:
+def _payload(counts: Counts) -> bytes:
     """The HdrHistogram V2 payload, as the library itself writes it with more ado."""
     room = np.empty(_HEADER.size + len(counts) * _WORD_BYTES, dtype=np.uint8)
     length = pyhdrh.encode(
@@ -190,10 +190,10 @@ def _payload(counts: Counts) -> NDArray[np.uint8]:
         len(room) - _HEADER.size,
     )
     _HEADER.pack_into(room, 0, get_encoding_cookie(), length, 0, DIGITS, LOWEST_US, HIGHEST_US, 1.0)
-    return room[: _HEADER.size + length]
+    return room[: _HEADER.size + length].tobytes()
 
 
-def _compressed(payload: NDArray[np.uint8]) -> bytes:
+def _compressed(payload: bytes) -> bytes:
     """In zlib's format. Counts repeat themselves in runs at most; a search for other repetitions
     takes thrice the time and saves a tenth of the bytes, or none.
     """

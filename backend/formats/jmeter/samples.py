@@ -265,7 +265,7 @@ class Samples:
 
 
 def _counts(values: pl.Series) -> dict[str, int]:
-    """How often each text stands there; most are the first one, which is counted without a table."""
+    """How often each text stands there; most are the first one, which needs no table."""
     usual = values == values[0]
     counts = dict(values.filter(~usual).value_counts().iter_rows())
     return {values[0]: int(usual.sum()), **counts}
