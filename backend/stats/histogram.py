@@ -181,16 +181,12 @@ _WORD_BYTES = 9
 
 def _payload(counts: Counts) -> bytes:
     """The HdrHistogram V2 payload, as the library itself writes it with more ado."""
-    room = np.empty(_HEADER.size + len(counts) * _WORD_BYTES, dtype=np.uint8)
+    room = np.empty(len(counts) * _WORD_BYTES, dtype=np.uint8)
     length = pyhdrh.encode(
-        counts.ctypes.data,
-        len(counts),
-        counts.itemsize,
-        room.ctypes.data + _HEADER.size,
-        len(room) - _HEADER.size,
+        counts.ctypes.data, len(counts), counts.itemsize, room.ctypes.data, len(room)
     )
-    _HEADER.pack_into(room, 0, get_encoding_cookie(), length, 0, DIGITS, LOWEST_US, HIGHEST_US, 1.0)
-    return room[: _HEADER.size + length].tobytes()
+    header = _HEADER.pack(get_encoding_cookie(), length, 0, DIGITS, LOWEST_US, HIGHEST_US, 1.0)
+    return header + room[:length].tobytes()
 
 
 def _compressed(payload: bytes) -> bytes:
