@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.formats import FormatError, RawArtefact, timeline
-from backend.formats.logs import Table, ahead, line_chunks
+from backend.formats.logs import Table, ahead, line_chunks, without_blank_end
 from backend.formats.text import MOST_FAULTS, Source
 from backend.formats.timeline import Gathering
 from backend.stats import Histogram
@@ -52,6 +52,14 @@ def test_a_row_that_does_not_fit_is_named(row):
     with pytest.raises(FormatError) as refused:
         read(b"a,b,c\n1,x,2\n" + row + b"\n4,x,2\n", a=int, c=float)
     assert (refused.value.line, refused.value.found) == (3, row.decode())
+
+
+@given(st.lists(st.sampled_from([b"\n", b"\r\n", b"1,2\n", b"3,4\r\n", b"5,6"]), max_size=8))
+def test_blank_lines_at_the_end_are_left_out_and_nothing_else(lines):
+    rows = b"".join(lines)
+    kept = without_blank_end(rows)
+    assert kept.rstrip(b"\r\n") == rows.rstrip(b"\r\n")
+    assert not kept or kept.splitlines()[-1]
 
 
 def test_a_last_row_with_too_few_cells_was_cut_off():
