@@ -1,9 +1,11 @@
+from math import pi, sqrt, tan
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.stats import median_interval, ratio, tiers
-from backend.stats.student import t_quantile
+from backend.stats.student import incomplete_beta, t_quantile
 
 trials = st.lists(st.floats(1, 1e6), min_size=3, max_size=8)
 SWAPPED = {"improved": "regressed", "regressed": "improved"}
@@ -79,3 +81,20 @@ def test_an_unknown_base_gives_no_ratio():
 def test_overlapping_intervals_share_a_rank_range():
     fast, near, slow = (median_interval(v) for v in ([99, 100, 101], [98, 100, 102], [49, 50, 51]))
     assert tiers([fast, near, slow]) == ["1–2", "1–2", "3"]
+
+
+@given(st.floats(0.5001, 0.9999))
+def test_t_quantiles_of_one_and_two_degrees_have_closed_forms(p):
+    assert t_quantile(p, 1) == pytest.approx(tan(pi * (p - 0.5)), rel=1e-6)
+    assert t_quantile(p, 2) == pytest.approx((2 * p - 1) / sqrt(2 * p * (1 - p)), rel=1e-6)
+
+
+@given(st.floats(0.9, 0.999999), st.floats(1, 500))
+def test_t_quantiles_have_their_probability(p, freedom):
+    t = t_quantile(p, freedom)
+    tail = incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
+    assert tail == pytest.approx(1 - p, rel=1e-9)
+
+
+def test_the_middle_of_t_is_zero():
+    assert t_quantile(0.5, 7) == 0
