@@ -8,10 +8,12 @@ for every baseline), and only over the workloads that every row has.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from backend.analysis.points import Point
 from backend.analysis.ranking import ratio_dict
+from backend.analysis.swept import Swept, known
 from backend.stats import Better, Ratio, ratio
 from backend.stats.intervals import mean_ratio
 
@@ -29,9 +31,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A series: its row (all of its identity but the workload), its workload, its samples."""
+    """A series: its row (what names all of its identity but the workload), and its samples."""
 
     row: str
+    server: str
     workload: str
     samples: Mapping[Load, Sample]
 
@@ -39,6 +42,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class RatioTable:
     baseline: str
+    # The name of the baseline's server.
+    server: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     # The load that each column is compared at.
@@ -51,7 +56,7 @@ class RatioTable:
     def as_dict(self) -> dict[str, object]:
         """`ratios` of the figures."""
         return {
-            "baseline": {"label": self.baseline},
+            "baseline": {"server": self.server, "label": self.baseline},
             "rows": list(self.rows),
             "columns": list(self.columns),
             "loads": list(self.loads),
@@ -75,6 +80,17 @@ class RatioTable:
 
 def _plain(cell: Ratio | None) -> dict[str, object] | None:
     return None if cell is None else ratio_dict(cell)
+
+
+def entry_of(
+    swept: Swept, *, row: str, metric: str, unranked: Callable[[Point], str | None]
+) -> Entry:
+    """The entry of a series; `unranked` says why a point may not be compared, or None."""
+    samples: dict[Load, Sample] = {
+        point.x: Sample(tuple(known(point, metric)), unranked(point)) for point in swept.points
+    }
+    first = swept.group.first
+    return Entry(row, first.server.name, first.workload.name, samples)
 
 
 def ratio_table(
@@ -113,6 +129,7 @@ def ratio_table(
     common = _common(rows, columns, cells)
     return RatioTable(
         baseline=base,
+        server=next(entry.server for entry in entries if entry.row == base),
         rows=tuple(rows),
         columns=tuple(columns),
         loads=tuple(loads[column] for column in columns),

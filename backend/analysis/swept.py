@@ -1,4 +1,4 @@
-"""A series over its load points, as the knee and the capacity read it."""
+"""A series over its points, as what is derived from it reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED = 3
 
 
 class Swept(Protocol):
-    """A series with the points of its sweep; x is a number of connections or an offered rate."""
+    """A series with its points, in the order of x."""
 
     @property
     def group(self) -> SeriesGroup: ...

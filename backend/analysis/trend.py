@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis.finding import times
+from backend.analysis.points import Point
 from backend.analysis.query import number_text
+from backend.analysis.swept import Swept, known
 from backend.analysis.words import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
 
@@ -31,6 +33,14 @@ class Track:
     @property
     def known(self) -> int:
         return sum(1 for _, trials in self.values if trials)
+
+
+def track_of(swept: Swept, metric: str, unranked: Callable[[Point], str | None]) -> Track:
+    """The track of a series; `unranked` says why a point may not be compared, or None."""
+    values = [
+        (point.x, () if unranked(point) else tuple(known(point, metric))) for point in swept.points
+    ]
+    return Track(swept.group.id, swept.group.label, values)
 
 
 def changes_of(

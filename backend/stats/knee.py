@@ -62,14 +62,14 @@ def find_knee(loads: Sequence[Load], *, relevant: float = 0.02) -> Knee:
     )
     if len(known) < LEAST_LOADS:
         return Knee("few")
-    levels = [one.level for one in known]
+    levels = {one.x: one.level for one in known}
     perhaps: float | None = None
     for at, one in enumerate(known[:-1]):
-        higher = [
-            other
-            for other, level in zip(known[at + 1 :], levels[at + 1 :], strict=True)
-            if level > levels[at] * (1 + relevant)
-        ]
+        above_by_mean = (
+            other for other in known[at + 1 :] if levels[other.x] > levels[one.x] * (1 + relevant)
+        )
+        # The highest first: it is the likeliest gain.
+        higher = sorted(above_by_mean, key=lambda other: -levels[other.x])
         if not higher:
             above = known[at - 1].x if at else None
             excess = _excess(one, known[at + 1 :])

@@ -1,8 +1,10 @@
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.ratio_table import Entry, Sample, ratio_table
+from backend.analysis.ratio_table import Entry, Sample, entry_of, ratio_table
 
 NEAR = (1.0, 1.002, 0.998)
 
@@ -12,7 +14,7 @@ def sample(rate, unranked=None):
 
 
 def entry(row, workload, rate=1000.0, *, load=64, unranked=None):
-    return Entry(row, workload, {load: sample(rate, unranked)})
+    return Entry(row, row, workload, {load: sample(rate, unranked)})
 
 
 def table(*entries, **how):
@@ -80,10 +82,10 @@ def test_a_tie_is_neither_better_nor_worse():
 
 def test_each_workload_is_compared_at_a_load_that_most_share():
     entries = [
-        Entry("a", "x", {8: sample(10), 64: sample(100), 512: sample(1)}),
-        Entry("b", "x", {8: sample(10), 64: sample(200)}),
-        Entry("a", "y", {1: sample(5)}),
-        Entry("b", "y", {1: sample(5)}),
+        Entry("a", "a", "x", {8: sample(10), 64: sample(100), 512: sample(1)}),
+        Entry("b", "b", "x", {8: sample(10), 64: sample(200)}),
+        Entry("a", "a", "y", {1: sample(5)}),
+        Entry("b", "b", "y", {1: sample(5)}),
     ]
     found = table(*entries)
     assert found.loads == (64, 1)
@@ -113,10 +115,30 @@ def test_several_series_in_one_cell_are_not_picked_from():
 
 def test_the_answer_has_the_shape_of_the_figures():
     answer = table(*FULL, entry("caddy", "big")).as_dict()
-    assert answer["baseline"] == {"label": "caddy"}
+    assert answer["baseline"] == {"server": "caddy", "label": "caddy"}
     assert answer["columns"] == ["big", "hello", "json"]
     assert answer["cells"][1][0] is None
     assert set(answer["cells"][1][1]) >= {"value", "low", "high", "verdict", "why"}
+
+
+def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
+    points = [
+        SimpleNamespace(x=8, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0))}),
+        SimpleNamespace(x=64, metrics={"p99": SimpleNamespace(each=(5.0,))}),
+    ]
+    first = SimpleNamespace(
+        server=SimpleNamespace(name="nginx"), workload=SimpleNamespace(name="hello")
+    )
+    swept = SimpleNamespace(group=SimpleNamespace(first=first), points=points)
+    found = entry_of(
+        swept,
+        row="nginx 1.27",
+        metric="p99",
+        unranked=lambda point: "overload" if point.x == 64 else None,
+    )
+    assert found == Entry(
+        "nginx 1.27", "nginx", "hello", {8: Sample((1.0, 3.0)), 64: Sample((5.0,), "overload")}
+    )
 
 
 names = st.sampled_from("abc")
@@ -127,7 +149,7 @@ names = st.sampled_from("abc")
     names,
 )
 def test_turning_the_baseline_keeps_the_order_of_the_means(cells, baseline):
-    entries = [Entry(row, column, {1: each}) for (row, column), each in cells.items()]
+    entries = [Entry(row, row, column, {1: each}) for (row, column), each in cells.items()]
     one, two = table(*entries), table(*entries, baseline=baseline)
     assert (one is None) == (two is None)
     # The loads and what was measured do not depend on the baseline.

@@ -1,6 +1,8 @@
+from types import SimpleNamespace
+
 import pytest
 
-from backend.analysis.trend import Track, changes_of, trend_finding
+from backend.analysis.trend import Track, changes_of, track_of, trend_finding
 
 P99 = {"label": "Latency p99", "unit": "us", "better": "lower"}
 THROUGHPUT = {"label": "Throughput", "unit": "req/s", "better": "higher"}
@@ -57,3 +59,14 @@ def test_no_change_is_said_and_too_few_versions_too():
     assert "need 5 measured versions of a series, there are at most 2" in trend_finding(
         [], [short], **words
     )
+
+
+def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
+    points = [
+        SimpleNamespace(x=x, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0))})
+        for x in ("1.0", "1.1")
+    ]
+    swept = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
+    found = track_of(swept, "p99", lambda point: "failing" if point.x == "1.1" else None)
+    assert found == Track("aa", "nginx", [("1.0", (1.0, 3.0)), ("1.1", ())])
+    assert found.known == 1
