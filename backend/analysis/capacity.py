@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.finding import rate_text, time_text
+from backend.analysis.fields import number_text
 from backend.analysis.points import Point, plain
-from backend.analysis.query import number_text
-from backend.analysis.swept import NAMED, Swept, load_text, more_series, throughput_at
+from backend.analysis.swept import NAMED, Swept, load_of, more_series, throughput_at
+from backend.analysis.words import load_text, rate_text, time_text
 from backend.stats.limit import Bounded, Highest, highest_under
 
 LIMITED = "p99"
@@ -28,10 +28,10 @@ class CapacityRow:
     def as_dict(self) -> dict[str, object]:
         return {
             "series": self.swept.group.id,
-            "x": _plain(self.highest.x),
+            "x": plain(self.highest.x),
             "throughput": throughput_at(self.swept, self.highest.x),
-            "low": _plain(self.highest.low),
-            "high": _plain(self.highest.high),
+            "low": plain(self.highest.low),
+            "high": plain(self.highest.high),
             "why": self.why,
         }
 
@@ -60,7 +60,7 @@ def _capacity(swept: Swept, limit: float, axis: str, loads: Sequence[float]) -> 
 def _bounded(point: Point) -> Bounded:
     measure = point.metrics[LIMITED]
     counts = not point.failing and not point.overload
-    return Bounded(float(point.x), measure.value, measure.low, measure.high, counts)
+    return Bounded(load_of(point), measure.value, measure.low, measure.high, counts)
 
 
 def _capacity_why(
@@ -69,7 +69,7 @@ def _capacity_why(
     axis, loads = among
     if highest.x is None:
         return [_never(swept, limit, axis)]
-    by_load = {float(point.x): point for point in swept.points}
+    by_load = {load_of(point): point for point in swept.points}
     parts = [f"p99 {_shown(by_load[highest.x])}"]
     if highest.next is None:
         parts.append("the highest load measured: it may bear more")
@@ -98,10 +98,10 @@ def _never(swept: Swept, limit: float, axis: str) -> str:
     known = [point for point in swept.points if point.metrics[LIMITED].value is not None]
     if not known:
         return "Its p99 is not known at any load"
-    lowest = min(known, key=lambda point: float(point.x))
+    lowest = min(known, key=load_of)
     return (
         f"At no measured load under {time_text(limit)}; the lowest, "
-        f"{load_text(float(lowest.x), axis)}: {_over(lowest)}"
+        f"{load_text(load_of(lowest), axis)}: {_over(lowest)}"
     )
 
 
@@ -153,7 +153,3 @@ def _doubt(highest: Highest) -> str:
     if highest.high is not None and highest.high != highest.x:
         parts.append(f"possibly {number_text(highest.high)}")
     return "".join(f", {part}" for part in parts)
-
-
-def _plain(x: float | None) -> float | int | None:
-    return None if x is None else plain(x)

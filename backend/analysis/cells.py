@@ -307,8 +307,8 @@ def load_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
     return {pk: bytes(stored) for pk, stored in rows if stored is not None}
 
 
-def load_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[list[float]]]:
-    """The stored percentile curves: [[percent, µs], …]."""
+def load_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
+    """The stored percentile curves: {"count": n, "points": [[percent, µs], …]}."""
     if not cell_ids:
         return {}
     rows = Cell.objects.filter(among("pk", cell_ids)).exclude(curve=None)

@@ -11,10 +11,11 @@ from typing import Any
 from backend.analysis.cells import load_cells, with_trials
 from backend.analysis.checks import Fired, common_ceiling, fired_checks
 from backend.analysis.conditions import conditions_of
+from backend.analysis.derived import Derived, curve_points, derive
 from backend.analysis.facts import CellFact, RunFact, slug_of
 from backend.analysis.fields import FIELDS, Value, text_of
 from backend.analysis.finding import finding_of, no_finding, nothing_at
-from backend.analysis.merging import merged_percentiles
+from backend.analysis.merging import curves, merged_percentiles
 from backend.analysis.metrics import METRICS, shown
 from backend.analysis.outcome import Outcome, Status, outcome_of
 from backend.analysis.points import Point, plain, point_of
@@ -91,7 +92,21 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
     with one_moment():
         gathered = gather(query, workspace_ids)
         judged = [_judge(gathered, panel) for panel in _panels(gathered)]
-    return _answer(gathered, judged)
+        derived = _derive(gathered, judged)
+    return _answer(gathered, judged, derived)
+
+
+def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
+    at = {one.panel: ranking_place(gathered, one.sweeps) for one in judged}
+    points = curve_points(gathered.sweeps, at)
+    return derive(
+        gathered.query,
+        gathered.plan,
+        gathered.sweeps,
+        at=at,
+        curves=curves(point.cells for point in points),
+        relevant=gathered.relevant,
+    )
 
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
@@ -185,13 +200,14 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
     return text
 
 
-def _answer(gathered: Gathered, judged: Sequence[Judged]) -> dict[str, Any]:
+def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
+    finding = one.finding if one else _findings(gathered, judged)
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
         "links": _links(gathered),
-        "finding": one.finding if one else _findings(gathered, judged),
+        "finding": finding if derived.finding is None else derived.finding,
         "conditions": conditions_of(gathered.points),
         "outcome": one.outcome.as_dict() if one else _outcomes(judged).as_dict(),
         "x": _axis(gathered),
@@ -200,6 +216,7 @@ def _answer(gathered: Gathered, judged: Sequence[Judged]) -> dict[str, Any]:
         "series": [_series(sweep, gathered.plan) for sweep in gathered.sweeps],
         "ranking": one.ranking.as_dict() if one and one.ranking else None,
         "panels": None if one else [panel.as_dict() for panel in judged],
+        **derived.as_dict(gathered.query),
         "checks": [fired.as_dict() for fired in _together(judged)],
         "runs": _runs(gathered),
         "truncated": _sentence(gathered.left_out),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.analysis.fields import FIELDS, Value, text_of
+from backend.analysis.fields import Value, text_of
 from backend.analysis.metrics import METRICS
 from backend.analysis.outcome import Outcome
 from backend.analysis.ranking import Entrant, Ranking, Row, ratio_of
+from backend.analysis.words import at_place, figure_text
 from backend.stats import Ratio
 
 _AHEAD = {
@@ -110,9 +111,9 @@ def _value(row: Row, metric: str) -> str:
     if measure.value is None:
         return "an unknown time" if unit == "us" else "an unknown amount"
     if measure.low is None or measure.high is None:
-        return f"{amount_text(measure.value, unit)} (no interval)"
-    low, high = amount_text(measure.low, unit), amount_text(measure.high, unit)
-    return f"{amount_text(measure.value, unit)} [{low}, {high}]"
+        return f"{figure_text(measure.value, unit)} (no interval)"
+    low, high = figure_text(measure.low, unit), figure_text(measure.high, unit)
+    return f"{figure_text(measure.value, unit)} [{low}, {high}]"
 
 
 def _errors(ranking: Ranking, place: str) -> str:
@@ -129,16 +130,6 @@ def _errors(ranking: Ranking, place: str) -> str:
     return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 
 
-def at_place(place: str, axis: str) -> str:
-    """`at 64 connections`, `at version 1.2`: a place on the axis in a sentence."""
-    if axis == "connections":
-        return f"at {place} connection{'' if place == '1' else 's'}"
-    if axis == "rate":
-        return f"at {place} offered requests/s"
-    words = {"payload": f"at a payload of {place} bytes", "date": f"on {place}"}
-    return words.get(axis, f"at {FIELDS[axis].label.lower()} {place}")
-
-
 def times(found: Ratio) -> str:
     """`1.62× [1.55, 1.70]`, or without the interval where there is none."""
     if found.value is None:
@@ -150,29 +141,3 @@ def times(found: Ratio) -> str:
 
 def _factor(value: float) -> str:
     return f"{value:.2f}" if 0.1 <= value < 100 else f"{value:.3g}"
-
-
-def amount_text(value: float, unit: str) -> str:
-    """A value with its unit, as it is said in a sentence."""
-    if unit == "us":
-        return time_text(value)
-    if unit == "req/s":
-        return f"{_three_digits(value)} requests/s"
-    if unit == "ratio":
-        return f"{value * 100:.3g} %"
-    if unit in ("bytes", "bytes/s"):
-        return f"{_three_digits(value / 2**20)} MiB{unit.removeprefix('bytes')}"
-    return f"{_three_digits(value)} {unit}"
-
-
-def time_text(us: float) -> str:
-    """A latency in the unit that suits it."""
-    if us >= 1e6:
-        return f"{_three_digits(us / 1e6)} s"
-    return f"{_three_digits(us / 1e3)} ms" if us >= 1e3 else f"{_three_digits(us)} µs"
-
-
-def _three_digits(value: float) -> str:
-    if value == 0:
-        return "0"
-    return f"{float(f'{value:.3g}'):,g}" if value < 1e5 else f"{float(f'{value:.3g}'):,.0f}"

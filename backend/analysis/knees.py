@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.finding import at_load, rate_text
+from backend.analysis.fields import number_text
 from backend.analysis.points import plain
-from backend.analysis.query import number_text
 from backend.analysis.swept import (
     NAMED,
     Swept,
     known,
-    load_text,
+    load_of,
     more_series,
     throughput_at,
 )
+from backend.analysis.words import at_load, load_text, rate_text
 from backend.stats.knee import Knee, Load, find_knee
 
 
@@ -30,7 +30,7 @@ class KneeRow:
     def as_dict(self) -> dict[str, object]:
         return {
             "series": self.swept.group.id,
-            "x": None if self.knee.x is None else plain(self.knee.x),
+            "x": plain(self.knee.x),
             "throughput": throughput_at(self.swept, self.knee.x),
             "why": self.why,
         }
@@ -46,7 +46,7 @@ def knees_of(swept: Sequence[Swept], *, axis: str, relevant: float) -> list[Knee
 
 def _knee(swept: Swept, axis: str, relevant: float) -> KneeRow:
     counted = [point for point in swept.points if not point.failing]
-    loads = [Load(float(point.x), tuple(known(point, "throughput"))) for point in counted]
+    loads = [Load(load_of(point), tuple(known(point, "throughput"))) for point in counted]
     knee = find_knee(loads, relevant=relevant)
     why = knee_why(knee, axis)
     failing = len(swept.points) - len(counted)

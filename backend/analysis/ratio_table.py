@@ -87,7 +87,9 @@ def entry_of(
 ) -> Entry:
     """The entry of a series; `unranked` says why a point may not be compared, or None."""
     samples: dict[Load, Sample] = {
-        point.x: Sample(tuple(known(point, metric)), unranked(point)) for point in swept.points
+        point.x: Sample(tuple(known(point, metric)), unranked(point))
+        for point in swept.points
+        if point.x is not None
     }
     first = swept.group.first
     return Entry(row, first.server.name, first.workload.name, samples)

@@ -25,11 +25,13 @@ class Plan:
     x: str
     series: tuple[str, ...] = ()
     facet: str | None = None
+    # Parts of the identity that shall make no series.
+    without: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts of the identity that make a series."""
-        on_axis = FIELDS[self.x].covers
+        on_axis = (*FIELDS[self.x].covers, *self.without)
         if not self.series:
             return tuple(part for part in IDENTITY if part not in on_axis)
         wanted = (*self.series, *((self.facet,) if self.facet else ()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from backend.analysis.finding import at_load
 from backend.analysis.points import Point
 from backend.analysis.series import SeriesGroup
 
@@ -34,9 +33,9 @@ def throughput_at(swept: Swept, x: float | None) -> float | None:
     return next(found, None)
 
 
-def load_text(x: float, axis: str) -> str:
-    """`64 connections`, `5000 offered requests/s`."""
-    return at_load(x, axis).removeprefix("at ")
+def load_of(point: Point) -> float:
+    """The load of a point on an axis of loads."""
+    return float(point.x or 0)
 
 
 def more_series(count: int) -> list[str]:

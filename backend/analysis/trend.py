@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from backend.analysis.fields import number_text
 from backend.analysis.finding import times
 from backend.analysis.points import Point
-from backend.analysis.query import number_text
 from backend.analysis.swept import Swept, known
 from backend.analysis.words import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
@@ -38,7 +38,9 @@ class Track:
 def track_of(swept: Swept, metric: str, unranked: Callable[[Point], str | None]) -> Track:
     """The track of a series; `unranked` says why a point may not be compared, or None."""
     values = [
-        (point.x, () if unranked(point) else tuple(known(point, metric))) for point in swept.points
+        (point.x, () if unranked(point) else tuple(known(point, metric)))
+        for point in swept.points
+        if point.x is not None
     ]
     return Track(swept.group.id, swept.group.label, values)
 

@@ -145,6 +145,73 @@ class PanelSerializer(Shape):
     ranking = RankingSerializer(allow_null=True)
 
 
+class CurveSerializer(Shape):
+    series = Text()
+    count = serializers.IntegerField(help_text="Requests in the histogram")
+    points = serializers.ListField(
+        child=serializers.ListField(child=Number()), help_text="[percent, µs], rising"
+    )
+
+
+class CurvesSerializer(Shape):
+    """Latency percentile curves, each of all its trials' histograms merged."""
+
+    at = serializers.JSONField(help_text="The place on the axis; null where panels differ")
+    series = CurveSerializer(many=True)
+
+
+class KneeSerializer(Shape):
+    """The lowest load beyond which throughput gains nothing."""
+
+    series = Text()
+    x = Number(allow_null=True)
+    throughput = Number(allow_null=True)
+    why = Text()
+
+
+class CapacityRowSerializer(Shape):
+    series = Text()
+    x = Number(allow_null=True, help_text="The highest measured load under the limit")
+    throughput = Number(allow_null=True)
+    low = Number(allow_null=True, help_text="The highest load that is surely under it")
+    high = Number(allow_null=True, help_text="The highest load that may be under it")
+    why = Text()
+
+
+class CapacitySerializer(Shape):
+    limit_us = Number()
+    rows = CapacityRowSerializer(many=True)
+
+
+class RatiosSerializer(Shape):
+    """Servers × workloads, each cell within its own workload."""
+
+    baseline = serializers.DictField(child=Text())
+    rows = serializers.ListField(child=Text())
+    columns = serializers.ListField(child=Text())
+    loads = serializers.ListField(child=serializers.JSONField())
+    cells = serializers.ListField(
+        child=serializers.ListField(child=RatioSerializer(allow_null=True))
+    )
+    means = serializers.ListField(child=RatioSerializer(allow_null=True))
+    means_over = serializers.ListField(child=Text())
+    means_text = Text()
+
+
+class ChangeSerializer(Shape):
+    """Where a series changed along versions or dates."""
+
+    series = Text()
+    x = serializers.JSONField()
+    before = Number()
+    after = Number()
+    ratio = Number()
+    low = Number(allow_null=True)
+    high = Number(allow_null=True)
+    verdict = Text()
+    text = Text()
+
+
 class FiguresSerializer(Shape):
     """A comparison: the same on the page, here, in an export and in a frozen result set."""
 
@@ -160,6 +227,11 @@ class FiguresSerializer(Shape):
     series = SeriesSerializer(many=True)
     ranking = RankingSerializer(allow_null=True, help_text="Null when not comparable")
     panels = PanelSerializer(many=True, allow_null=True, help_text="Null without facet=")
+    curves = CurvesSerializer(allow_null=True)
+    knees = KneeSerializer(many=True)
+    capacity = CapacitySerializer(allow_null=True, help_text="Null without limit=")
+    ratios = RatiosSerializer(allow_null=True, help_text="Null with one workload")
+    changes = ChangeSerializer(many=True, help_text="With x=version or x=date")
     checks = FiredCheckSerializer(many=True)
     runs = SourceRunSerializer(many=True)
     truncated = Text(allow_null=True)

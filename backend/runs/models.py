@@ -157,7 +157,7 @@ class Cell(models.Model):
     # {"50": …, "99.9": …} in µs of that histogram, kept because decoding one takes milliseconds
     # and a comparison shows hundreds of cells. Empty when there is no histogram.
     percentiles_us = models.JSONField(default=dict)
-    # [[percent, µs], …] of that histogram, to draw; None when there is none.
+    # {"count": n, "points": [[percent, µs], …]} of that histogram, to draw (stats/curve.py).
     curve = models.JSONField(null=True)
     checks = models.JSONField(default=list)
 

@@ -21,6 +21,7 @@ from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Run, Series, Server, Trial, TrialTimeline, Workload
 from backend.runs.things import SeriesIdentity, host_of, series_of, server_of, workload_of
 from backend.stats import Histogram
+from backend.stats.curve import percentile_curve
 
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
@@ -384,3 +385,4 @@ def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
     cell.histogram = merged.encode()
     found = merged.percentiles(PERCENTILES)
     cell.percentiles_us = {f"{p:g}": value for p, value in zip(PERCENTILES, found, strict=True)}
+    cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

@@ -15,6 +15,7 @@ from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
 from backend.runs.things import SeriesIdentity, series_of
 from backend.stats import Histogram
+from backend.stats.curve import percentile_curve
 
 STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 MACHINE = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "kernel": "Linux 6.1"}
@@ -167,4 +168,5 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     merged = Histogram.merge_all(Histogram.decode(one) for one in encoded)
     cell.histogram = merged.encode()
     cell.percentiles_us = _percentiles(merged)
-    cell.save(update_fields=["histogram", "percentiles_us"])
+    cell.curve = {"count": merged.count, "points": percentile_curve(merged)}
+    cell.save(update_fields=["histogram", "percentiles_us", "curve"])

@@ -29,6 +29,7 @@ import psycopg
 from backend.config.embedded import free_port
 from backend.config.supervisor import Site
 from backend.stats import Histogram
+from backend.stats.curve import percentile_curve
 
 SIZES = (10_000, 100_000, 1_000_000)
 SERVERS, POINTS, TRIALS = 20, 8, 5
@@ -186,7 +187,7 @@ _SAMPLES = Histogram.from_samples(
 )
 ENCODED = _SAMPLES.encode()
 QUANTILES = json.dumps({key: _SAMPLES.percentile(float(key)) for key in KEYS})
-CURVE = json.dumps([[p, _SAMPLES.percentile(p)] for p in np.linspace(50, 99.5, 50).tolist()])
+CURVE = json.dumps({"count": _SAMPLES.count, "points": percentile_curve(_SAMPLES)})
 ERRORS = json.dumps(dict.fromkeys(("connect", "read", "timeout", "status"), 0))
 RUN = (
     *("id", "workspace_id", "server_host_id", "client_host_id", "same_host", "started_at"),

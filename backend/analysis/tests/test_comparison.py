@@ -42,6 +42,7 @@ def test_the_shape(lab):
     assert set(figures) == {
         *("schema", "query", "links", "finding", "conditions", "outcome", "x", "metric"),
         *("metrics", "series", "ranking", "panels", "checks", "runs", "truncated"),
+        *("curves", "knees", "capacity", "ratios", "changes"),
     }
     assert figures["query"] == f"run={run.pk}"
     assert figures["links"]["page"] == f"/w/lab/compare?run={run.pk}"
@@ -309,7 +310,8 @@ def test_the_number_of_statements_does_not_grow(lab):
     ask(lab)  # Reads the catalogue, which is kept.
     with CaptureQueriesContext(connection) as statements:
         ask(lab)
-    assert len(statements) == 4
+    # Workspaces, runs, cells, trials, curves.
+    assert len(statements) == 5
     assert not any("parsed" in one["sql"] for one in statements)
 
 
