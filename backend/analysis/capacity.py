@@ -68,7 +68,7 @@ def _capacity_why(
 ) -> list[str]:
     axis, loads = among
     if highest.x is None:
-        return [_never(swept, limit, axis)]
+        return [_never(swept, highest, limit, axis)]
     by_load = {load_of(point): point for point in swept.points}
     parts = [f"p99 {_shown(by_load[highest.x])}"]
     if highest.next is None:
@@ -94,14 +94,16 @@ def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
     return f"{text}, where others were ({', '.join(number_text(x) for x in missing[:3])})"
 
 
-def _never(swept: Swept, limit: float, axis: str) -> str:
+def _never(swept: Swept, highest: Highest, limit: float, axis: str) -> str:
     known = [point for point in swept.points if point.metrics[LIMITED].value is not None]
     if not known:
         return "Its p99 is not known at any load"
     lowest = min(known, key=load_of)
+    high = highest.high
+    possibly = "" if high is None else f"; within noise possibly at {load_text(high, axis)}"
     return (
         f"At no measured load under {time_text(limit)}; the lowest, "
-        f"{load_text(load_of(lowest), axis)}: {_over(lowest)}"
+        f"{load_text(load_of(lowest), axis)}: {_over(lowest)}{possibly}"
     )
 
 
@@ -137,7 +139,7 @@ def capacity_finding(rows: Sequence[CapacityRow], *, limit_us: float, axis: str)
 def _capacity_text(row: CapacityRow, axis: str) -> str:
     label, highest = row.swept.group.label, row.highest
     if highest.x is None:
-        return f"{label} at no measured load"
+        return f"{label} at no measured load{_doubt(highest)}"
     rate = throughput_at(row.swept, highest.x)
     served = "" if rate is None else f" ({rate_text(rate)})"
     return f"{label} up to {load_text(highest.x, axis)}{served}{_doubt(highest)}"

@@ -142,6 +142,15 @@ def test_nothing_under_the_limit_says_how_far_off():
     )
 
 
+def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
+    row = capacity(point(8, 8000, 10.005), point(64, 8000, 30))
+    assert (row.highest.low, row.highest.x, row.highest.high) == (None, None, 8)
+    assert row.why.endswith("; within noise possibly at 8 connections")
+    assert capacity_finding([row], limit_us=10_000, axis="connections").endswith(
+        "nginx at no measured load, possibly 8"
+    )
+
+
 def test_reported_percentiles_and_single_trials_say_so():
     row = capacity(point(8, 8000, 2, trials=1, origin="reported"))
     assert "fewer than 3 trials: how sure is not known" in row.why
