@@ -53,7 +53,9 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
             found=f"{logs} logs, and {most} runs in one of the files",
             expected="one simulation.log, one console's text and the report's JSON, of one run",
         )
-    return [_together([(name, runs[0]) for name, runs in readings])]
+    # A file that was claimed by a line of it may hold no run at all.
+    found = [(name, runs[0]) for name, runs in readings if runs]
+    return [_together(found)] if found else []
 
 
 def _rank(source: Source) -> int:

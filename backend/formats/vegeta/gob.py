@@ -157,6 +157,8 @@ class _Decoder:
         return self._result(message, at)
 
     def _describe(self, number: int, described: Mapping[str, Any]) -> None:
+        if len(described) != 1:
+            raise TypeError("a type is described as no kind or as several")
         ((kind, about),) = described.items()
         if kind == "encoder":
             self._readers[number] = _bytes

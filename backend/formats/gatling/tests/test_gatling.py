@@ -183,3 +183,9 @@ def test_a_binary_log_is_said_beside_what_was_read():
 def test_logs_of_several_injectors_are_not_one_trial():
     with pytest.raises(FormatError, match="not of one trial"):
         read(RUN + OK, RUN + OK)
+
+
+def test_a_file_without_a_run_leaves_the_others_as_they_are():
+    title = b"---- Global Information\n"
+    with pytest.raises(FormatError, match="cut off before its totals"):
+        read(title, title)
