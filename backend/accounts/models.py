@@ -17,6 +17,11 @@ class User(AbstractUser):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
 
 
+def default_must_match() -> list[str]:
+    """The facts of the machines that a comparison must hold fixed, unless a workspace says else."""
+    return ["cpu", "cores", "virtualisation", "client_cpu", "client_cores", "same_host"]
+
+
 class Workspace(models.Model):
     """The tenant: everything measured belongs to exactly one."""
 
@@ -27,6 +32,8 @@ class Workspace(models.Model):
     # Differences smaller than this share are not worth a reader's time (the *relevant* flag).
     relevant_share = models.FloatField(default=0.02)
     min_trials = models.PositiveSmallIntegerField(default=3)
+    # Which facts of the hosts must match (ids of the comparison's factors).
+    must_match = models.JSONField(default=default_must_match)
 
     class Meta:
         ordering = ["slug"]

@@ -5,42 +5,96 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
 from backend.analysis.run_view import run_view
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
-from backend.runs.listing import BadCursor, run_page
+from backend.runs.listing import BadCursor, run_count, run_page
+from backend.runs.models import Cell, Host, Server, Workload
+from backend.runs.search import STATES, RunSearch, SearchError
 from backend.web import visible
+from backend.web.errors import message
 from backend.web.home import curl_command
 
 RUNS_PER_PAGE = 50
 RECENT_UPLOADS = 10
+MAX_NAMES = 200
 
 
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The newest runs, and what became of the last uploads."""
+    """The runs that the fields of the link select, newest first, and what became of uploads."""
     workspace = visible.workspace_or_404(request, slug)
+    given = request.GET.dict()
+    after = given.pop("after", "")
+    here = f"/w/{slug}/runs"
     try:
-        page = run_page([workspace.pk], after=request.GET.get("after", ""), limit=RUNS_PER_PAGE)
+        search = RunSearch.parse(given)
+        page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
+    except SearchError as error:
+        return message(
+            request,
+            400,
+            title="This link is not understood",
+            sentence=str(error),
+            hint=f"Correct the address, or start again from {here}.",
+        )
     except BadCursor:
         raise Http404 from None
-    uploads = Upload.objects.filter(workspace=workspace).order_by("-received_at")
+    chosen = search.query()
+    total = run_count([workspace.pk], search)
     context = {
         "workspace": workspace,
         "nav": "runs",
         "runs": page.runs,
-        "next_url": f"/w/{workspace.slug}/runs?after={page.next}" if page.next else "",
-        "uploads": uploads.only("id", "state", "reason", "received_at")[:RECENT_UPLOADS],
+        "search": search,
+        "states": STATES,
+        "chosen": bool(chosen),
+        "total": total,
+        "everything": run_count([workspace.pk]) if chosen else total,
+        "names": _names(workspace),
+        "clear_url": here,
+        "first_url": (f"{here}?{chosen}" if chosen else here) if after else "",
+        "next_url": f"{here}?{_joined(chosen, after=page.next)}" if page.next else "",
+        "uploads": [] if chosen or after else _recent_uploads(workspace),
         "curl_command": curl_command(),
     }
     return render(request, "runs.html", context)
+
+
+def _joined(query: str, **more: str) -> str:
+    return "&".join(part for part in (query, urlencode(more)) if part)
+
+
+def _names(workspace: Workspace) -> dict[str, list[str]]:
+    """What each field of the form offers: a name that is not listed can still be typed in a link."""
+    cells = Cell.objects.filter(workspace=workspace).order_by("tool")
+    hosts = Host.objects.filter(workspace=workspace)
+    shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
+    servers = Server.objects.filter(workspace=workspace).order_by("name")
+    workloads = Workload.objects.filter(workspace=workspace).order_by("name")
+    return {
+        "server": list(servers.values_list("name", flat=True).distinct()[:MAX_NAMES]),
+        "workload": list(workloads.values_list("name", flat=True).distinct()[:MAX_NAMES]),
+        "host": list(
+            shown.order_by("shown").values_list("shown", flat=True).distinct()[:MAX_NAMES]
+        ),
+        "tool": list(cells.values_list("tool", flat=True).distinct()[:MAX_NAMES]),
+    }
+
+
+def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
+    uploads = Upload.objects.filter(workspace=workspace).order_by("-received_at")
+    return list(uploads.only("id", "state", "reason", "received_at")[:RECENT_UPLOADS])
 
 
 @require_safe

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from backend.web import artefacts, compare, home, result_sets, runs, sign_in, uploads
+from backend.web import artefacts, compare, home, result_sets, runs, sign_in, things, uploads
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -10,6 +10,12 @@ urlpatterns = [
     path("w/<slug:slug>/", home.workspace_front, name="workspace"),
     path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
     path("w/<slug:slug>/runs", runs.runs, name="runs-page"),
+    path("w/<slug:slug>/servers", things.servers, name="servers-page"),
+    path("w/<slug:slug>/servers/<uuid:server_id>", things.server, name="server-page"),
+    path("w/<slug:slug>/hosts", things.hosts, name="hosts-page"),
+    path("w/<slug:slug>/hosts/<uuid:host_id>", things.host, name="host-page"),
+    path("w/<slug:slug>/workloads", things.workloads, name="workloads-page"),
+    path("w/<slug:slug>/workloads/<uuid:workload_id>", things.workload, name="workload-page"),
     path("w/<slug:slug>/tokens", home.make_token, name="make-token"),
     path("w/<slug:slug>/freeze", result_sets.freeze, name="freeze"),
     path("r/<uuid:run_id>", runs.run, name="run-page"),
