@@ -98,7 +98,8 @@ def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:
     found: dict[UUID, Tally] = defaultdict(Tally)
     runs = Run.objects.filter(Q(server_host__in=ids) | Q(client_host__in=ids))
     when = Coalesce("started_at", "recorded_at")
-    rows = runs.values_list("server_host", "client_host").annotate(Count("pk"), Max(when))
+    pairs = runs.values_list("server_host", "client_host").order_by()
+    rows = pairs.annotate(count=Count("pk"), last=Max(when))
     for server, client, count, last in rows:
         for host in {server, client} & set(ids):
             known = found[host]

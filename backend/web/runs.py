@@ -13,11 +13,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
+from backend.analysis.checks import check_named, described
 from backend.analysis.run_view import run_view
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
+from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import BadCursor, run_count, run_page
 from backend.runs.models import Cell, Host, Server, Workload
 from backend.runs.search import STATES, RunSearch, SearchError
@@ -76,7 +79,7 @@ def _joined(query: str, **more: str) -> str:
 
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:
-    """What each field of the form offers: a name that is not listed can still be typed in a link."""
+    """What each field of the form offers; a name beyond these still works in a link."""
     cells = Cell.objects.filter(workspace=workspace).order_by("tool")
     hosts = Host.objects.filter(workspace=workspace)
     shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
@@ -114,7 +117,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "run": _shown(view),
         "trials": trials,
         "rereadings": rereadings_of(run_id),
-        "checks": _checks(trials),
+        "checks": _checks(run_id, trials),
+        "may_dismiss": access.may_write(visible.viewer(request), workspace.pk),
         "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
         "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
     }
@@ -124,7 +128,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
     """The run as the template takes it: instants to format, facts as lines."""
     instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
-    return {**view, **instants, "hosts": [_host(host) for host in view["hosts"]]}
+    return {**view, **instants, "hosts": [shown_host(host) for host in view["hosts"]]}
 
 
 def _instant(text: str | None) -> datetime | None:
@@ -141,7 +145,8 @@ _HOST_LINES = {
 }
 
 
-def _host(host: Mapping[str, Any]) -> dict[str, Any]:
+def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
+    """A host as lines of label and fact."""
     lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
     lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
     more = [(name.replace("_", " "), value) for name, value in host["facts"].items()]
@@ -152,10 +157,25 @@ def _gib(size_bytes: int | None) -> str | None:
     return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
 
 
-def _checks(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each check that fired with the number of trials it fired on, the gravest first."""
+def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each check that fired, on which trials and load points, the gravest first."""
     fired: dict[str, dict[str, Any]] = {}
-    for check in (check for trial in trials for check in trial["checks"]):
-        fired.setdefault(check["id"], {**check, "count": 0})["count"] += 1
+    for trial in trials:
+        for check in trial["checks"]:
+            found = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
+            found["trials"].append({"url": f"/t/{trial['id']}", "ordinal": trial["ordinal"]})
+    for stored in (one for row in _cell_checks(run_id) for one in row):
+        described_one = {**described(check_named(stored["id"])), "trials": [], "cells": 0}
+        fired.setdefault(stored["id"], described_one)["cells"] += 1
+    standing = dismissals_of([run_id])[run_id]
+    for found in fired.values():
+        found["dismissal"] = standing.get(found["id"])
     gravity = ("error", "warning", "info")
-    return sorted(fired.values(), key=lambda one: (gravity.index(one["severity"]), one["id"]))
+    return sorted(
+        fired.values(),
+        key=lambda one: (bool(one["dismissal"]), gravity.index(one["severity"]), one["id"]),
+    )
+
+
+def _cell_checks(run_id: UUID) -> Sequence[Any]:
+    return list(Cell.objects.filter(run=run_id).values_list("checks", flat=True))

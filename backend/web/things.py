@@ -69,9 +69,7 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
             "configuration": sorted(row.configuration.items()),
             "tally": tallies.get(row.pk, Tally()),
             "is_this": row.pk == found.pk,
-            "compare_url": compare_url(
-                slug, server=found.name, version=row.version or "unknown"
-            ),
+            "compare_url": compare_url(slug, server=found.name, version=row.version or "unknown"),
         }
         for row in same
     ]

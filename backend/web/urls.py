@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from backend.web import artefacts, compare, home, result_sets, runs, sign_in, things, uploads
+from backend.web import (
+    artefacts,
+    compare,
+    dismissals,
+    home,
+    result_sets,
+    runs,
+    sign_in,
+    things,
+    trials,
+    uploads,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -19,6 +30,8 @@ urlpatterns = [
     path("w/<slug:slug>/tokens", home.make_token, name="make-token"),
     path("w/<slug:slug>/freeze", result_sets.freeze, name="freeze"),
     path("r/<uuid:run_id>", runs.run, name="run-page"),
+    path("r/<uuid:run_id>/dismissals", dismissals.dismissals, name="dismissals"),
+    path("t/<uuid:trial_id>", trials.trial, name="trial-page"),
     path("u/<uuid:upload_id>", uploads.upload, name="upload-page"),
     path("a/<uuid:artefact_id>", artefacts.artefact, name="artefact-page"),
     path("a/<uuid:artefact_id>/raw", artefacts.raw, name="artefact-raw"),

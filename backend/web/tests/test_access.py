@@ -55,9 +55,19 @@ ROWS = {
     "workspace": Row("/w/own-lab/", expected(404, 404, 302, 302, 404, 404)),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
+    "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),
+    "server-page": Row("/w/own-lab/servers/{server}", MEMBERS_PAGE),
+    "hosts-page": Row("/w/own-lab/hosts", MEMBERS_PAGE),
+    "host-page": Row("/w/own-lab/hosts/{host}", MEMBERS_PAGE),
+    "workloads-page": Row("/w/own-lab/workloads", MEMBERS_PAGE),
+    "workload-page": Row("/w/own-lab/workloads/{workload}", MEMBERS_PAGE),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
     "freeze": Row("/w/own-lab/freeze", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "dismissals": Row(
+        "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
+    ),
+    "trial-page": Row("/t/{trial}", MEMBERS_PAGE),
     "upload-page": Row("/u/{upload}", MEMBERS_PAGE),
     "artefact-page": Row("/a/{artefact}", MEMBERS_PAGE),
     "artefact-raw": Row("/a/{artefact}/raw", MEMBERS_PAGE),
@@ -78,6 +88,10 @@ ROWS = {
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
+    "server-list": Row("/api/v1/servers", SIGNED_IN_API),
+    "host-list": Row("/api/v1/hosts", SIGNED_IN_API),
+    "workload-list": Row("/api/v1/workloads", SIGNED_IN_API),
     "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
     "result-set-list": Row(
         "/api/v1/result-sets",
@@ -117,6 +131,9 @@ def ids(scene):
         "trial": scene.trial.pk,
         "upload": scene.upload.pk,
         "artefact": scene.artefact.pk,
+        "server": scene.trial.cell.server_id,
+        "host": scene.run.server_host_id,
+        "workload": scene.trial.cell.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
     }
 
@@ -185,10 +202,12 @@ def test_foreign_and_missing_are_the_same_answer(name, visitor, visitors, ids):
 
 @pytest.mark.parametrize("visitor", ["stranger", "foreign_token"])
 def test_lists_hold_nothing_of_others(visitor, visitors, ids):
-    for path in ["/api/v1/runs", "/api/v1/compare", "/api/v1/compare?workspace=own-lab"]:
-        body = body_of(visitors[visitor].get(path))
+    lists = ["runs", "compare", "servers", "hosts", "workloads"]
+    for name in [*lists, *(f"{name}?workspace=own-lab" for name in lists)]:
+        body = body_of(visitors[visitor].get(f"/api/v1/{name}"))
         assert str(ids["run"]).encode() not in body
-        assert b"secret-server" not in body
+        for secret in (b"secret-server", b"bench-1", str(ids["workload"]).encode()):
+            assert secret not in body
 
 
 @pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.method == "get"])
