@@ -6,6 +6,7 @@ from backend.api import artefacts, catalogue, compare, docs, result_sets, runs, 
 
 urlpatterns = [
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
+    path("uploads/preview", uploads.UploadPreview.as_view(), name="upload-preview"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
     path("compare", compare.Compare.as_view(), name="compare"),
     path("compare.csv", compare.CompareCsv.as_view(), name="compare-csv"),

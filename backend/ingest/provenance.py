@@ -99,8 +99,7 @@ def _ask(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
             LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
             for item in artefacts
         ]
-        child, limits = stack.enter_context(quick_sandbox())
-        return child.trace(local, tool="", entry=entry, limits=limits)
+        return stack.enter_context(quick_sandbox()).trace(local, entry=entry)
 
 
 def _untraced(artefacts: Sequence[Artefact]) -> tuple[RawText, ...]:

@@ -222,8 +222,24 @@ QUICK_CPU_S = 8
 QUICK_UNPACKED_BYTES = 64 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class QuickSandbox:
+    """The sandbox in turn, with the limits of a page."""
+
+    child: Sandbox
+    limits: Limits
+
+    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str = "") -> dict[str, Any]:
+        """As `Sandbox.read`."""
+        return self.child.read(artefacts, tool=tool, limits=self.limits)
+
+    def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
+        """As `Sandbox.trace`."""
+        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+
+
 @contextmanager
-def quick_sandbox() -> Iterator[tuple[Sandbox, Limits]]:
+def quick_sandbox() -> Iterator[QuickSandbox]:
     """The sandbox for a page that waits: one at a time, with little time and space.
 
     Raises ParserFailed when others keep it busy.
@@ -232,14 +248,12 @@ def quick_sandbox() -> Iterator[tuple[Sandbox, Limits]]:
         raise ParserFailed("The parser is busy with other pages; try again in a minute.")
     try:
         usual = current_limits()
-        yield (
-            sandbox(),
-            replace(
-                usual,
-                cpu_s=min(QUICK_CPU_S, usual.cpu_s),
-                decompressed_bytes=min(QUICK_UNPACKED_BYTES, usual.decompressed_bytes),
-            ),
+        limits = replace(
+            usual,
+            cpu_s=min(QUICK_CPU_S, usual.cpu_s),
+            decompressed_bytes=min(QUICK_UNPACKED_BYTES, usual.decompressed_bytes),
         )
+        yield QuickSandbox(sandbox(), limits)
     finally:
         _turns.release()
 

@@ -27,6 +27,7 @@ urlpatterns = [
     path("w/<slug:slug>/hosts/<uuid:host_id>", things.host, name="host-page"),
     path("w/<slug:slug>/workloads", things.workloads, name="workloads-page"),
     path("w/<slug:slug>/workloads/<uuid:workload_id>", things.workload, name="workload-page"),
+    path("w/<slug:slug>/upload", uploads.new_upload, name="new-upload"),
     path("w/<slug:slug>/tokens", home.make_token, name="make-token"),
     path("w/<slug:slug>/freeze", result_sets.freeze, name="freeze"),
     path("r/<uuid:run_id>", runs.run, name="run-page"),

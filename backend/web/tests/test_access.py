@@ -31,6 +31,7 @@ EVERYONE = expected(200, 200, 200, 200, 200, 200)
 # Tokens are for the API: on a page they are nobody.
 MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
 WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
+OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
 SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
@@ -61,6 +62,7 @@ ROWS = {
     "host-page": Row("/w/own-lab/hosts/{host}", MEMBERS_PAGE),
     "workloads-page": Row("/w/own-lab/workloads", MEMBERS_PAGE),
     "workload-page": Row("/w/own-lab/workloads/{workload}", MEMBERS_PAGE),
+    "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
     "freeze": Row("/w/own-lab/freeze", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
@@ -78,6 +80,12 @@ ROWS = {
     # 400: allowed in, but the request has no file.
     "upload-list": Row(
         "/api/v1/uploads",
+        expected(401, 404, 404, 400, 400, 400),
+        "post",
+        {"workspace": "own-lab"},
+    ),
+    "upload-preview": Row(
+        "/api/v1/uploads/preview",
         expected(401, 404, 404, 400, 400, 400),
         "post",
         {"workspace": "own-lab"},
