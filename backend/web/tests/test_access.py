@@ -53,7 +53,7 @@ ROWS = {
     "readyz": Row("/readyz", EVERYONE),
     "home": Row("/", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
-    "workspace": Row("/w/own-lab/", expected(404, 404, 302, 302, 404, 404)),
+    "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
     "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),

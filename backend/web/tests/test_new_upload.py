@@ -124,7 +124,7 @@ def test_the_rest_of_the_world_previews_with_a_token(scene, before):
     good, bad = answer.json()["files"]
     assert good["trials"][0]["throughput"] == 6000.0
     assert good["trials"][0]["connections"] == 10
-    assert "server-unknown" in {one["id"] for one in good["trials"][0]["checks"]}
+    assert "unknown-server-version" in {one["id"] for one in good["trials"][0]["checks"]}
     assert bad["trials"] == []
     assert bad["refusals"][0]["line"] == 1
     assert bad["refusals"][0]["found"] == "no report"

@@ -10,7 +10,7 @@ from backend.runs.models import Host, Server, Trial, Workload
 from backend.runs.search import RunSearch, SearchError
 from backend.testing.rows import CellSpec, make_run
 
-HOSTILE = "<script>alert(1)</script>\"'&‮ 😀" + "x" * 100
+HOSTILE = "<script>alert(1)</script>\"'&\u202e 😀" + "x" * 100
 
 
 @pytest.fixture
