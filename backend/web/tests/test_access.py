@@ -63,6 +63,8 @@ ROWS = {
     "workloads-page": Row("/w/own-lab/workloads", MEMBERS_PAGE),
     "workload-page": Row("/w/own-lab/workloads/{workload}", MEMBERS_PAGE),
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
+    "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
+    "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
     "freeze": Row("/w/own-lab/freeze", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
