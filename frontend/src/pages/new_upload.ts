@@ -31,7 +31,9 @@ function start(page: HTMLFormElement): void {
     body.set("action", "read");
     document.getElementById("read")?.setAttribute("aria-busy", "true");
     try {
-      const response = await fetch(page.action, { method: "POST", body, signal: mine.signal });
+      // Not page.action: the buttons of that name would be found.
+      const url = page.getAttribute("action") ?? "";
+      const response = await fetch(url, { method: "POST", body, signal: mine.signal });
       const parsed = new DOMParser().parseFromString(await response.text(), "text/html");
       const answer = parsed.getElementById("read");
       if (!answer) {
