@@ -82,7 +82,7 @@ def _latencies(trial: Trial) -> Iterator[Figure]:
         ("min", trial.latency_min_us),
         ("max", trial.latency_max_us),
     ):
-        label = {"mean": "Mean", "min": "Least", "max": "Largest"}[name]
+        label = {"mean": "Mean", "min": "Minimum", "max": "Maximum"}[name]
         yield _latency(f"latency-{name}", label, value, name, computed=computed)
     for name, value in sorted(trial.percentiles_us.items(), key=lambda item: float(item[0])):
         path = f"percentiles.{name}"

@@ -24,6 +24,7 @@ BUDGET_S = 3.0
 # Digits with the separators that may stand among them; a sign or a unit is not part of it.
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_STEPS = (1, 9, 2, 8, 3, 7, 4, 6, 5)
 # What is the parser's own word, and no figure.
 _NO_FIGURES = ("tool", "latency_origin", "incomplete")
 
@@ -99,6 +100,7 @@ class _Reader:
         self, names: Sequence[str], texts: Sequence[str], entry: int, tool: str | None
     ) -> None:
         self.names, self.texts, self.entry, self.tool = names, texts, entry, tool
+        self.printed = frozenset(text[start:end] for text in texts for start, end in _numbers(text))
         self.deadline = time.monotonic() + BUDGET_S
         self.figures = self._read(texts)
 
@@ -114,7 +116,7 @@ class _Reader:
     def _changed_with(self, index: int, start: int, end: int) -> tuple[str, ...] | None:
         """What changes with the number; nothing where it is only refused, None where it is free."""
         text, is_refused = self.texts[index], False
-        for altered in _altered(text[start:end]):
+        for altered in _altered(text[start:end], self.printed):
             texts = list(self.texts)
             texts[index] = text[:start] + altered + text[end:]
             try:
@@ -138,13 +140,18 @@ class _Reader:
         return figures_of(trials[self.entry])
 
 
-def _altered(number: str) -> Iterator[str]:
-    """The number with another last digit, then with another first one: of the same length."""
-    last = str((int(number[-1]) + 1) % 10)
-    yield number[:-1] + last
-    if len(number) > 1:
-        first = str(int(number[0]) % 9 + 1)
-        yield first + number[1:]
+def _altered(number: str, printed: frozenset[str]) -> Iterator[str]:
+    """The number with another last digit, then with another first one: of the same length.
+
+    Never one that is printed elsewhere: a p98 made a p99 would stand in the p99's place.
+    """
+    last, first = int(number[-1]), int(number[0])
+    lasts = (number[:-1] + str((last + step) % 10) for step in _STEPS)
+    firsts = (str((first + step) % 10) + number[1:] for step in _STEPS if (first + step) % 10)
+    for candidates in (lasts, firsts if len(number) > 1 else ()):
+        fresh = next((one for one in candidates if one not in printed), None)
+        if fresh is not None:
+            yield fresh
 
 
 def figures_of(trial: ParsedTrial) -> dict[str, Any]:

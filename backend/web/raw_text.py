@@ -84,9 +84,9 @@ def _row(
         return row
     found = {at[2]: at for path in figure.paths for at in places.get(path, [])}
     if not found and agreeing:
-        found, row.note = {at[2]: at for at in agreeing}, "counts that must agree: "
+        found, row.note = {at[2]: at for at in agreeing}, "counts that must agree, "
     elif not found:
-        row.note = "from the words of the output, no single number"
+        row.note = "from its words, no number"
     by_line = {(index, read.line): id_ for id_, (index, read, _) in reversed(found.items())}
     listed = sorted((index, line, id_) for (index, line), id_ in by_line.items())
     names = provenance.texts
@@ -156,7 +156,7 @@ def _lines(
 ) -> Iterator[tuple[str, int, tuple[Segment, ...]]]:
     reads = iter(text.reads)
     read, start = next(reads, None), 0
-    for number, line in enumerate(text.text.split("\n")[:MAX_LINES], 1):
+    for number, line in enumerate(text.text.rstrip("\n").split("\n")[:MAX_LINES], 1):
         segments, at, end = [], start, start + len(line)
         while read is not None and read.start < end:
             segments.append(Segment(text.text[at : read.start]))

@@ -188,7 +188,9 @@ function yScale(panel: Panel, unit: Unit, theme: ChartTheme): Scale {
       font: { size: 11 },
       maxTicksLimit: 4,
       callback: (value: string | number) =>
-        `${Number((Number(value) / unit.factor).toPrecision(6))}${unit.suffix}`,
+        Number(value) === 0
+          ? "0"
+          : `${Number((Number(value) / unit.factor).toPrecision(6))}${unit.suffix}`,
     },
   } as Scale;
 }

@@ -19,7 +19,7 @@ const MOST_ROWS = 600;
 
 function drawPanel(place: HTMLElement, timeline: Timeline, panel: Panel): () => void {
   const named = panel.lines.map((line, index) => `${line.label} ${index ? "dashed" : "solid"}`);
-  const said = panel.lines.length > 1 ? named.join(", ") : "";
+  const lines = panel.lines.length > 1 ? `, ${named.join(", ")}` : "";
   const canvas = h("canvas", {
     role: "img",
     "aria-label": `${panel.title} over the time of the trial; the table below has the numbers`,
@@ -34,7 +34,7 @@ function drawPanel(place: HTMLElement, timeline: Timeline, panel: Panel): () => 
         {},
         `${panel.title} `,
         h("span", { class: "better", title: `${panel.better} is better` }, arrow),
-        said && h("span", { class: "hint" }, ` ${said}`),
+        h("span", { class: "hint" }, ` ${unitOf(panel).header}${lines}`),
       ),
       h("div", { class: "timeline-canvas" }, canvas),
     ),
