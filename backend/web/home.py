@@ -73,7 +73,7 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
     viewer = visible.viewer(request)
-    writable = access.may_write(viewer, workspace.pk)
+    writable = visible.may_write(request, workspace)
     latest = _latest(workspace)
     context = {
         "workspace": workspace,

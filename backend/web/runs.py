@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
 from backend.analysis.checks import check_named, described
@@ -59,6 +58,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "runs": page.runs,
+        "writable": visible.may_write(request, workspace),
         "search": search,
         "states": STATES,
         "chosen": bool(chosen),
@@ -118,7 +118,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "trials": trials,
         "rereadings": rereadings_of(run_id),
         "checks": _checks(run_id, trials),
-        "may_dismiss": access.may_write(visible.viewer(request), workspace.pk),
+        "may_dismiss": visible.may_write(request, workspace),
         "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
         "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
     }

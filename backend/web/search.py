@@ -26,11 +26,10 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     """{"results": [{"kind", "title", "hint", "url"}]}, pages first; all pages while q is empty."""
     workspace = visible.workspace_or_404(request, slug)
     asked = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_LENGTH]
-    viewer = visible.viewer(request)
     pages = [*_PAGES]
-    if access.may_write(viewer, workspace.pk):
+    if visible.may_write(request, workspace):
         pages.append(("Upload", "upload"))
-    if access.may_own(viewer, workspace.pk):
+    if access.may_own(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
     found = [*_pages(workspace, asked, pages), *(_things(workspace, asked) if asked else [])]
     return JsonResponse({"query": asked, "results": found})

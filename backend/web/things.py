@@ -190,6 +190,7 @@ def _list(
         "total": page.total,
         "next_url": f"{here}?{urlencode({'after': page.next})}" if page.next else "",
         "first_url": here if _after(request) else "",
+        "writable": visible.may_write(request, workspace),
         "curl_command": curl_command(),
     }
     return render(request, template, context)

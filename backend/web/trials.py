@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.accounts import access
 from backend.analysis.run_view import hosts_of, trial_view
 from backend.analysis.trial_figures import trial_figures
 from backend.ingest.evidence import artefacts_by_trial
@@ -57,7 +56,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "texts": shown_texts(provenance, groups),
         "why_not": provenance.why_not,
         "checks": [{**check, "dismissal": standing.get(check["id"])} for check in view["checks"]],
-        "may_dismiss": access.may_write(visible.viewer(request), workspace.pk),
+        "may_dismiss": visible.may_write(request, workspace),
         "resources": _resources(found),
         "artefacts": artefacts_by_trial(found.run_id).get(str(found.pk), []),
         "hosts": [shown_host(host) for host in hosts_of(found.run)],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -17,7 +17,7 @@ from backend.analysis.checks import check_named, described
 from backend.ingest.dry_run import DryFile, DryTrial, dry_run
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.evidence import listed
-from backend.ingest.receive import Sender, UploadTooLarge, receive
+from backend.ingest.receive import IncomingFile, Sender, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
 from backend.web import visible
 from backend.web.home import curl_command
@@ -103,8 +103,8 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
     return HttpResponseRedirect(f"/u/{receipt.upload.pk}")
 
 
-def _files(request: HttpRequest) -> list[UploadedFile]:
-    files: list[UploadedFile] = [file for file in request.FILES.getlist("file") if file.size]
+def _files(request: HttpRequest) -> list[IncomingFile]:
+    files: list[IncomingFile] = [file for file in request.FILES.getlist("file") if file.size]
     pasted = request.POST.get("paste", "")
     if pasted.strip():
         files.append(SimpleUploadedFile(PASTED, pasted.replace("\r\n", "\n").encode()))

@@ -1,6 +1,7 @@
 """The page of a trial: figures that point to the numbers they came from, and what is dismissed."""
 
 import re
+from pathlib import Path
 
 import pytest
 from django.core.cache import cache
@@ -12,6 +13,8 @@ from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
 from backend.testing.scenes import CONTRACT
 from backend.testing.uploads import WRK, make_upload
+
+FORMATS = Path(__file__).parents[2] / "formats"
 
 
 @pytest.fixture
@@ -180,3 +183,25 @@ def test_the_checks_of_a_run_link_to_their_trials(owner, scene):
     links = re.findall(r'href="(/t/[0-9a-f-]+)"', section)
     assert len(links) == 12
     assert owner.get(links[0]).status_code == 200
+
+
+def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, scene):
+    capture = FORMATS / "wrk2/captures/rate500-latency-fast/stdout"
+    (trial,) = read(scene.own, capture.read_text())
+    assert trial.percentiles_origin == "computed"
+    html = page(owner, trial)
+    _, said = places(html, "p99")
+    assert "computed, from the distribution" in said
+    assert re.search(r"and\s+\d+ more lines", said)
+    assert "Computed by us from the distribution" in html
+
+
+def test_a_viewer_is_offered_nothing_that_changes(owner, scene):
+    viewer = Client()
+    viewer.force_login(scene.viewer)
+    for path in ("/w/own-lab/", "/w/own-lab/runs", f"/r/{scene.run.pk}"):
+        html = viewer.get(path).content.decode()
+        assert "/w/own-lab/upload" not in html, path
+        assert "/w/own-lab/tokens" not in html, path
+        assert "/w/own-lab/settings" not in html, path
+    assert "/w/own-lab/upload" in owner.get("/w/own-lab/runs").content.decode()
