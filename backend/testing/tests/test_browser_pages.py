@@ -135,6 +135,11 @@ def _hear(page, said):
         page.complaints.append(said.text)
 
 
+def picture(page, name):
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
 def violations(page):
     # As a tester's tool, past the page's own policy against foreign scripts.
     page.evaluate(AXE.read_text())
@@ -151,8 +156,7 @@ def test_every_page_fits_is_accessible_and_quiet(visit, lab, width, theme):
         page = visit(path_of(name, lab), tenant=who, width=width, theme=theme)
         if name == "trial-seconds":
             expect(page.locator("[data-slot=timeline] canvas")).to_have_count(3)
-        if PICTURES:
-            page.screenshot(path=f"{PICTURES}/{name}-{width}-{theme}.png", full_page=True)
+        picture(page, f"{name}-{width}-{theme}")
         too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         found = [*violations(page), *page.complaints, *([too_wide] if too_wide > 0 else [])]
         if found:
@@ -178,6 +182,7 @@ def test_the_palette_by_keyboard_alone(visit, lab):
     expect(box).to_be_focused()
     page.keyboard.type("caddy")
     expect(page.locator("#palette-list li").first).to_contain_text("caddy 1.27")
+    picture(page, "palette")
     assert violations(page) == []
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
@@ -204,10 +209,12 @@ def test_what_is_pasted_is_read_on_the_page_and_then_saved(visit, lab):
     page.locator("#paste").fill(WRK)
     expect(page.locator("#read")).to_contain_text("haproxy")
     expect(page.locator("#read")).to_contain_text("6.00")
+    picture(page, "upload-read")
     assert page.url.endswith("/w/lab/upload")
     assert violations(page) == []
     page.locator("#paste").fill("hello <img src=x onerror=alert(1)>")
     expect(page.locator("#read .notice-error")).to_contain_text("no output of a load tool")
+    picture(page, "upload-refused")
     assert page.locator("#read img").count() == 0
     page.locator("#paste").fill(WRK)
     page.get_by_role("button", name="Save").click()

@@ -134,8 +134,8 @@ def routes(patterns=None, prefix=""):
             yield pattern.name
 
 
-@pytest.fixture
-def ids(scene):
+def ids_of(scene):
+    """What stands in the paths of the rows."""
     return {
         "run": scene.run.pk,
         "trial": scene.trial.pk,
@@ -146,6 +146,11 @@ def ids(scene):
         "workload": scene.trial.cell.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
     }
+
+
+@pytest.fixture
+def ids(scene):
+    return ids_of(scene)
 
 
 @pytest.fixture
