@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ from backend.runs.record import LoadPoint, TrialRecord, facts_of, load_point
 MAX_BYTES = 16 << 20
 MAX_FILES = 50
 MAX_TRIALS = 200
+# For all files together: others wait for their turn meanwhile.
+BUDGET_S = 20.0
+TOO_LONG = "The files before it took too long to read it here; it is read once it is saved."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,16 @@ def dry_run(
             f"These {len(files)} files have {total} bytes; at most {MAX_FILES} files of "
             f"{MAX_BYTES} bytes are read before they are saved."
         )
+    found: list[DryFile] = []
     with tempfile.TemporaryDirectory(prefix="dry-run-") as folder, quick_sandbox() as child:
-        return [
-            _read(workspace, child, file, Path(folder) / str(position), envelope, tool)
-            for position, file in enumerate(files)
-        ]
+        deadline = time.monotonic() + BUDGET_S
+        for position, file in enumerate(files):
+            if time.monotonic() > deadline:
+                found.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
+                continue
+            place = Path(folder) / str(position)
+            found.append(_read(workspace, child, file, place, envelope, tool))
+    return found
 
 
 def _read(
@@ -82,7 +91,7 @@ def _read(
     envelope: Envelope,
     tool: str,
 ) -> DryFile:
-    name = (file.name or "artefact")[:200]
+    name = _name(file)
     with path.open("wb") as out:
         for chunk in file.chunks():
             out.write(chunk)
@@ -99,6 +108,10 @@ def _read(
         tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
         tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
     )
+
+
+def _name(file: IncomingFile) -> str:
+    return (file.name or "artefact")[:200]
 
 
 def _records(entries: Iterable[dict[str, Any]], envelope: Envelope) -> list[TrialRecord]:

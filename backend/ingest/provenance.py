@@ -78,7 +78,7 @@ def provenance_of(trial: Trial) -> Provenance:
 def _entry_of(trial: Trial, artefacts: Sequence[Artefact]) -> int:
     """Which of several results in one file the trial is."""
     # A plan names the files of each trial, which then hold one result.
-    if trial.run.plan or trial.command:
+    if trial.command or trial.run.plan:
         return 0
     return artefacts[0].trials.filter(ordinal__lt=trial.ordinal).count()
 
@@ -99,7 +99,12 @@ def _ask(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
             LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
             for item in artefacts
         ]
-        return stack.enter_context(quick_sandbox()).trace(local, entry=entry)
+        child = stack.enter_context(quick_sandbox())
+        try:
+            return child.trace(local, entry=entry)
+        except ParserFailed as failed:
+            # Kept like an answer: a text that is hard to read costs its time once a day.
+            return {"refused": str(failed)}
 
 
 def _untraced(artefacts: Sequence[Artefact]) -> tuple[RawText, ...]:

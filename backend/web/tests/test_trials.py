@@ -9,6 +9,7 @@ from django.test import Client
 
 from backend.ingest.models import State
 from backend.ingest.process import process
+from backend.ingest.sandbox import ParserFailed, QuickSandbox
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
 from backend.testing.scenes import CONTRACT
@@ -205,3 +206,19 @@ def test_a_viewer_is_offered_nothing_that_changes(owner, scene):
         assert "/w/own-lab/tokens" not in html, path
         assert "/w/own-lab/settings" not in html, path
     assert "/w/own-lab/upload" in owner.get("/w/own-lab/runs").content.decode()
+
+
+def test_a_parser_that_fails_on_a_text_is_asked_once(owner, scene, monkeypatch):
+    (trial,) = read(scene.own, WRK)
+    asked = []
+
+    def fail(self, artefacts, *, entry):
+        asked.append(entry)
+        raise ParserFailed("Reading this upload took more than 8 s of CPU time.")
+
+    monkeypatch.setattr(QuickSandbox, "trace", fail)
+    for _ in range(2):
+        html = page(owner, trial)
+        assert "took more than 8 s" in html
+        assert "18000" in html
+    assert asked == [0]

@@ -73,6 +73,9 @@ function start(page: HTMLFormElement): void {
       if (paste.value.trim()) void read();
     }, PASTE_PAUSE_MS);
   });
+  page.querySelector("fieldset")?.addEventListener("change", () => {
+    if (paste?.value.trim() || files?.files?.length) void read();
+  });
   addEventListener("dragover", (event) => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
