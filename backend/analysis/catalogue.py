@@ -53,6 +53,7 @@ class Tenant:
     slug: str
     data_version: int
     relevant_share: float
+    must_match: tuple[str, ...]
 
 
 def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list[Tenant]:
@@ -60,8 +61,8 @@ def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list
     rows = Workspace.objects.filter(pk__in=list(workspace_ids)).order_by("slug")
     if slug is not None:
         rows = rows.filter(slug=slug)
-    names = ("id", "slug", "data_version", "relevant_share")
-    return [Tenant(*row) for row in rows.values_list(*names)]
+    names = ("id", "slug", "data_version", "relevant_share", "must_match")
+    return [Tenant(*most, tuple(last)) for *most, last in rows.values_list(*names)]
 
 
 def catalogue_of(tenant: Tenant) -> Catalogue:

@@ -31,10 +31,11 @@ from django.db.models import (
 from django.db.models.functions import Cast, Coalesce
 
 from backend.analysis.catalogue import Catalogue, Tenant, catalogue_of, tenants
-from backend.analysis.facts import CellFact, RunFact, SeriesFact, TrialFact
+from backend.analysis.facts import CellFact, DismissalFact, RunFact, SeriesFact, TrialFact
 from backend.analysis.fields import FIELDS, UNKNOWN
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import FILTERS, CompareQuery
+from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Cell, Run, Trial
 
 MAX_RUNS = 100
@@ -189,6 +190,7 @@ def _run_fact(row: Sequence[Any], tenant: Tenant) -> RunFact:
         id=row[0],
         workspace=tenant.slug,
         relevant_share=tenant.relevant_share,
+        must_match=tenant.must_match,
         started_at=row[2],
         recorded_at=row[3],
         same_host=row[4],
@@ -297,6 +299,17 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> TrialFact:
             for name, value in zip(more, row[9:], strict=True)
         },
     )
+
+
+def load_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str], DismissalFact]:
+    """The dismissals that stand, by run and check."""
+    return {
+        (run_id, check_id): DismissalFact(
+            run_id, check_id, row.reason, str(row.author) if row.author else None, row.dismissed_at
+        )
+        for run_id, rows in dismissals_of(run_ids).items()
+        for check_id, row in rows.items()
+    }
 
 
 def load_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:

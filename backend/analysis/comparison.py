@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.analysis.cells import load_cells, with_trials
-from backend.analysis.checks import Fired, common_ceiling, fired_checks
+from backend.analysis.cells import load_cells, load_dismissals, with_trials
+from backend.analysis.checks import Dismissals, Fired, common_ceiling, fired_checks
 from backend.analysis.conditions import conditions_of
-from backend.analysis.derived import Derived, curve_points, derive
+from backend.analysis.derived import Demands, Derived, curve_points, derive
 from backend.analysis.facts import CellFact, RunFact, slug_of
 from backend.analysis.fields import FIELDS, Value, text_of
 from backend.analysis.finding import finding_of, no_finding, nothing_at
@@ -49,6 +49,7 @@ class Gathered:
     runs: tuple[RunFact, ...]
     sweeps: tuple[Sweep, ...]
     left_out: tuple[str, ...]
+    dismissals: Dismissals
 
     @property
     def values(self) -> list[Value]:
@@ -59,8 +60,14 @@ class Gathered:
         return [point for sweep in self.sweeps for point in sweep.points]
 
     @property
-    def relevant(self) -> float:
-        return max((run.relevant_share for run in self.runs), default=0.02)
+    def demands(self) -> Demands:
+        """The largest of the workspaces' thresholds, and all that any of them demands."""
+        if not self.runs:
+            return Demands()
+        return Demands(
+            relevant=max(run.relevant_share for run in self.runs),
+            must_match=frozenset(name for run in self.runs for name in run.must_match),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
         gathered.sweeps,
         at=at,
         curves=curves(point.cells for point in points),
-        relevant=gathered.relevant,
+        demands=gathered.demands,
     )
 
 
@@ -124,7 +131,8 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         for one in groups
     ]
     sentences = (*loaded.left_out, *left_out, *cut)
-    return Gathered(query, plan, loaded.runs, tuple(sweeps), sentences)
+    dismissals = load_dismissals([run.id for run in loaded.runs])
+    return Gathered(query, plan, loaded.runs, tuple(sweeps), sentences, dismissals)
 
 
 def _metrics(query: CompareQuery, cells: Sequence[CellFact]) -> tuple[str, ...]:
@@ -142,12 +150,13 @@ def _judge(gathered: Gathered, panel: str | None) -> Judged:
     """Checks, outcome, ranking and finding of the series of one panel."""
     sweeps = tuple(sweep for sweep in gathered.sweeps if sweep.group.panel == panel)
     points = [point for sweep in sweeps for point in sweep.points]
-    fired = fired_checks(points, _ceiling(points))
+    fired = fired_checks(points, _ceiling(points), gathered.dismissals)
     outcome = outcome_of(
         [sweep.group for sweep in sweeps],
         fired,
         trials=sum(len(point.trials) for point in points),
         plan=gathered.plan,
+        must_match=gathered.demands.must_match,
         override=gathered.query.override,
     )
     ranking = _ranking(gathered, sweeps) if outcome.ranks else None
@@ -173,7 +182,7 @@ def _ranking(gathered: Gathered, sweeps: Sequence[Sweep]) -> Ranking | None:
         gathered.query.metric,
         [Entrant(sweep.group.id, sweep.group.label, point) for sweep, point in found],
         baseline=gathered.query.baseline,
-        relevant=gathered.relevant,
+        relevant=gathered.demands.relevant,
     )
 
 
@@ -192,7 +201,7 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
         return no_finding(outcome)
     if ranking is None:
         return nothing_at(gathered.query.at or "", gathered.plan.x, gathered.values)
-    text = finding_of(ranking, axis=gathered.plan.x, relevant=gathered.relevant)
+    text = finding_of(ranking, axis=gathered.plan.x, relevant=gathered.demands.relevant)
     if outcome.overridden:
         text = f"Not comparable, ranked by request: {text}"
     if gathered.query.baseline is not None and ranking.baseline is None:
@@ -250,6 +259,7 @@ def _together(judged: Sequence[Judged]) -> list[Fired]:
         known = found.setdefault(fired.check.id, Fired(fired.check))
         known.cells += fired.cells
         known.trials += fired.trials
+        known.dismissed |= fired.dismissed
     return list(found.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from backend.analysis.fields import FIELDS, Value
 from backend.analysis.knees import KneeRow, knee_finding, knees_of
 from backend.analysis.merging import Curve
 from backend.analysis.metrics import METRICS
-from backend.analysis.outcome import outcome_of
+from backend.analysis.outcome import DEFAULT_MUST_MATCH, outcome_of
 from backend.analysis.points import Point, Pool, plain, pool_of
 from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant
@@ -22,6 +22,14 @@ from backend.analysis.trend import Track, changes_of, track_of, trend_finding
 
 WORKLOAD_PARTS = ("workload", "payload", "request")
 _TRENDS: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What the workspaces ask: from which share on a difference matters, what must match."""
+
+    relevant: float = 0.02
+    must_match: Collection[str] = DEFAULT_MUST_MATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +63,17 @@ def derive(
     *,
     at: Mapping[str | None, Value],
     curves: Mapping[Pool, Curve],
-    relevant: float,
+    demands: Demands,
 ) -> Derived:
     """All that follows. `at`: where each panel is ranked; `curves`: those of the points there."""
-    knees, capacity = _loads(query, plan, sweeps, relevant)
+    knees, capacity = _loads(query, plan, sweeps, demands.relevant)
     tracks = _tracks(query, plan, sweeps)
-    changes = _changes(query, plan, tracks, relevant)
+    changes = _changes(query, plan, tracks, demands.relevant)
     return Derived(
         curves=_curves(sweeps, at, curves),
         knees=tuple(knees),
         capacity=tuple(capacity),
-        ratios=_ratios(query, plan, sweeps, relevant),
+        ratios=_ratios(query, plan, sweeps, demands),
         changes=tuple(changes),
         finding=_finding(query, plan, (knees, capacity), (changes, tracks)),
     )
@@ -130,7 +138,7 @@ def _changes(
 
 
 def _ratios(
-    query: CompareQuery, plan: Plan, sweeps: Sequence[Swept], relevant: float
+    query: CompareQuery, plan: Plan, sweeps: Sequence[Swept], demands: Demands
 ) -> RatioTable | None:
     """Servers × workloads, each within its workload; None where there is one workload."""
     covered = set(FIELDS[plan.x].covers).intersection(WORKLOAD_PARTS)
@@ -138,7 +146,7 @@ def _ratios(
         return None
     if len({sweep.group.first.workload.name for sweep in sweeps}) < 2:
         return None
-    rows, withheld = _rows(plan, sweeps), _withheld(query, plan, sweeps)
+    rows, withheld = _rows(plan, sweeps), _withheld(query, plan, sweeps, demands)
     entries = []
     for sweep in sweeps:
         entry = entry_of(
@@ -154,7 +162,7 @@ def _ratios(
     base = next((rows[one.group.id] for one in sweeps if one.group.id == query.baseline), None)
     better = METRICS[query.metric].better
     at = None if query.at is None or not plan.x_is_load else float(query.at)
-    return ratio_table(entries, better=better, relevant=relevant, baseline=base, at=at)
+    return ratio_table(entries, better=better, relevant=demands.relevant, baseline=base, at=at)
 
 
 def _rows(plan: Plan, sweeps: Sequence[Swept]) -> dict[str, str]:
@@ -165,12 +173,21 @@ def _rows(plan: Plan, sweeps: Sequence[Swept]) -> dict[str, str]:
     return {cells[cell.id]: one.label for one in groups for cell in one.cells()}
 
 
-def _withheld(query: CompareQuery, plan: Plan, sweeps: Sequence[Swept]) -> dict[str, str]:
+def _withheld(
+    query: CompareQuery, plan: Plan, sweeps: Sequence[Swept], demands: Demands
+) -> dict[str, str]:
     """Why the series of a workload may not be compared, for those that may not."""
     found = {}
     for name in {sweep.group.first.workload.name for sweep in sweeps}:
         groups = [sweep.group for sweep in sweeps if sweep.group.first.workload.name == name]
-        outcome = outcome_of(groups, (), trials=0, plan=plan, override=query.override)
+        outcome = outcome_of(
+            groups,
+            (),
+            trials=0,
+            plan=plan,
+            must_match=demands.must_match,
+            override=query.override,
+        )
         if not outcome.ranks:
             found[name] = outcome.reasons[0]
     return found

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.utils.text import slugify
 
+from backend.analysis.times import instant
+
 
 def slug_of(name: str) -> str:
     """How a name stands in a link."""
@@ -88,10 +90,27 @@ class RunFact:
     id: uuid.UUID
     workspace: str
     relevant_share: float
+    # The factors of the hosts that must match, by the workspace's choice.
+    must_match: tuple[str, ...]
     started_at: datetime | None
     recorded_at: datetime
     same_host: bool | None
     labels: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DismissalFact:
+    """Why a member of the workspace holds that a check's finding in a run is none."""
+
+    run: uuid.UUID
+    check: str
+    reason: str
+    by: str | None
+    at: datetime
+
+    def as_dict(self) -> dict[str, object]:
+        run = str(self.run)
+        return {"run": run, "reason": self.reason, "by": self.by, "at": instant(self.at)}
 
 
 @dataclass(frozen=True, slots=True)

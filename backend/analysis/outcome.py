@@ -300,7 +300,7 @@ def _checks(fired: Sequence[Fired], *, trials: int, points: int) -> list[str]:
     return [
         _check_text(one, trials=trials, points=points)
         for one in fired
-        if one.check.severity != "info"
+        if one.check.severity != "info" and one.count
     ]
 
 

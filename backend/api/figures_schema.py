@@ -115,6 +115,13 @@ class RankingSerializer(Shape):
     rows = RankRowSerializer(many=True)
 
 
+class DismissedSerializer(Shape):
+    run = Text()
+    reason = Text()
+    by = Text(allow_null=True)
+    at = serializers.DateTimeField()
+
+
 class FiredCheckSerializer(Shape):
     id = Text()
     severity = serializers.ChoiceField(["info", "warning", "error"])
@@ -124,6 +131,7 @@ class FiredCheckSerializer(Shape):
     count = serializers.IntegerField()
     cells = serializers.ListField(child=Text())
     trials = serializers.ListField(child=Text())
+    dismissed = DismissedSerializer(many=True, help_text="Runs where a member dismissed it")
 
 
 class SourceRunSerializer(Shape):

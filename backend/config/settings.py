@@ -64,6 +64,9 @@ MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quar
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
 )
+PREVIEWS_PER_MINUTE = env.whole(
+    "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
+)
 FAILED_SIGN_INS_PER_HOUR = env.whole(
     "FAILED_SIGN_INS_PER_HOUR",
     "wrong passwords, links, tokens an hour of one address",

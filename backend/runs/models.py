@@ -6,6 +6,7 @@ Unknown is null.
 
 from __future__ import annotations
 
+import base64
 import json
 import uuid
 import zlib
@@ -16,6 +17,7 @@ from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.stats import Histogram
 
 
 class Identified(models.Model):
@@ -251,3 +253,54 @@ class TrialTimeline(models.Model):
     def slices(self) -> list[dict[str, Any]]:
         unpacked: list[dict[str, Any]] = json.loads(zlib.decompress(self.packed))
         return unpacked
+
+    @property
+    def seconds(self) -> list[dict[str, Any]]:
+        """The slices as they are drawn and answered: counts, and latency in µs; None is unknown."""
+        return [_second(part) for part in self.slices]
+
+
+def _second(part: Mapping[str, Any]) -> dict[str, Any]:
+    encoded = part.get("histogram")
+    histogram = Histogram.decode(base64.b64decode(encoded)) if encoded else None
+    printed = part.get("percentiles") or {}
+    return {
+        "start_s": part["start_s"],
+        "length_s": part["length_s"],
+        "completed": part["completed"],
+        "failed": part["failed"],
+        # The tool's own rate, where it gives no count.
+        "reported_rps": part.get("reported_rps"),
+        "p50_us": histogram.percentile(50) if histogram else printed.get("50"),
+        "p99_us": histogram.percentile(99) if histogram else printed.get("99"),
+        "max_us": histogram.max_us if histogram else printed.get("100"),
+    }
+
+
+class Dismissal(models.Model):
+    """A member's word that a check's finding in a run is known and no caveat, and why.
+
+    It is shown wherever the finding is. Taken back it stays, as what was said once.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="dismissals")
+    check_id = models.CharField(max_length=60)
+    reason = models.CharField(max_length=500)
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    dismissed_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["dismissed_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "check_id"],
+                condition=models.Q(undone_at=None),
+                name="one_dismissal_of_a_check",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.check_id} of {self.run_id}"

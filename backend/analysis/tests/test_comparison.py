@@ -310,8 +310,8 @@ def test_the_number_of_statements_does_not_grow(lab):
     ask(lab)  # Reads the catalogue, which is kept.
     with CaptureQueriesContext(connection) as statements:
         ask(lab)
-    # Workspaces, runs, cells, trials, curves.
-    assert len(statements) == 5
+    # Workspaces, runs, cells, trials, dismissals, curves.
+    assert len(statements) == 6
     assert not any("parsed" in one["sql"] for one in statements)
 
 
@@ -337,7 +337,7 @@ def test_the_number_of_statements_does_not_grow_with_the_runs_of_a_series(lab, r
     with CaptureQueriesContext(connection) as second:
         ask(lab)
     # At first the four tables of the catalogue and the histograms of the pools, too.
-    assert (len(first), len(second)) == (9, 4)
+    assert (len(first), len(second)) == (10, 5)
 
 
 @pytest.mark.usefixtures("nothing_kept")

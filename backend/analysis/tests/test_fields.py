@@ -7,6 +7,7 @@ from backend.analysis.facets import facets
 from backend.analysis.fields import AXES, DIVIDING, FIELDS, GROUPING
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import CompareQuery
+from backend.runs.dismissals import dismiss
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -222,3 +223,39 @@ def test_what_a_comparison_is_about_is_detected(lab, host, version, intent, conf
     outcome = ask(lab)["outcome"]
     assert outcome["intent"] == intent
     assert outcome["confounded"] == confounded
+
+
+def test_a_dismissed_finding_is_no_caveat_but_shown(lab):
+    run = make_run(lab, CellSpec("a", trial_checks=["same-host"]), CellSpec("b"))
+    make_run(lab, CellSpec("a"), CellSpec("b"))
+    assert ask(lab)["outcome"]["status"] == "caveats"
+    dismiss(run, "same-host", reason="both are pinned to cores of their own", author=None)
+    figures = ask(lab)
+    assert figures["outcome"]["status"] == "comparable"
+    (check,) = figures["checks"]
+    assert (check["id"], check["count"]) == ("same-host", 0)
+    (dismissed,) = check["dismissed"]
+    assert dismissed["run"] == str(run.pk)
+    assert dismissed["reason"] == "both are pinned to cores of their own"
+
+
+def test_a_finding_stands_where_it_was_not_dismissed(lab):
+    runs = [make_run(lab, CellSpec("a", trial_checks=["same-host"])) for _ in range(2)]
+    dismiss(runs[0], "same-host", reason="pinned", author=None)
+    (check,) = (one for one in ask(lab)["checks"] if one["id"] == "same-host")
+    assert (check["count"], len(check["dismissed"])) == (3, 1)
+
+
+def test_a_workspace_says_which_facts_of_the_hosts_must_match(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("b"), host=OTHER)
+    assert ask(lab)["outcome"]["status"] == "not_comparable"
+    lab.must_match = []
+    lab.save()
+    assert ask(lab)["outcome"]["status"] == "caveats"
+    make_run(strict := make_workspace("strict"), CellSpec("a"))
+    make_run(strict, CellSpec("b"), host={**MACHINE, "kernel": "Linux 6.12"})
+    assert ask(strict)["outcome"]["status"] == "caveats"
+    strict.must_match = ["kernel"]
+    strict.save()
+    assert ask(strict)["outcome"]["status"] == "not_comparable"
