@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backend.analysis.trial_figures import Figure, FigureGroup
 from backend.ingest.provenance import Provenance, RawText, Read
 
-# So many places of one figure are named; the rest are counted.
-MAX_PLACES = 6
+# So many places of one figure are named, consecutive lines as one; the rest are counted.
+MAX_PLACES = 4
 # What is longer is for the download.
 MAX_LINES = 3_000
 
@@ -83,19 +83,50 @@ def _row(
         row.note = "this version of the parser reads it otherwise; see the run's readings"
         return row
     found = {at[2]: at for path in figure.paths for at in places.get(path, [])}
-    if not found and agreeing:
+    if not found and agreeing and _is_count(figure.value):
         found, row.note = {at[2]: at for at in agreeing}, "counts that must agree, "
     elif not found:
         row.note = "from its words, no number"
-    by_line = {(index, read.line): id_ for id_, (index, read, _) in reversed(found.items())}
-    listed = sorted((index, line, id_) for (index, line), id_ in by_line.items())
+    spans = _spans(found.values())
     names = provenance.texts
     row.places = [
-        {"id": id_, "line": line, "file": names[index].artefact.name if several else ""}
-        for index, line, id_ in listed[:MAX_PLACES]
+        {
+            "id": span.id,
+            "lines": f"line {span.first}"
+            if span.first == span.last
+            else f"lines {span.first}–{span.last}",
+            "file": names[span.artefact].artefact.name if several else "",
+        }
+        for span in spans[:MAX_PLACES]
     ]
-    row.more = len(listed) - len(row.places)
+    row.more = sum(span.last - span.first + 1 for span in spans[MAX_PLACES:])
     return row
+
+
+def _is_count(value: Any) -> bool:
+    # A zero is more often said by silence: tools print errors only where there are any.
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Consecutive lines of one artefact that a figure was read from; `id` is the first place."""
+
+    artefact: int
+    first: int
+    last: int
+    id: str
+
+
+def _spans(places: Iterable[tuple[int, Read, str]]) -> list[_Span]:
+    spans: list[_Span] = []
+    for index, read, id_ in sorted(places, key=lambda place: (place[0], place[1].start)):
+        before = spans[-1] if spans else None
+        if before and before.artefact == index and read.line <= before.last + 1:
+            spans[-1] = replace(before, last=read.line)
+        else:
+            spans.append(_Span(index, read.line, read.line, id_))
+    return spans
 
 
 def _differs(path: str, now: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ import {
   type Second,
   type Timeline,
   timelineChart,
+  unitText,
 } from "../src/charts/timeline";
 
 const theme: ChartTheme = {
@@ -80,6 +81,11 @@ describe("a trial over time", () => {
       { x: 0.5, y: 100 },
       { x: 1.5, y: null },
     ]);
+  });
+
+  it("names its unit", () => {
+    const one = timeline(second({ completed: 20_000 }));
+    expect(panelsOf(one).map(unitText)).toEqual(["k req/s", "ms", "attempts/s"]);
   });
 
   it("tells p50 from p99 by a dash", () => {

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from backend.accounts.models import Role, Token
+from backend.ingest.models import Upload
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
@@ -191,6 +192,33 @@ def test_access(name, visitor, visitors, ids):
     assert response.status_code == row.status[visitor]
     if response.status_code >= 400:
         assert b"secret" not in body_of(response)
+
+
+# Pages that also take a form: who may not see the page may not send it either.
+FORMS = {
+    "new-upload": ("/w/own-lab/upload", {"paste": WRK, "action": "save"}),
+    "preview": ("/w/own-lab/upload", {"paste": WRK}),
+    "settings": ("/w/own-lab/settings", {"relevant_percent": "9", "min_trials": "9"}),
+    "undo": ("/r/{run}/dismissals", {"check": "same-host", "undo": "1"}),
+}
+
+
+@pytest.mark.parametrize("visitor", ["anonymous", "stranger", "viewer", "token", "foreign_token"])
+@pytest.mark.parametrize("name", FORMS)
+def test_who_may_not_change_sends_no_form(name, visitor, visitors, ids, scene):
+    path, data = FORMS[name]
+    uploads = Upload.objects.count()
+    assert visitors[visitor].post(path.format(**ids), data).status_code == 404
+    assert Upload.objects.count() == uploads
+    scene.own.workspace.refresh_from_db()
+    assert scene.own.workspace.min_trials == 3
+
+
+def test_members_upload_but_only_owners_set(visitors, scene):
+    scene.own.user.memberships.update(role=Role.MEMBER)
+    assert visitors["owner"].get("/w/own-lab/upload").status_code == 200
+    for method in ("get", "post"):
+        assert getattr(visitors["owner"], method)("/w/own-lab/settings").status_code == 404
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PUBLIC])

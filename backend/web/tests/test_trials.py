@@ -193,8 +193,18 @@ def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, sc
     html = page(owner, trial)
     _, said = places(html, "p99")
     assert "computed, from the distribution" in said
-    assert re.search(r"and\s+\d+ more lines", said)
+    assert re.search(r"lines 19–\d\d", said)
+    # What is zero because nothing was printed points nowhere.
+    assert places(html, "error-connect")[0] == []
+    assert "from its words" in places(html, "error-connect")[1]
     assert "Computed by us from the distribution" in html
+
+
+def test_counts_that_must_agree_point_to_all_of_them(owner, scene):
+    (trial,) = read(scene.own, (FORMATS / "oha/captures/c10-n2000-text/stdout").read_text())
+    _, said = places(page(owner, trial), "completed")
+    assert "counts that must agree" in said
+    assert "lines 14–24" in said
 
 
 def test_a_viewer_is_offered_nothing_that_changes(owner, scene):

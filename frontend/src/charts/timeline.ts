@@ -30,6 +30,8 @@ export interface Panel {
   readonly id: "throughput" | "latency" | "errors";
   readonly title: string;
   readonly kind: Kind;
+  /** What is counted a second, where the panel shows a rate. */
+  readonly noun: "req" | "attempts" | null;
   readonly better: "higher" | "lower";
   readonly lines: readonly Line[];
 }
@@ -59,6 +61,7 @@ export function panelsOf(timeline: Timeline): readonly Panel[] {
       id: "throughput",
       title: "Throughput",
       kind: "rate",
+      noun: "req",
       better: "higher",
       lines: [{ label: "throughput", values: of(rateOf), dash: [] }],
     },
@@ -66,6 +69,7 @@ export function panelsOf(timeline: Timeline): readonly Panel[] {
       id: "latency",
       title: "Latency",
       kind: "time",
+      noun: null,
       better: "lower",
       lines: [
         { label: "p50", values: of((second) => second.p50_us), dash: [] },
@@ -76,6 +80,7 @@ export function panelsOf(timeline: Timeline): readonly Panel[] {
       id: "errors",
       title: "Failed attempts",
       kind: "rate",
+      noun: "attempts",
       better: "lower",
       lines: [{ label: "failed", values: of(failuresOf), dash: [] }],
     },
@@ -94,6 +99,12 @@ export function unitOf(panel: Panel): Unit {
     panel.kind,
     panel.lines.flatMap((line) => line.values),
   );
+}
+
+/** The unit of a panel's numbers: "k req/s", "ms". */
+export function unitText(panel: Panel): string {
+  const unit = unitOf(panel);
+  return panel.noun ? `${unit.suffix} ${panel.noun}/s`.trim() : unit.header;
 }
 
 export interface TimelineOptions {
@@ -212,7 +223,7 @@ function tooltip(unit: Unit, panel: Panel, theme: ChartTheme): TooltipOptions {
     callbacks: {
       title: (items) => (items[0] ? `at ${Number(items[0].parsed.x).toFixed(1)} s` : ""),
       label: (item: TooltipItem<"line">) =>
-        `${item.dataset.label}: ${inUnit(item.parsed.y, unit)}${unit.suffix}${panel.kind === "rate" ? " req/s" : ""}`,
+        `${item.dataset.label}: ${inUnit(item.parsed.y, unit)}${unit.suffix}${panel.noun ? ` ${panel.noun}/s` : ""}`,
     },
   };
 }

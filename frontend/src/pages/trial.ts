@@ -10,6 +10,7 @@ import {
   type Timeline,
   timelineChart,
   unitOf,
+  unitText,
 } from "../charts/timeline";
 import { inUnit, plural } from "../text/format";
 import { h, slot } from "../ui/dom";
@@ -34,7 +35,7 @@ function drawPanel(place: HTMLElement, timeline: Timeline, panel: Panel): () => 
         {},
         `${panel.title} `,
         h("span", { class: "better", title: `${panel.better} is better` }, arrow),
-        h("span", { class: "hint" }, ` ${unitOf(panel).header}${lines}`),
+        h("span", { class: "hint" }, ` ${unitText(panel)}${lines}`),
       ),
       h("div", { class: "timeline-canvas" }, canvas),
     ),
