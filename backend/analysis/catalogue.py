@@ -61,8 +61,10 @@ def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list
     rows = Workspace.objects.filter(pk__in=list(workspace_ids)).order_by("slug")
     if slug is not None:
         rows = rows.filter(slug=slug)
-    names = ("id", "slug", "data_version", "relevant_share", "must_match")
-    return [Tenant(*most, tuple(last)) for *most, last in rows.values_list(*names)]
+    return [
+        Tenant(one.pk, one.slug, one.data_version, one.relevant_share, tuple(one.must_match))
+        for one in rows
+    ]
 
 
 def catalogue_of(tenant: Tenant) -> Catalogue:

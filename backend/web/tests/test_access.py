@@ -143,9 +143,9 @@ def ids_of(scene):
         "trial": scene.trial.pk,
         "upload": scene.upload.pk,
         "artefact": scene.artefact.pk,
-        "server": scene.trial.cell.server_id,
+        "server": scene.trial.cell.series.server_id,
         "host": scene.run.server_host_id,
-        "workload": scene.trial.cell.workload_id,
+        "workload": scene.trial.cell.series.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
     }
 
