@@ -28,11 +28,9 @@ export function sentence(figures: Figures, metric: MetricId, spot: Spot): string
   const measure = measureOf(point, metric);
   const said = spoken(
     {
-      x: point.x,
       y: measure?.value ?? null,
       low: measure?.low ?? null,
       high: measure?.high ?? null,
-      each: [],
       overload: point.overload === true,
       failing: (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT,
       trials: point.trials,
