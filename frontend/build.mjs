@@ -7,7 +7,7 @@ import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const outdir = join(root, "dist");
-const pages = ["compare", "result_set", "run", "site", "theme", "upload"];
+const pages = ["compare", "run", "site", "theme", "upload"];
 
 rmSync(outdir, { recursive: true, force: true });
 

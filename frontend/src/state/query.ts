@@ -141,6 +141,13 @@ export function sameFigures(before: string, after: string): boolean {
   return asked(before) === asked(after);
 }
 
+/** What a reader may still choose over frozen figures: how they are drawn. */
+export function drawingOf(query: string): string {
+  const keys = ["metric", "view", "logx", "logy"];
+  const pairs = [...new URLSearchParams(query)].filter(([key]) => keys.includes(key));
+  return canonical(new URLSearchParams(pairs));
+}
+
 /**
  * A sweep of 1, 8, 64 is evenly spaced only on a log axis, so that is the default once the
  * load points span a factor of sixteen; `logx=0` or `logx=1` in the link settles it.
