@@ -1,6 +1,6 @@
 // figures -> failed attempts by class: one band per class that occurred, all on one scale from
 // zero and over one x axis, so that "what failed where" is read in a single look. Pure.
-import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+import type { ChartConfiguration, ChartDataset, Plugin, TooltipItem } from "chart.js";
 import {
   ERROR_CLASSES,
   type ErrorClass,
@@ -10,7 +10,7 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single } from "../text/format";
-import { placeOf, type Size, xScale, yScale } from "./axes";
+import { fontSize, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
 import { type Drawn, frame, lookOf, ordered, tooltipLook } from "./look";
 import { highlight } from "./marks/highlight";
@@ -100,7 +100,7 @@ export function errorsChart(figures: Figures, options: ErrorOptions): ErrorConfi
       scales,
       plugins: { tooltip: tooltip(figures, theme) },
     },
-    plugins: [highlight()],
+    plugins: [bandNames(bands, theme, size), highlight()],
   };
 }
 
@@ -116,15 +116,27 @@ function bandScale(band: Band, most: number, theme: ChartTheme, size: Size): obj
     position: "left",
     stack: "bands",
     offset: true,
-    title: {
-      display: size === "main",
-      text: bandName(band),
-      color: theme.ink,
-      font: { size: 11 },
-      padding: 2,
-    },
     border: { display: true, color: theme.grid },
     ticks: { ...scale.ticks, maxTicksLimit: 3 },
+  };
+}
+
+/** Written across, in the corner of each band: a turned word is hard to read. */
+function bandNames(bands: readonly Band[], theme: ChartTheme, size: Size): Plugin<"line"> {
+  return {
+    id: "bandNames",
+    afterDatasetsDraw(chart) {
+      const { ctx, chartArea, scales } = chart;
+      ctx.save();
+      ctx.font = `600 ${fontSize(size)}px ${theme.font}`;
+      ctx.fillStyle = theme.ink;
+      ctx.textBaseline = "top";
+      for (const band of bands) {
+        const scale = scales[axisOf(band)];
+        if (scale) ctx.fillText(bandName(band), chartArea.left + 6, scale.top);
+      }
+      ctx.restore();
+    },
   };
 }
 

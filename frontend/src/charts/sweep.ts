@@ -84,7 +84,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
     type: "line",
     data: { datasets },
     options: {
-      ...frame(theme, options.labelWidth),
+      ...frame(theme, labelRoom(figures, options)),
       parsing: false,
       normalized: true,
       interaction: { mode: "nearest", axis: "x", intersect: false },
@@ -260,10 +260,15 @@ function isNumber(value: number | null): value is number {
   return value !== null;
 }
 
+/** A label stands at the end of a line; where there is no line, the legend has to do. */
+function labelRoom(figures: Figures, options: SweepOptions): number {
+  return joinsPoints(figures) ? options.labelWidth : 0;
+}
+
 function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   return {
     theme: options.theme,
-    width: joinsPoints(figures) ? options.labelWidth : 0,
+    width: labelRoom(figures, options),
     texts: new Map(figures.series.map((series) => [series.id, series.label])),
   };
 }

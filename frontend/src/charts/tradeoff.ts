@@ -55,7 +55,7 @@ export function tradeoffPoints(
   log: boolean,
 ): readonly TradePoint[] {
   return series.points.flatMap((point) => {
-    const x = (measureOf(point, "achieved") ?? measureOf(point, "throughput"))?.value ?? null;
+    const x = measureOf(point, "throughput")?.value ?? null;
     const y = drawable(measureOf(point, latency)?.value, log);
     // A load point without a throughput has no place here; the table still lists it.
     return x === null ? [] : [{ x, y, at: point.x, overload: point.overload === true }];
@@ -70,6 +70,7 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
   const values = points.map((point) => point.y).filter((value) => value !== null);
   const most = Math.max(0, ...values);
   const limit = latency === "p99" ? options.limit : null;
+  const room = isCategory(figures) ? 0 : options.labelWidth;
   const extent = {
     least: values.length > 0 ? Math.min(...values) : 0,
     most: limit !== null && limit <= most * 3 ? Math.max(most, limit) : most,
@@ -78,7 +79,7 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
     type: "line",
     data: { datasets: datasets(figures, options) },
     options: {
-      ...frame(theme, options.labelWidth),
+      ...frame(theme, room),
       // Throughput falls again beyond the knee, so the points are in order of load, not of x.
       parsing: { xAxisKey: "x", yAxisKey: "y" },
       interaction: { mode: "nearest", axis: "xy", intersect: false },
@@ -94,7 +95,7 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
       arrows(),
       endLabels({
         theme,
-        width: options.labelWidth,
+        width: room,
         texts: new Map(figures.series.map((series) => [series.id, series.label])),
       }),
     ],

@@ -1,6 +1,6 @@
 // Which chart answers which question: its name, its configuration, and why it may be empty.
 import type { ChartConfiguration } from "chart.js";
-import { type Figures, type MetricId, metricOf, type X } from "../api/figures";
+import { type Figures, isCategory, type MetricId, metricOf, type X } from "../api/figures";
 import type { View } from "../state/query";
 import { loadPoint } from "../text/format";
 import type { Size } from "./axes";
@@ -50,14 +50,27 @@ export function viewChart(figures: Figures, view: ChartView, options: ViewOption
   }
 }
 
-export const VIEW_NAMES: Readonly<Record<View, string>> = {
-  sweep: "Metric",
+const VIEW_NAMES: Readonly<Record<Exclude<View, "sweep">, string>> = {
   nines: "Percentiles",
   tradeoff: "Latency and throughput",
   errors: "Errors",
   ratios: "Ratios",
   trend: "Trend",
 };
+
+/** The name on the view's tab; the plain one is named after its axis. */
+export function viewName(figures: Figures, view: View): string {
+  return view === "sweep" ? `By ${figures.x.label.toLowerCase()}` : VIEW_NAMES[view];
+}
+
+/** Which axes of a view may be logarithmic. */
+export function logAxes(
+  figures: Figures,
+  view: View,
+): { readonly x: boolean; readonly y: boolean } {
+  const loads = (view === "sweep" || view === "errors" || view === "trend") && !isCategory(figures);
+  return { x: loads, y: view !== "errors" && view !== "ratios" };
+}
 
 export function viewTitle(figures: Figures, view: View, metric: MetricId): string {
   const label = metricOf(figures, metric).label;

@@ -30,10 +30,8 @@ export const FILTERS = [
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
-/** What the axis, a series or the panels may go by, as a reader calls it. */
-export const AXES = [
-  ["connections", "connections"],
-  ["rate", "offered rate"],
+/** What panels may go by, as a reader calls it. */
+export const DIVIDING = [
   ["server", "server"],
   ["version", "version"],
   ["runtime", "runtime"],
@@ -45,9 +43,16 @@ export const AXES = [
   ["tool", "load tool"],
   ["tool_version", "tool version"],
   ["loop", "loop"],
-  ["date", "date"],
-  ["label", "label"],
 ] as const;
+
+const LOADS = [
+  ["connections", "connections"],
+  ["rate", "offered rate"],
+] as const;
+
+/** What may make a series; the axis may go by dates as well. */
+export const GROUPING = [...DIVIDING, ...LOADS] as const;
+export const AXES = [...LOADS, ...DIVIDING, ["date", "date"]] as const;
 
 export const VIEWS = ["sweep", "nines", "tradeoff", "errors", "ratios", "trend"] as const;
 export type View = (typeof VIEWS)[number];

@@ -2,7 +2,7 @@
 // see it and for those in a hurry.
 import { type Figures, type MetricId, measureOf, metricOf, type Series } from "../api/figures";
 import { bandName, bandsOf, shareOf } from "../charts/errors";
-import { curvesOf, valueAt } from "../charts/nines";
+import { curvesOf, TICKS, valueAt } from "../charts/nines";
 import { latencyOf, tradeoffPoints } from "../charts/tradeoff";
 import type { View } from "../state/query";
 import { kindOf, loadPoint, percentile, plural, short, single, times } from "./format";
@@ -67,15 +67,26 @@ function ninesSummary(figures: Figures): string {
     const value = valueAt(curve, 99);
     return value === null ? [] : [{ value, label: labels.get(curve.series) ?? curve.series }];
   });
-  const missing = figures.series.length - curves.length;
-  const rest = missing > 0 ? ` ${plural(missing, "series", "series")} without a histogram.` : "";
+  const rest = withoutHistogram(figures);
   const [low, high] = [extreme(tails, false), extreme(tails, true)];
   if (!low || !high) return `No curve reaches p99 with ten or more samples beyond it.${rest}`;
-  const ends = curves.map((curve) => curve.points.at(-1)?.[0] ?? 0);
-  const cut = ` Curves end where fewer than ten samples remain, the shortest at ${percentile(Math.min(...ends))}.`;
-  if (low === high)
-    return `99 % of responses came within ${single("time", low.value)} (${low.label}).${cut}${rest}`;
-  return `99 % of responses came within ${single("time", low.value)} (${low.label}) to ${single("time", high.value)} (${high.label}).${cut}${rest}`;
+  const end = Math.min(...curves.map((curve) => curve.points.at(-1)?.[0] ?? 0));
+  const reached = TICKS.findLast((percent) => percent <= end + 1e-9) ?? TICKS[0];
+  const cut = ` Each curve ends where fewer than ten samples remain; all reach ${percentile(reached)}.`;
+  const to = low === high ? "" : ` to ${single("time", high.value)} (${high.label})`;
+  return `99 % of responses came within ${single("time", low.value)} (${low.label})${to}.${cut}${rest}`;
+}
+
+const NAMED_AT_ONCE = 3;
+
+/** " No histogram: nginx 1.27 and 2 more series." */
+function withoutHistogram(figures: Figures): string {
+  const drawn = new Set(curvesOf(figures).map((curve) => curve.series));
+  const missing = figures.series.filter((series) => !drawn.has(series.id));
+  if (missing.length === 0) return "";
+  const names = missing.slice(0, NAMED_AT_ONCE).map(named).join(", ");
+  const more = missing.length - NAMED_AT_ONCE;
+  return ` No histogram: ${names}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
 function tradeoffSummary(figures: Figures, latency: MetricId): string {

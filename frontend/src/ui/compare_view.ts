@@ -27,6 +27,8 @@ export class CompareView {
   readonly #stage: Stage;
   #figures: Figures | null = null;
   #query = "";
+  /** The query that the figures at hand answer. */
+  #shown = "";
   #emphasis: ReadonlySet<string> = new Set();
   #tabled = "";
 
@@ -71,6 +73,7 @@ export class CompareView {
   show(figures: Figures, query: string): void {
     this.#figures = figures;
     this.#query = query;
+    this.#shown = query;
     this.#emphasis = emphasisFrom(location.hash) ?? emphasisOf(figures);
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
@@ -97,10 +100,8 @@ export class CompareView {
   }
 
   #holds(figures: Figures): boolean {
-    const metric = this.#metric;
-    const x = oneOf(this.#query, "x") ?? "connections";
-    if (!this.#hooks.frozen && figures.x.field !== x) return false;
-    return knownMetrics(figures).some((one) => one.id === metric);
+    const sameAxis = oneOf(this.#query, "x") === oneOf(this.#shown, "x");
+    return sameAxis && knownMetrics(figures).some((one) => one.id === this.#metric);
   }
 
   /** A live page can ask for any metric; a frozen one offers what it holds. */
@@ -133,7 +134,7 @@ export class CompareView {
     slot(this.#root, "metrics").replaceChildren(
       ...metricPicker(this.#offered(figures), this.#metric, (id) => this.#set("metric", id)),
     );
-    slot(this.#root, "views").replaceChildren(...viewTabs(query, go));
+    slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, go));
     slot(this.#root, "scales").replaceChildren(...scaleToggles(figures, query, go));
     if (held) this.#refocus(held);
   }

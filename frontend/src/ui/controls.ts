@@ -1,11 +1,12 @@
 // What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
 // latency limit, log axes. Each control writes the query and nothing else.
 import type { Figures, Group, Metric } from "../api/figures";
-import { isCategory } from "../api/figures";
-import { VIEW_NAMES } from "../charts/views";
+import { logAxes, viewName } from "../charts/views";
 import {
   AXES,
   allOf,
+  DIVIDING,
+  GROUPING,
   limitOf,
   logX,
   logY,
@@ -76,13 +77,13 @@ function moreMetrics(
   );
 }
 
-export function viewTabs(query: string, go: Go): HTMLElement[] {
+export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
   const chosen = viewOf(query);
   return VIEWS.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view },
       () => go(withView(query, view)),
-      VIEW_NAMES[view],
+      viewName(figures, view),
     ),
   );
 }
@@ -90,10 +91,10 @@ export function viewTabs(query: string, go: Go): HTMLElement[] {
 export function scaleToggles(figures: Figures, query: string, go: Go): HTMLElement[] {
   const x = logX(query, figures.x.values);
   const y = logY(query);
-  const able = !isCategory(figures);
+  const able = logAxes(figures, viewOf(query));
   return [
-    toggle("log x", x, able, () => go(withValue(query, "logx", x ? "0" : "1"))),
-    toggle("log y", y, true, () => go(withValue(query, "logy", y ? null : "1"))),
+    toggle("log x", x && able.x, able.x, () => go(withValue(query, "logx", x ? "0" : "1"))),
+    toggle("log y", y && able.y, able.y, () => go(withValue(query, "logy", y ? null : "1"))),
   ];
 }
 
@@ -108,12 +109,12 @@ function toggle(label: string, on: boolean, able: boolean, act: () => void): HTM
 /** How the figures are arranged: only where the service can be asked again. */
 export function choosers(figures: Figures, query: string, go: Go): HTMLElement[] {
   return [
-    select("x", "x", axes(figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
+    select("x", "x", fields(AXES, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
     seriesMenu(query, go),
     select(
       "panels",
       "facet",
-      [["", "none"], ...axes(oneOf(query, "facet"))],
+      [["", "none"], ...fields(DIVIDING, oneOf(query, "facet"))],
       oneOf(query, "facet") ?? "",
       (facet) => go(withValue(query, "facet", facet || null)),
     ),
@@ -131,9 +132,9 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
 type Option = readonly [value: string, label: string];
 
 /** A field the page does not know by name stays selectable as it stands. */
-function axes(chosen: string | null): readonly Option[] {
-  const known = AXES.some(([value]) => value === chosen);
-  return known || !chosen ? AXES : [...AXES, [chosen, chosen]];
+function fields(offered: readonly Option[], chosen: string | null): readonly Option[] {
+  const known = offered.some(([value]) => value === chosen);
+  return known || !chosen ? offered : [...offered, [chosen, chosen]];
 }
 
 function baselines(figures: Figures, query: string): readonly Option[] {
@@ -161,8 +162,7 @@ function select(
 /** Which fields tell series apart; none chosen means all that make an identity. */
 function seriesMenu(query: string, go: Go): HTMLDetailsElement {
   const chosen = allOf(query, "series");
-  const fields = AXES.filter(([value]) => value !== "date" && value !== "connections");
-  const boxes = fields.map(([value, text]) => {
+  const boxes = GROUPING.map(([value, text]) => {
     const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
     box.addEventListener("change", () => {
       const next = box.checked ? [...chosen, value] : chosen.filter((one) => one !== value);

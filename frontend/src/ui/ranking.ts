@@ -199,7 +199,7 @@ function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
   );
   return [
     h("p", { class: "withheld" }, lead),
-    ...(reasons.length > 0 ? [list] : []),
+    ...(unlike && reasons.length > 0 ? [list] : []),
     ...(unlike && actions.override ? [overrideOffer(actions.override)] : []),
   ];
 }

@@ -46,23 +46,20 @@ function cell(one: RatioCell): HTMLTableCellElement {
   );
 }
 
-const KEY = [
-  ["worse-3", "worse than ×2"],
-  ["worse-2", "to ×2"],
-  ["worse-1", "to ×1.25"],
-  ["same", "not distinguishable"],
-  ["better-1", "to ×1.25"],
-  ["better-2", "to ×2"],
-  ["better-3", "better than ×2"],
-] as const;
+const WORSE = ["worse-3", "worse-2", "worse-1"] as const;
+const BETTER = ["better-1", "better-2", "better-3"] as const;
 
 function key({ baseline }: RatioView): HTMLElement {
   return h(
     "p",
     { class: "ratio-key hint" },
     h("span", {}, "×1 = ", name(baseline, 40)),
-    ...KEY.map(([tint, text]) =>
-      h("span", {}, h("i", { class: `ratio-sample ratio-${tint}`, "aria-hidden": "true" }), text),
-    ),
+    h("span", {}, "worse", ...WORSE.map(sample), ...BETTER.map(sample), "better"),
+    h("span", {}, "in steps at ×1.25 and ×2"),
+    h("span", {}, sample("same"), "not distinguishable"),
   );
+}
+
+function sample(tint: string): HTMLElement {
+  return h("i", { class: `ratio-sample ratio-${tint}`, "aria-hidden": "true" });
 }

@@ -323,7 +323,8 @@ function drawingKey({ figures, query, metric, emphasis }: Scene): string {
 
 /** The other charts worth a look, without the one on the stage. */
 function cards(figures: Figures, query: string, metric: MetricId): readonly Card[] {
-  const main = viewOf(query);
+  const view = viewOf(query);
+  const main = view === "trend" ? "sweep" : view;
   const known = new Set(knownMetrics(figures).map((one) => one.id));
   const classes = figures.series.some((series) =>
     series.points.some((point) => ERROR_CLASSES.some((one) => (point.errors?.[one] ?? 0) > 0)),

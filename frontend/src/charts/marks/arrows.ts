@@ -10,8 +10,8 @@ export function arrows(): Plugin<ChartType> {
     id: "arrows",
     afterDatasetsDraw(chart) {
       chart.data.datasets.forEach((raw, index) => {
-        const dataset = raw as unknown as Drawn;
-        if (!dataset.loud || !chart.getDatasetMeta(index).dataset) return;
+        const dataset = raw as unknown as Drawn & { showLine?: boolean };
+        if (!dataset.loud || dataset.showLine === false) return;
         const { ctx } = chart;
         ctx.save();
         ctx.fillStyle = dataset.ownColour;

@@ -58,7 +58,7 @@ function colour(chart: Chart<ChartType>, index: number, ink: string): void {
     else if (!gap) ctx.moveTo(element.x, element.y);
     pen = !gap;
   }
-  if (chart.getDatasetMeta(index).dataset) ctx.stroke();
+  if ((chart.data.datasets[index] as { showLine?: boolean }).showLine !== false) ctx.stroke();
   for (const element of chart.getDatasetMeta(index).data) {
     if ((element as { skip?: boolean }).skip) continue;
     ctx.beginPath();
