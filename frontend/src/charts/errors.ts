@@ -12,7 +12,7 @@ import {
 import { loadPoint, single } from "../text/format";
 import { fontSize, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
 import { highlight } from "./marks/highlight";
 import { joinsPoints } from "./sweep";
 import type { ChartTheme } from "./theme";
@@ -87,7 +87,7 @@ export function errorsChart(figures: Figures, options: ErrorOptions): ErrorConfi
   const scales: Record<string, object> = { x: xScale(figures, options) };
   // Stacked upwards by the library, so the first band is given last.
   [...bands].reverse().forEach((band) => {
-    scales[axisOf(band)] = bandScale(band, most, theme, size);
+    scales[axisOf(band)] = bandScale(most, theme, size);
   });
   return {
     type: "line",
@@ -108,7 +108,7 @@ function axisOf(band: Band): string {
   return band === "total" ? "y" : `y_${band}`;
 }
 
-function bandScale(band: Band, most: number, theme: ChartTheme, size: Size): object {
+function bandScale(most: number, theme: ChartTheme, size: Size): object {
   const scale = yScale({ theme, size, kind: "ratio", log: false, least: 0, most });
   return {
     ...scale,
@@ -143,8 +143,9 @@ function bandNames(bands: readonly Band[], theme: ChartTheme, size: Size): Plugi
 function datasets(figures: Figures, band: Band, options: ErrorOptions): ErrorDataset[] {
   const place = placeOf(figures);
   const slots = slotsIn(figures);
+  const dense = isDense(figures.series);
   return ordered(figures.series, options.emphasis).map((series) => {
-    const look = lookOf(series, slots.get(series.id) ?? series.slot, options);
+    const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
     return {
       ...look,
       band,

@@ -10,6 +10,14 @@ export interface LookOptions {
   readonly theme: ChartTheme;
   readonly emphasis: ReadonlySet<string>;
   readonly size: Size;
+  /** So many points that grey context does without markers. */
+  readonly dense: boolean;
+}
+
+const DENSE = 400;
+
+export function isDense(series: readonly Series[]): boolean {
+  return series.reduce((sum, one) => sum + one.points.length, 0) > DENSE;
 }
 
 /** What the marks and the highlight read back from any dataset. */
@@ -18,6 +26,7 @@ export interface Drawn {
   readonly loud: boolean;
   /** Its own colour, also while it is grey context. */
   readonly ownColour: string;
+  readonly ownDash: readonly number[];
 }
 
 export interface Look extends Drawn {
@@ -44,14 +53,16 @@ export function lookOf(series: Series, slot: number, options: LookOptions): Look
     seriesId: series.id,
     loud,
     ownColour,
+    ownDash: dashOf(slot),
     label: isolated(short(series.label)),
     clip: false,
     tension: 0,
     borderColor: colour,
     borderWidth: loud ? 2 : 1.25,
-    borderDash: dashOf(slot),
+    // Dashes tell coloured lines apart; on grey ones they would only be slow to paint.
+    borderDash: loud ? dashOf(slot) : [],
     pointStyle: markerOf(slot),
-    pointRadius: loud ? radius : radius - 1.5,
+    pointRadius: loud ? radius : options.dense ? 0 : radius - 1.5,
     pointHoverRadius: radius + 1.5,
     pointHitRadius: 8,
     pointBorderColor: colour,

@@ -23,7 +23,7 @@ import {
 } from "../text/format";
 import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
 import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
 import { guide, limitLine } from "./marks/guide";
@@ -127,7 +127,7 @@ function dataset(
   slot: number,
   options: SweepOptions,
 ): SweepDataset {
-  const look = lookOf(series, slot, options);
+  const look = lookOf(series, slot, { ...options, dense: isDense(figures.series) });
   const points = sweepPoints(figures, series, options);
   const skips = skipped(figures, points);
   return {

@@ -5,7 +5,7 @@ import { bandName, bandsOf, shareOf } from "../charts/errors";
 import { curvesOf, TICKS, valueAt } from "../charts/nines";
 import { latencyOf, tradeoffPoints } from "../charts/tradeoff";
 import type { View } from "../state/query";
-import { kindOf, loadPoint, percentile, plural, short, single, times } from "./format";
+import { isolated, kindOf, loadPoint, percentile, plural, short, single, times } from "./format";
 
 export function summaryOf(figures: Figures, view: View, metric: MetricId): string {
   if (figures.series.length === 0) return "There is nothing to draw.";
@@ -39,7 +39,7 @@ function extreme<T extends { readonly value: number }>(
 }
 
 function named(series: Series): string {
-  return short(series.label);
+  return isolated(short(series.label));
 }
 
 /** "Throughput reaches its highest, 84.9k req/s, with … at 256 connections; the lowest …". */

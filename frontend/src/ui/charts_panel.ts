@@ -10,6 +10,7 @@ const AHEAD = "400px";
 export class Mounts {
   readonly #charts = new Map<HTMLElement, AnyChart>();
   readonly #waiting = new Map<Element, () => void>();
+  #frame = 0;
   readonly #seen = new IntersectionObserver((entries) => this.#enter(entries), {
     rootMargin: AHEAD,
   });
@@ -60,8 +61,18 @@ export class Mounts {
     for (const box of [...this.#waiting.keys()]) this.#draw(box);
   }
 
-  highlight(series: string | null): void {
-    for (const chart of this.#charts.values()) setHighlight(chart, series);
+  /** The main charts at once; the others each in a later frame, unless the pointer has moved on. */
+  highlight(series: string | null, main: readonly AnyChart[]): void {
+    cancelAnimationFrame(this.#frame);
+    for (const chart of main) setHighlight(chart, series);
+    const rest = [...this.#charts.values()].filter((chart) => !main.includes(chart));
+    const next = (): void => {
+      const chart = rest.shift();
+      if (!chart) return;
+      setHighlight(chart, series);
+      this.#frame = requestAnimationFrame(next);
+    };
+    this.#frame = requestAnimationFrame(next);
   }
 
   resize(): void {

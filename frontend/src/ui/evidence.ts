@@ -25,11 +25,9 @@ export function outcome(figures: Figures): HTMLElement[] {
     ...(differing.length > 0 && !intent ? [`differing: ${differing.join(", ")}`] : []),
   ];
   const more = details.length - SAID_AT_ONCE;
-  const why =
-    details
-      .slice(0, SAID_AT_ONCE)
-      .map((one) => short(one, 200))
-      .join("; ") + (more > 0 ? `; and ${more} more` : "");
+  const why = details
+    .slice(0, SAID_AT_ONCE)
+    .flatMap((one, i) => [i > 0 ? "; " : ": ", name(one, 200)]);
   return [
     h(
       "span",
@@ -38,7 +36,9 @@ export function outcome(figures: Figures): HTMLElement[] {
       ` ${lead}`,
     ),
     overridden === true && h("span", { class: "tag tag-error outcome-mark" }, "overridden"),
-    details.length > 0 ? h("span", { class: "outcome-why" }, `: ${why}`) : h("span"),
+    details.length > 0
+      ? h("span", { class: "outcome-why" }, ...why, more > 0 && `; and ${more} more`)
+      : h("span"),
     figures.checks.length > 0
       ? h("a", { href: "#checks", class: "outcome-more" }, "details")
       : h("span"),

@@ -57,7 +57,6 @@ export class Stage {
   readonly #hooks: StageHooks;
   readonly #mounts = new Mounts();
   #scene: Scene | null = null;
-  #drawn = "";
   #main: readonly AnyChart[] = [];
   #spot: Spot | null = null;
   #frame = 0;
@@ -84,10 +83,9 @@ export class Stage {
 
   show(scene: Scene): void {
     // Another baseline changes no line: charts are drawn again only where they would differ.
-    const key = drawingKey(scene);
+    const same = sameDrawing(this.#scene, scene);
     this.#scene = scene;
-    if (key === this.#drawn) return;
-    this.#drawn = key;
+    if (same) return;
     this.#spot = null;
     this.redraw();
   }
@@ -273,7 +271,7 @@ export class Stage {
   #lift(series: string | null): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => {
-      this.#mounts.highlight(series);
+      this.#mounts.highlight(series, this.#main);
       for (const item of this.#root.querySelectorAll<HTMLElement>(".legend-item, .rank")) {
         item.classList.toggle("is-lit", series !== null && item.dataset.series === series);
       }
@@ -298,27 +296,35 @@ export class Stage {
   }
 }
 
-/** Everything that changes a line; the rest of the figures leaves the charts as they are. */
-function drawingKey({ figures, query, metric, emphasis }: Scene): string {
-  const { series, curves, knees, capacity, changes, ratios, x, outcome } = figures;
-  const panels = figures.panels?.map((panel) => [panel.value, panel.finding, panel.series]);
-  const how = [viewOf(query), logX(query, x.values), logY(query), limitOf(query), metric];
-  const at = figures.ranking?.x;
-  const status = [outcome.status, outcome.overridden];
+/** Whether two scenes are drawn alike: another baseline or another answer may change no line. */
+function sameDrawing(a: Scene | null, b: Scene): boolean {
+  return a !== null && howDrawn(a) === howDrawn(b) && dataOf(a.figures) === dataOf(b.figures);
+}
+
+function howDrawn({ figures, query, metric, emphasis }: Scene): string {
+  const x = logX(query, figures.x.values);
   return JSON.stringify([
     [...emphasis].sort(),
-    how,
-    at,
-    status,
-    panels,
+    viewOf(query),
     x,
-    series,
-    curves,
-    knees,
-    capacity,
-    changes,
-    ratios,
+    logY(query),
+    limitOf(query),
+    metric,
   ]);
+}
+
+const known = new WeakMap<Figures, string>();
+
+/** What of the figures the charts show. */
+function dataOf(figures: Figures): string {
+  const found = known.get(figures);
+  if (found !== undefined) return found;
+  const { series, curves, knees, capacity, changes, ratios, x, outcome } = figures;
+  const panels = figures.panels?.map((panel) => [panel.value, panel.finding, panel.series]);
+  const rest = [panels, x, figures.ranking?.x, outcome.status, outcome.overridden];
+  const text = JSON.stringify([series, curves, knees, capacity, changes, ratios, rest]);
+  known.set(figures, text);
+  return text;
 }
 
 /** The other charts worth a look, without the one on the stage. */

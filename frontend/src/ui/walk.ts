@@ -12,7 +12,7 @@ import { curvesOf, TICKS, valueAt } from "../charts/nines";
 import { ERROR_LIMIT, spoken } from "../charts/sweep";
 import { latencyOf, tradeoffPoints, tradeSpoken } from "../charts/tradeoff";
 import type { View } from "../state/query";
-import { kindOf, loadPoint, percentile, short, single, unitFor } from "../text/format";
+import { isolated, kindOf, loadPoint, percentile, short, single, unitFor } from "../text/format";
 
 export interface Spot {
   readonly series: number;
@@ -37,7 +37,7 @@ export function trails(figures: Figures, view: View, metric: MetricId): readonly
   return figures.series
     .map((series, index) => ({
       series: series.id,
-      label: short(series.label),
+      label: isolated(short(series.label)),
       stops: said(index),
     }))
     .filter((trail) => trail.stops.length > 0);

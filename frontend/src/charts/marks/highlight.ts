@@ -33,7 +33,7 @@ export function highlight(): Plugin<ChartType> {
       if (one === undefined) return;
       chart.data.datasets.forEach((_, index) => {
         const drawn = drawnAt(chart, index);
-        if (drawn.seriesId === one && !drawn.loud) colour(chart, index, drawn.ownColour);
+        if (drawn.seriesId === one && !drawn.loud) colour(chart, index, drawn);
       });
     },
   };
@@ -44,12 +44,13 @@ function drawnAt(chart: Chart<ChartType>, index: number): Drawn {
 }
 
 /** Grey context takes its own colour while it is pointed at. */
-function colour(chart: Chart<ChartType>, index: number, ink: string): void {
+function colour(chart: Chart<ChartType>, index: number, drawn: Drawn): void {
   const { ctx } = chart;
   ctx.save();
-  ctx.strokeStyle = ink;
-  ctx.fillStyle = ink;
+  ctx.strokeStyle = drawn.ownColour;
+  ctx.fillStyle = drawn.ownColour;
   ctx.lineWidth = 2;
+  ctx.setLineDash([...drawn.ownDash]);
   ctx.beginPath();
   let pen = false;
   for (const element of chart.getDatasetMeta(index).data) {
