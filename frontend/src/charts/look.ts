@@ -70,6 +70,19 @@ export function lookOf(series: Series, slot: number, options: LookOptions): Look
   };
 }
 
+/**
+ * Hollow where overloaded. One colour for all points where that will do: the library resolves
+ * a list for each point anew, which is most of the time a large chart takes.
+ */
+export function filling(
+  look: Look,
+  points: readonly { readonly overload: boolean }[],
+  surface: string,
+): string | string[] {
+  if (look.pointRadius === 0 || !points.some((point) => point.overload)) return look.borderColor;
+  return points.map((point) => (point.overload ? surface : look.borderColor));
+}
+
 /** Loud lines are drawn last, so that context never covers them. */
 export function ordered(series: readonly Series[], loud: ReadonlySet<string>): readonly Series[] {
   return [...series].sort((a, b) => Number(loud.has(b.id)) - Number(loud.has(a.id)));

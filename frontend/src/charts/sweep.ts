@@ -23,7 +23,7 @@ import {
 } from "../text/format";
 import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
 import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
 import { guide, limitLine } from "./marks/guide";
@@ -137,9 +137,7 @@ function dataset(
     showLine: joinsPoints(figures),
     ...(options.trend ? { stepped: "middle" as const } : {}),
     ...(skips.size > 0 ? { segment: dotted(skips, isCategory(figures)) } : {}),
-    pointBackgroundColor: points.map((point) =>
-      point.overload ? options.theme.surface : look.borderColor,
-    ),
+    pointBackgroundColor: filling(look, points, options.theme.surface),
   };
 }
 

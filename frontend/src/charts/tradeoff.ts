@@ -14,7 +14,7 @@ import {
 import { loadPoint, single, unitFor } from "../text/format";
 import { drawable, plainScale, type Size, tick, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
 import { arrows } from "./marks/arrows";
 import { limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
@@ -113,9 +113,7 @@ function datasets(figures: Figures, options: TradeOptions): TradeDataset[] {
       data: points,
       spanGaps: false,
       showLine: !isCategory(figures),
-      pointBackgroundColor: points.map((point) =>
-        point.overload ? options.theme.surface : look.borderColor,
-      ),
+      pointBackgroundColor: filling(look, points, options.theme.surface),
     };
   });
 }
