@@ -33,7 +33,7 @@ export interface NinesOptions {
 
 /** 90 % is one nine, 99 % two; 100 % would be at infinity. */
 export function nines(percent: number): number {
-  return -Math.log10(1 - percent / 100);
+  return Math.log10(1 / (1 - percent / 100));
 }
 
 export const TICKS = [50, 90, 99, 99.9, 99.99, 99.999, 99.9999] as const;
