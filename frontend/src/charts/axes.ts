@@ -132,9 +132,18 @@ export function yScale(options: YOptions): Scale {
       padding: 8,
       font: { size: fontSize(size) },
       maxTicksLimit: size === "main" ? 7 : 4,
+      // Round numbers of bytes are not round numbers of MiB.
+      ...(unit.factor % 1024 === 0 && !log ? { stepSize: niceStep(most, unit, size) } : {}),
       callback: (value: string | number) => tick(Number(value), unit, log),
     },
   };
+}
+
+function niceStep(most: number, unit: Unit, size: Size): number {
+  const wanted = most / unit.factor / (size === "main" ? 5 : 3);
+  const decade = 10 ** Math.floor(Math.log10(wanted || 1));
+  const step = [1, 2, 5, 10].find((one) => one * decade >= wanted) ?? 10;
+  return step * decade * unit.factor;
 }
 
 function geometric(least: number, most: number): number {

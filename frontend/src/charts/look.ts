@@ -15,6 +15,8 @@ export interface LookOptions {
 }
 
 const DENSE = 400;
+/** The radius of a marker among so many. */
+export const DOT = 2.25;
 
 export function isDense(series: readonly Series[]): boolean {
   return series.reduce((sum, one) => sum + one.points.length, 0) > DENSE;
@@ -48,7 +50,7 @@ export function lookOf(series: Series, slot: number, options: LookOptions): Look
   const loud = options.emphasis.has(series.id);
   const ownColour = colourOf(slot, options.theme);
   const colour = loud ? ownColour : options.theme.context;
-  const radius = options.size === "main" ? 4.5 : 3;
+  const radius = options.dense ? DOT : options.size === "main" ? 4.5 : 3;
   return {
     seriesId: series.id,
     loud,

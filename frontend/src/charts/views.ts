@@ -1,6 +1,13 @@
 // Which chart answers which question: its name, its configuration, and why it may be empty.
 import type { ChartConfiguration } from "chart.js";
-import { type Figures, isCategory, type MetricId, metricOf, type X } from "../api/figures";
+import {
+  type Figures,
+  isCategory,
+  type Metric,
+  type MetricId,
+  metricOf,
+  type X,
+} from "../api/figures";
 import type { View } from "../state/query";
 import { loadPoint } from "../text/format";
 import type { Size } from "./axes";
@@ -72,8 +79,13 @@ export function logAxes(
   return { x: loads, y: view !== "errors" && view !== "ratios" };
 }
 
+/** Ticks of times and shares carry their unit; those of a rate cannot, so its name does. */
+export function metricName(metric: Metric): string {
+  return metric.unit === "req/s" ? `${metric.label} (req/s)` : metric.label;
+}
+
 export function viewTitle(figures: Figures, view: View, metric: MetricId): string {
-  const label = metricOf(figures, metric).label;
+  const label = metricName(metricOf(figures, metric));
   const x = figures.x.label.toLowerCase();
   switch (view) {
     case "nines":
@@ -83,7 +95,9 @@ export function viewTitle(figures: Figures, view: View, metric: MetricId): strin
     case "errors":
       return `Failed attempts by class against ${x}`;
     case "ratios":
-      return figures.ratios ? `${label} as a ratio to ${figures.ratios.baseline.label}` : "Ratios";
+      return figures.ratios
+        ? `${metricOf(figures, metric).label} as a ratio to ${figures.ratios.baseline.label}`
+        : "Ratios";
     case "trend":
       return `${label} over ${x}`;
     default:

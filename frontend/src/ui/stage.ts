@@ -15,6 +15,7 @@ import { hasTradeoff } from "../charts/tradeoff";
 import {
   type ChartView,
   errorsNote,
+  metricName,
   type ViewOptions,
   viewChart,
   viewTitle,
@@ -203,7 +204,7 @@ export class Stage {
     const open = button(
       { class: "multiple-title", title: "Show in the main chart" },
       () => this.#hooks.go(next),
-      card.view === "sweep" ? metric.label : viewTitle(figures, card.view, card.metric),
+      card.view === "sweep" ? metricName(metric) : viewTitle(figures, card.view, card.metric),
       aside,
     );
     return h("section", { class: "panel multiple" }, h("h3", {}, open), box);

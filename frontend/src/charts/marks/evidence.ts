@@ -2,6 +2,7 @@
 // a cross where more than one attempt in a hundred failed. A whisker that goes on beyond the
 // chart ends in an arrow at its edge.
 import type { Chart, ChartType, Plugin } from "chart.js";
+import { DOT } from "../look";
 import type { SweepDataset, SweepPoint } from "../sweep";
 import type { ChartTheme } from "../theme";
 import { strength } from "./highlight";
@@ -11,6 +12,7 @@ interface Spot {
   readonly y: number;
   readonly point: SweepPoint;
   readonly strength: number;
+  readonly crowded: boolean;
 }
 
 type Draw = (ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartType>) => void;
@@ -20,7 +22,7 @@ export function evidence(theme: ChartTheme, size: "main" | "small"): Plugin<Char
     id: "evidence",
     beforeDatasetsDraw(chart) {
       eachSpot(chart, (ctx, spot) => {
-        if (size === "main") trials(ctx, spot, chart);
+        if (size === "main" && !spot.crowded) trials(ctx, spot, chart);
         whisker(ctx, spot, chart);
       });
     },
@@ -38,13 +40,14 @@ function eachSpot(chart: Chart<ChartType>, draw: Draw): void {
     if (!dataset.loud || !chart.isDatasetVisible(index)) return;
     const { ctx } = chart;
     const seen = strength(chart, dataset.seriesId);
+    const crowded = dataset.pointRadius === DOT;
     ctx.save();
     ctx.strokeStyle = String(dataset.borderColor);
     ctx.fillStyle = String(dataset.borderColor);
     chart.getDatasetMeta(index).data.forEach((element, i) => {
       const point = dataset.data[i];
       if (!point || point.y === null) return;
-      draw(ctx, { x: element.x, y: element.y, point, strength: seen }, chart);
+      draw(ctx, { x: element.x, y: element.y, point, strength: seen, crowded }, chart);
     });
     ctx.restore();
   });
@@ -89,7 +92,7 @@ function end(ctx: CanvasRenderingContext2D, x: number, y: number, away: 1 | 0 | 
 }
 
 function cross(ctx: CanvasRenderingContext2D, spot: Spot, theme: ChartTheme): void {
-  const arm = 5;
+  const arm = spot.crowded ? 3 : 5;
   ctx.globalAlpha = spot.strength;
   for (const [width, colour] of [
     [5, theme.surface],
