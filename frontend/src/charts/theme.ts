@@ -14,9 +14,13 @@ export interface ChartTheme {
 export const SLOTS = 8;
 
 /** Canvas knows no `var()` and no `light-dark()`; a probe element resolves both. */
-function reader(host: HTMLElement): { colour: (name: string) => string; done: () => void } {
+function reader(
+  host: HTMLElement,
+  paper: boolean,
+): { colour: (name: string) => string; done: () => void } {
   const probe = document.createElement("span");
   probe.hidden = true;
+  if (paper) probe.style.colorScheme = "light";
   host.append(probe);
   return {
     colour: (name) => {
@@ -28,14 +32,15 @@ function reader(host: HTMLElement): { colour: (name: string) => string; done: ()
 }
 
 export function readColour(name: string, host: HTMLElement): string {
-  const { colour, done } = reader(host);
+  const { colour, done } = reader(host, false);
   const found = colour(name);
   done();
   return found;
 }
 
-export function readTheme(host: HTMLElement = document.body): ChartTheme {
-  const { colour, done } = reader(host);
+/** The theme of the page, or the light one that belongs on paper. */
+export function readTheme(host: HTMLElement = document.body, paper = false): ChartTheme {
+  const { colour, done } = reader(host, paper);
   const theme: ChartTheme = {
     ink: colour("ink"),
     muted: colour("muted"),

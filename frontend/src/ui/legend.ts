@@ -1,6 +1,7 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
 import { type Figures, intervalName, type Series } from "../api/figures";
 import { slotsIn } from "../charts/identity";
+import { isDense } from "../charts/look";
 import { hasCutInterval, hasSkips, type SweepOptions, startsAboveZero } from "../charts/sweep";
 import type { View } from "../state/query";
 import { button } from "./dom";
@@ -55,7 +56,8 @@ export function marksKey(figures: Figures, view: View, options: SweepOptions): s
   const hollow = points.some((point) => point.overload) ? ["hollow = overload"] : [];
   if (view === "tradeoff") return ["arrows go from low load to high", ...hollow].join(" · ");
   const interval = intervalName(figures, options.metric);
-  const parts = [...(interval ? [`whisker = ${interval}`] : []), "faint dot = one trial"];
+  const dots = isDense(figures.series) ? [] : ["faint dot = one trial"];
+  const parts = [...(interval ? [`whisker = ${interval}`] : []), ...dots];
   if (hasCutInterval(figures, options)) {
     parts.push("↑ = the interval goes on; the table has its end");
   }

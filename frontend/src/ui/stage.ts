@@ -61,16 +61,14 @@ export class Stage {
   #main: readonly AnyChart[] = [];
   #spot: Spot | null = null;
   #frame = 0;
+  #paper = false;
 
   constructor(root: HTMLElement, hooks: StageHooks) {
     this.#root = root;
     this.#hooks = hooks;
     matchMedia(WIDE).addEventListener("change", () => this.redraw());
-    addEventListener("beforeprint", () => {
-      this.#mounts.drawAll();
-      this.#mounts.resize();
-    });
-    addEventListener("afterprint", () => this.#mounts.resize());
+    addEventListener("beforeprint", () => this.#print(true));
+    addEventListener("afterprint", () => this.#print(false));
     this.#bindWalk();
     this.#bindHighlight();
   }
@@ -100,6 +98,13 @@ export class Stage {
     this.#drawHead(scene);
     this.#drawMain(scene);
     this.#drawCards(scene);
+    // On paper all is in view at once, and a change of medium may draw more than once.
+    if (this.#paper) this.#mounts.drawAll();
+  }
+
+  #print(paper: boolean): void {
+    this.#paper = paper;
+    this.redraw();
   }
 
   #drawHead({ figures, query, metric, emphasis }: Scene): void {
@@ -217,7 +222,7 @@ export class Stage {
       emphasis,
       logX: logX(query, figures.x.values),
       logY: logY(query),
-      theme: readTheme(this.#root),
+      theme: readTheme(this.#root, this.#paper),
       labelWidth: size === "main" && matchMedia(WIDE).matches ? LABEL_WIDTH : 0,
       at: figures.ranking?.x ?? null,
       limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
@@ -292,8 +297,24 @@ export class Stage {
       if (!this.#spot) return;
       event.preventDefault();
       slot(this.#root, "readout").textContent = sentence(all, this.#spot);
-      this.#lift(all[this.#spot.series]?.series ?? null);
+      const trail = all[this.#spot.series];
+      this.#lift(trail?.series ?? null);
+      this.#ring(trail?.series ?? "", trail?.stops[this.#spot.point]?.x ?? null);
     });
+  }
+
+  /** The point that is spoken grows as one under the pointer does. */
+  #ring(series: string, x: X | null): void {
+    for (const chart of this.#main) {
+      const datasetIndex = chart.data.datasets.findIndex(
+        (one) => (one as { seriesId?: string }).seriesId === series,
+      );
+      const index = (chart.data.datasets[datasetIndex]?.data ?? []).findIndex(
+        (one) => (one as unknown as { at?: X }).at === x,
+      );
+      chart.setActiveElements(index < 0 ? [] : [{ datasetIndex, index }]);
+      chart.draw();
+    }
   }
 }
 
