@@ -6,7 +6,7 @@ import { fitted, spread } from "../src/charts/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
 import { niceTop, rankingView } from "../src/charts/ranking";
 import { ratioView, tintOf } from "../src/charts/ratios";
-import { wrapped } from "../src/charts/sheet";
+import { paintSheet, wrapped } from "../src/charts/sheet";
 import {
   hasCutInterval,
   type SweepDataset,
@@ -376,6 +376,47 @@ describe("views", () => {
 
 describe("sheet", () => {
   const width = (text: string): number => text.length * 10;
+
+  it("carries title, conditions, override, link and date, and leaves the rest to the chart", () => {
+    const written: string[] = [];
+    const ctx = {
+      measureText: (text: string) => ({ width: width(text) }),
+      fillText: (text: string) => written.push(text),
+      ...Object.fromEntries(
+        [
+          "fillRect",
+          "save",
+          "restore",
+          "setLineDash",
+          "beginPath",
+          "moveTo",
+          "lineTo",
+          "stroke",
+        ].map((name) => [name, () => {}]),
+      ),
+    } as unknown as CanvasRenderingContext2D;
+    const sheet = {
+      title: "a beats b",
+      subtitle: "Throughput",
+      conditions: "wrk 4.1",
+      warning: "Overridden",
+      legend: [{ label: "server a", colour: "c0", dash: [] }],
+      link: "https://bench.example/w/lab/compare?override=1",
+      date: "2026-11-21 12:00 UTC",
+    };
+    const rect = paintSheet(ctx, sheet, theme, 1200, 750);
+    expect(written).toEqual([
+      "a beats b",
+      "wrk 4.1",
+      "Overridden",
+      "Throughput",
+      "\u2068server a\u2069",
+      sheet.link,
+      "Loadsheet · 2026-11-21 12:00 UTC",
+    ]);
+    expect(rect.y + rect.height).toBeLessThan(750 - 28);
+    expect(rect.height).toBeGreaterThan(450);
+  });
 
   it("wraps at words and ends what does not fit with an ellipsis", () => {
     expect(wrapped("one two three", 80, 3, width)).toEqual(["one two", "three"]);

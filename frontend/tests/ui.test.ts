@@ -12,6 +12,7 @@ import { checkList, outcome, runList } from "../src/ui/evidence";
 import { FacetMenu } from "../src/ui/facets";
 import { curvesTable, figuresTable } from "../src/ui/figures_table";
 import { legend } from "../src/ui/legend";
+import { Newer } from "../src/ui/newer";
 import { rankingPanel } from "../src/ui/ranking";
 import { ratioTable } from "../src/ui/ratio_table";
 import { nextTheme } from "../src/ui/theme_choice";
@@ -463,6 +464,30 @@ describe("server-rendered numbers", () => {
     expect(said).toEqual(["0.812", "4.12", "unknown", "4.00 KiB"]);
     expect(document.querySelector("data")?.title).toBe("812 µs");
     expect(document.querySelector(".unit")?.textContent).toBe(" ms");
+  });
+});
+
+describe("newer runs", () => {
+  it("are asked for when the reader comes back after a while, and offered, not shown", async () => {
+    vi.useFakeTimers({ now: Date.parse("2026-11-21T12:00:00Z"), toFake: ["Date"] });
+    const before = sample();
+    const more = { ...before, runs: [...before.runs, { ...before.runs[0], id: "newer" }] };
+    const fetched = vi.fn(async () => new Response(JSON.stringify(more)));
+    vi.stubGlobal("fetch", fetched);
+    const show = vi.fn();
+    const place = document.body.appendChild(document.createElement("span"));
+    new Newer(place, show).follow("/api", before);
+    expect(place.textContent).toBe("Read 2026-11-21 12:00 UTC");
+    const back = (): boolean => document.dispatchEvent(new Event("visibilitychange"));
+    back();
+    expect(fetched).not.toHaveBeenCalled();
+    vi.setSystemTime(Date.parse("2026-11-21T12:05:00Z"));
+    back();
+    await vi.waitFor(() => expect(place.textContent).toContain("1 newer run since"));
+    expect(show).not.toHaveBeenCalled();
+    place.querySelector("button")?.click();
+    expect(show).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
   });
 });
 
