@@ -169,7 +169,6 @@ function dismissForm(check: Check, { runs, token }: Dismissing): HTMLElement | n
     { class: "menu-form", method: "post", action: dismissalsOf(first) },
     h("input", { type: "hidden", name: "csrfmiddlewaretoken", value: token }),
     h("input", { type: "hidden", name: "check", value: check.id }),
-    h("input", { type: "hidden", name: "next", value: location.pathname + location.search }),
     runs.length > 1 && runChoice(runs, (run) => form.setAttribute("action", dismissalsOf(run))),
     h(
       "div",
