@@ -7,7 +7,7 @@ import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const outdir = join(root, "dist");
-const pages = ["compare", "new_upload", "result_set", "run", "site", "theme", "trial", "upload"];
+const pages = ["compare", "new_upload", "run", "site", "theme", "trial", "upload"];
 
 rmSync(outdir, { recursive: true, force: true });
 
