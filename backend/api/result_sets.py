@@ -21,7 +21,7 @@ from backend.api.compare import bad_query, read_query
 from backend.api.errors import NOT_FOUND_HINT, Problem, sign_in_needed
 from backend.api.runs import not_found
 from backend.api.schema import documented
-from backend.sharing import find_result_set, freeze
+from backend.sharing import Card, NothingToFreeze, Reading, find_result_set, freeze, save_live
 from backend.sharing.models import ResultSet, Visibility
 
 
