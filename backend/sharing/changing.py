@@ -30,7 +30,7 @@ def edit(
     title: str | _Unsaid = UNSAID,
     notes: str | _Unsaid = UNSAID,
     visibility: Visibility | _Unsaid = UNSAID,
-    expires_at: datetime | None | _Unsaid = UNSAID,
+    expires_at: datetime | _Unsaid | None = UNSAID,
 ) -> None:
     """Change what is given. Raises Refused for the title of a frozen one, and when withdrawn."""
     _not_withdrawn(result_set)

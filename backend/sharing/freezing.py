@@ -121,4 +121,3 @@ def _snapshot(result_set: ResultSet, figures: Mapping[str, Any]) -> dict[str, An
         "figures": figures,
         "software": {"name": "loadsheet", "version": __version__},
     }
-

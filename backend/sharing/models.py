@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -115,6 +116,15 @@ class ResultSet(models.Model):
     @property
     def is_gone(self) -> bool:
         return self.state in GONE
+
+    @property
+    def end(self) -> tuple[str, datetime]:
+        """Why it is gone, as a sentence, and since when. Raises ValueError while it is not."""
+        if self.withdrawn_at is not None:
+            return f"It was withdrawn: {self.withdrawn_reason}", self.withdrawn_at
+        if self.expires_at is None or not self.is_gone:
+            raise ValueError(f"result set {self.pk} is not gone")
+        return "It was to be read until a date that has passed.", self.expires_at
 
     @property
     def path(self) -> str:

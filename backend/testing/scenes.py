@@ -106,7 +106,7 @@ def make_artefact(upload: Upload, data: bytes = WRK.encode(), *, name: str = "wr
 def make_result_set(workspace: Workspace, visibility: Visibility, **fields: Any) -> ResultSet:
     """A frozen view with small figures, without asking analysis."""
     id_ = uuid.uuid4()
-    figures = {
+    figures: dict[str, Any] = {
         "query": "",
         "finding": "secret-finding",
         "conditions": "",
