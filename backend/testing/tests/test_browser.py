@@ -1,12 +1,11 @@
 """From the sign-in link to a frozen citation, in a real Chromium."""
 
 import hashlib
-import os
 import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
@@ -14,25 +13,9 @@ from backend.ingest.process import process
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 WIDTHS, THEMES = (1440, 390), ("light", "dark")
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _synchronous_django():
-    # Playwright runs an event loop in this thread; the ORM is used between its calls, not in them.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    with sync_playwright() as playwright:
-        path = os.environ.get("CHROMIUM") or None
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
