@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
@@ -31,7 +32,7 @@ from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer import newer_runs
 from backend.sharing.notes import MAX_LENGTH
 
-MAX_LISTED = 200
+PER_PAGE = 50
 
 
 class KeepSerializer(serializers.Serializer[Any]):
@@ -150,6 +151,7 @@ class ResultSetListSerializer(serializers.Serializer[Any]):
     """Newest first."""
 
     result_sets = ResultSetSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class ResultSetList(APIView):
@@ -159,8 +161,9 @@ class ResultSetList(APIView):
         operation_id="result_set_list",
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            OpenApiParameter("page", int, description="From 1", default=1),
         ],
-        responses={200: ResultSetListSerializer, **documented(401, 404)},
+        responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """The newest ones, those that are gone included, with what became of each."""
@@ -172,9 +175,16 @@ class ResultSetList(APIView):
                 raise not_found()
         ids = list(visible.values_list("pk", flat=True))
         rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
-        found = rows.select_related("workspace", "author", "superseded_by")[:MAX_LISTED]
-        shown = ResultSetListSerializer({"result_sets": found}, context={"workspaces": ids})
-        return Response(shown.data)
+        page = _page(request)
+        first = (page - 1) * PER_PAGE
+        related = rows.select_related("workspace", "author", "superseded_by")
+        found = list(related[first : first + PER_PAGE + 1])
+        more = urlencode({**request.query_params.dict(), "page": page + 1})
+        body = {
+            "result_sets": found[:PER_PAGE],
+            "next": f"/api/v1/result-sets?{more}" if len(found) > PER_PAGE else None,
+        }
+        return Response(ResultSetListSerializer(body, context={"workspaces": ids}).data)
 
     @extend_schema(
         operation_id="result_set_create",
@@ -190,6 +200,19 @@ class ResultSetList(APIView):
         workspace = _workspace(actor, asked.get("workspace"))
         made = _kept(actor, workspace, asked)
         return Response(_shown(request, made), status=status.HTTP_201_CREATED)
+
+
+def _page(request: Request) -> int:
+    given = request.query_params.get("page", "1")
+    if not (given.isascii() and given.isdigit() and 1 <= int(given[:9]) < 100_000):
+        raise Problem(
+            400,
+            "Bad page",
+            f"page: got {given[:40]!r}, allowed is a whole number from 1.",
+            hint="Follow next as it is, or leave page out.",
+            field="page",
+        )
+    return int(given)
 
 
 def _kept(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:

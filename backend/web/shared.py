@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
 from backend.analysis.times import instant
@@ -35,6 +37,9 @@ def cacheable(
     the bytes of a frozen one never change, but who may read them does."""
     etag = f'"{hashlib.sha256(key).hexdigest()}"'
     answer["ETag"] = etag
+    if found.expires_at is not None:
+        left = math.ceil((found.expires_at - timezone.now()).total_seconds())
+        seconds = max(0, min(seconds, left))
     if found.visibility == Visibility.PUBLIC or (found.is_shared and seconds):
         answer["Cache-Control"] = f"public, max-age={seconds}" if seconds else "no-cache"
     kept = get_conditional_response(request, etag, None, answer)

@@ -82,6 +82,23 @@ def test_the_list_holds_ones_own(api, scene):
     assert Client().get("/api/v1/result-sets").status_code == 401
 
 
+def test_a_long_list_comes_in_pages(api, scene):
+    made = {make_result_set(scene.own.workspace, Visibility.PRIVATE).link for _ in range(52)}
+    seen, link = [], "/api/v1/result-sets?workspace=own-lab"
+    while link:
+        page = api.get(link).json()
+        seen += [uuid.UUID(one["id"]) for one in page["result_sets"]]
+        link = page["next"]
+    assert len(seen) == 52
+    assert set(seen) == made
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "x", "²", "9" * 30])
+def test_a_bad_page_of_the_list(api, page):
+    answer = api.get(f"/api/v1/result-sets?page={page}")
+    assert (answer.status_code, answer.json()["field"]) == (400, "page")
+
+
 def test_changing_what_is_said_of_it(api, scene):
     body = kept(api, scene)
     changed = change(

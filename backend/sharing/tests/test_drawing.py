@@ -2,6 +2,7 @@
 
 import struct
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,18 @@ def test_an_image_of_the_size_that_sites_show(lab):
     png = image_of(made(lab))
     assert size_of(png) == (1200, 630)
     assert len(png) > 10_000
+
+
+def test_its_background_is_painted(lab):
+    png = image_of(made(lab))
+    assert png[24:26] == bytes([8, 6])  # eight bits of red, green, blue and alpha
+    data, at = b"", 33
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        data += png[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    # The very first pixel is the same under every filter.
+    assert zlib.decompress(data)[1:5] == b"\xff\xff\xff\xff"
 
 
 def test_it_is_drawn_once(lab, drawn):

@@ -49,6 +49,11 @@ def test_it_shows_what_is_there_now(lab):
     assert made.sha256 == ""
 
 
+def test_its_title_says_nothing_that_may_change(lab):
+    make_run(lab, CellSpec())
+    assert live(lab).title == "Live comparison"
+
+
 def test_equal_figures_are_equal_bytes(lab):
     make_run(lab, CellSpec())
     made = live(lab)

@@ -146,7 +146,7 @@ def test_kept_and_managed_by_keyboard_alone(page, lab, live_server):
     assert is_accessible(page)
     page.locator("input[value=live]").focus()
     page.keyboard.press("Space")
-    page.get_by_label("Title, if not the finding").focus()
+    page.locator("#share-title").focus()
     page.keyboard.type("By keyboard")
     page.keyboard.press("Enter")
     page.wait_for_url("**/s/*")

@@ -5,11 +5,12 @@ import html
 import io
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Server, Trial
@@ -255,6 +256,11 @@ class TestElsewhere:
         assert answer.content.startswith(b"\x89PNG")
         again = stranger.get(f"{made.path}.png", headers={"if-none-match": answer["ETag"]})
         assert again.status_code == 304
+
+    def test_no_cache_outlives_it(self, stranger, scene):
+        made = keep(scene, expires_at=timezone.now() + timedelta(seconds=60))
+        kept = stranger.get(f"{made.path}.png")["Cache-Control"]
+        assert 0 < int(kept.removeprefix("public, max-age=")) <= 60
 
     def test_without_an_image_the_page_still_works(self, stranger, scene, monkeypatch):
         made = keep(scene)
