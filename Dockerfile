@@ -1,4 +1,4 @@
-# The pages are built with Node; the service runs on Python alone.
+# The pages are built with Node; the service runs on Python, and on Node to draw images.
 FROM node:22-slim AS frontend
 WORKDIR /app/frontend
 COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
@@ -18,6 +18,11 @@ COPY manage.py ./
 COPY backend/ backend/
 COPY frontend/templates/ frontend/templates/
 COPY --from=frontend /app/frontend/dist/ frontend/dist/
+# What draws images: Node, the program, its canvas and its font.
+COPY --from=frontend /usr/local/bin/node /usr/local/bin/node
+COPY --from=frontend /app/frontend/images/ frontend/images/
+COPY --from=frontend /app/frontend/node_modules/@napi-rs/ frontend/node_modules/@napi-rs/
+COPY --from=frontend /app/frontend/node_modules/dejavu-fonts-ttf/ frontend/node_modules/dejavu-fonts-ttf/
 USER loadsheet
 VOLUME /data
 EXPOSE 8000

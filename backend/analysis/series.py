@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,7 +93,7 @@ def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], lis
             continue
         key = (cell.series.workspace_id, _panel(plan, cell), *(read(cell) for read in reads))
         grouped.setdefault(key, defaultdict(list))[place].append(cell)
-    found = [_group(key, points, plan) for key, points in grouped.items()]
+    found = [_group(points, plan) for points in grouped.values()]
     found.sort(key=_order)
     return label(found[:MAX_SERIES]), _left_out(found, dropped, plan)
 
@@ -125,13 +124,11 @@ def _order(one: SeriesGroup) -> tuple[str, str, str, str]:
     return one.panel or "", server.name.lower(), server.version or "", one.id
 
 
-def _group(
-    key: tuple[object, ...], points: Mapping[Value, Sequence[CellFact]], plan: Plan
-) -> SeriesGroup:
+def _group(points: Mapping[Value, Sequence[CellFact]], plan: Plan) -> SeriesGroup:
     kept = {place: tuple(points[place]) for place in ordered(points)[:MAX_POINTS]}
     first = next(iter(kept.values()))[0]
     return SeriesGroup(
-        id=hashlib.sha256(repr([_plain(part) for part in key]).encode()).hexdigest()[:8],
+        id=_id(first, plan),
         label=_name(first, plan),
         held=_held(first, plan),
         panel=_panel(plan, first),
@@ -139,8 +136,29 @@ def _group(
     )
 
 
-def _plain(part: object) -> object:
-    return str(part) if isinstance(part, uuid.UUID) else part
+# What a server and a workload are whole: named by their ids, which outlive their names.
+_WHOLE: dict[str, tuple[frozenset[str], Callable[[CellFact], object]]] = {
+    "server": (
+        frozenset({"name", "version", "runtime", "configuration"}),
+        lambda cell: cell.server.id,
+    ),
+    "workload": (
+        frozenset({"workload", "payload", "request"}),
+        lambda cell: cell.workload.id,
+    ),
+}
+
+
+def _id(cell: CellFact, plan: Plan) -> str:
+    """Eight hexadecimal digits, the same as long as what makes the series is the same."""
+    parts = set(plan.parts)
+    named = {"workspace": str(cell.series.workspace_id), "panel": _panel(plan, cell)}
+    for name, (whole, read) in _WHOLE.items():
+        if whole <= parts:
+            parts -= whole
+            named[name] = str(read(cell))
+    named |= {part: str(IDENTITY[part](cell)) for part in parts}
+    return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()[:8]
 
 
 def ordered(places: Iterable[Value]) -> list[Value]:

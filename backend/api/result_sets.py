@@ -1,12 +1,15 @@
-"""POST /api/v1/result-sets freezes a comparison; GET /api/v1/result-sets/<id> reads one."""
+"""Result sets: keeping a comparison under a link, live or frozen, and what becomes of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,84 +19,225 @@ from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.analysis.cells import NotVisible
 from backend.analysis.query import QueryError
+from backend.analysis.times import instant
 from backend.api.auth import actor_of, required_actor
 from backend.api.compare import bad_query, read_query
 from backend.api.errors import NOT_FOUND_HINT, Problem, sign_in_needed
 from backend.api.runs import not_found
 from backend.api.schema import documented
-from backend.sharing import find_result_set, freeze
-from backend.sharing.models import ResultSet, Visibility
+from backend.sharing import Card, NothingToFreeze, find_result_set, freeze, save_live
+from backend.sharing.changing import Refused, edit, revoke, supersede, withdraw
+from backend.sharing.differences import Difference, differences_since
+from backend.sharing.models import Kind, ResultSet, State, Visibility
+from backend.sharing.newer import newer_runs
+from backend.sharing.notes import MAX_LENGTH
+
+PER_PAGE = 50
 
 
-class FreezeSerializer(serializers.Serializer[Any]):
-    """What to freeze."""
+class KeepSerializer(serializers.Serializer[Any]):
+    """What to keep."""
 
     query = serializers.CharField(
         allow_blank=True, max_length=8_000, help_text="The query string of the comparison"
     )
+    kind = serializers.ChoiceField(
+        Kind.choices,
+        default=Kind.FROZEN,
+        help_text="frozen: the figures as they are now; live: the question, answered anew",
+    )
     title = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+    notes = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=MAX_LENGTH, help_text="Markdown"
+    )
     visibility = serializers.ChoiceField(Visibility.choices, default=Visibility.PRIVATE)
+    expires_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
     workspace = serializers.CharField(
         required=False, max_length=60, help_text="Slug; a token has its own"
     )
 
 
-class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
-    """A frozen comparison: its snapshot never changes."""
+class EditSerializer(serializers.Serializer[Any]):
+    """What to change; what is left out stays. The title of a frozen one is part of its bytes."""
 
+    title = serializers.CharField(required=False, max_length=200)
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=MAX_LENGTH)
+    visibility = serializers.ChoiceField(Visibility.choices, required=False)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    superseded_by = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The id of the newer one, of the same workspace"
+    )
+
+
+class WithdrawSerializer(serializers.Serializer[Any]):
+    """Why, for those who follow the link later."""
+
+    reason = serializers.CharField(max_length=1_000)
+
+
+class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
+    """A comparison under a link of its own. The snapshot of a frozen one never changes."""
+
+    id = serializers.UUIDField(source="link", help_text="Another one after the link was revoked")
     workspace = serializers.CharField(source="workspace.slug")
+    kind = serializers.ChoiceField(Kind.choices)
+    state = serializers.ChoiceField(State.choices)
+    author = serializers.SerializerMethodField()
+    superseded_by = serializers.SerializerMethodField(
+        help_text="The page of the newer one, where one is told"
+    )
+    sha256 = serializers.SerializerMethodField(help_text="Of the bytes at json_url; null when live")
+    newer_runs = serializers.SerializerMethodField(
+        help_text="Runs since then that the question shows as well; null where it is not known"
+    )
+    withdrawn_reason = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField(help_text="The page")
     json_url = serializers.SerializerMethodField(help_text="The snapshot, byte for byte")
     csv_url = serializers.SerializerMethodField()
+    png_url = serializers.SerializerMethodField(help_text="The chart as an image")
+    badge_url = serializers.SerializerMethodField(help_text="An SVG for a README")
+    embed_url = serializers.SerializerMethodField(
+        help_text="To be framed by other pages; null while it is private"
+    )
 
     class Meta:
         model = ResultSet
-        fields = ["id", "workspace", "title", "query", "visibility", "created_at", "sha256"]
-        fields += ["url", "json_url", "csv_url"]
+        fields = ["id", "workspace", "kind", "state", "title", "notes", "author", "query"]
+        fields += ["visibility", "created_at", "expires_at", "superseded_by", "withdrawn_at"]
+        fields += ["withdrawn_reason", "sha256", "newer_runs", "url", "json_url", "csv_url"]
+        fields += ["png_url", "badge_url", "embed_url"]
+
+    @extend_schema_field(OpenApiTypes.STR)
+    def get_author(self, result_set: ResultSet) -> str | None:
+        return None if result_set.author is None else result_set.author.get_username()
+
+    def get_superseded_by(self, result_set: ResultSet) -> str | None:
+        newer = result_set.superseded_by
+        told = newer is not None and (self._is_member(result_set) or result_set.may_name(newer))
+        return newer.path if newer is not None and told else None
+
+    def _is_member(self, result_set: ResultSet) -> bool:
+        return result_set.workspace_id in self.context["workspaces"]
+
+    def get_sha256(self, result_set: ResultSet) -> str | None:
+        return result_set.sha256 or None
+
+    def get_newer_runs(self, result_set: ResultSet) -> int | None:
+        return None if result_set.is_gone else newer_runs(result_set)
+
+    def get_withdrawn_reason(self, result_set: ResultSet) -> str | None:
+        return result_set.withdrawn_reason or None
 
     def get_url(self, result_set: ResultSet) -> str:
-        return f"/s/{result_set.pk}"
+        return result_set.path
 
     def get_json_url(self, result_set: ResultSet) -> str:
-        return f"/s/{result_set.pk}.json"
+        return f"{result_set.path}.json"
 
     def get_csv_url(self, result_set: ResultSet) -> str:
-        return f"/s/{result_set.pk}.csv"
+        return f"{result_set.path}.csv"
+
+    def get_png_url(self, result_set: ResultSet) -> str:
+        return f"{result_set.path}.png"
+
+    def get_badge_url(self, result_set: ResultSet) -> str:
+        return f"{result_set.path}.svg"
+
+    def get_embed_url(self, result_set: ResultSet) -> str | None:
+        return f"/embed/{result_set.link}" if result_set.is_shared else None
+
+
+class ResultSetListSerializer(serializers.Serializer[Any]):
+    """Newest first."""
+
+    result_sets = ResultSetSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
 
 
 class ResultSetList(APIView):
-    """Freeze a comparison."""
+    """The result sets of one's workspaces; keeping a comparison."""
+
+    @extend_schema(
+        operation_id="result_set_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+            OpenApiParameter("page", int, description="From 1", default=1),
+        ],
+        responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The newest ones, those that are gone included, with what became of each."""
+        visible = access.workspaces_of(required_actor(request))
+        slug = request.query_params.get("workspace")
+        if slug is not None:
+            visible = visible.filter(slug=slug)
+            if not visible.exists():
+                raise not_found()
+        ids = list(visible.values_list("pk", flat=True))
+        rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
+        page = _page(request)
+        first = (page - 1) * PER_PAGE
+        related = rows.select_related("workspace", "author", "superseded_by")
+        found = list(related[first : first + PER_PAGE + 1])
+        more = urlencode({**request.query_params.dict(), "page": page + 1})
+        body = {
+            "result_sets": found[:PER_PAGE],
+            "next": f"/api/v1/result-sets?{more}" if len(found) > PER_PAGE else None,
+        }
+        return Response(ResultSetListSerializer(body, context={"workspaces": ids}).data)
 
     @extend_schema(
         operation_id="result_set_create",
-        request=FreezeSerializer,
+        request=KeepSerializer,
         responses={201: ResultSetSerializer, **documented(400, 401, 404)},
     )
     def post(self, request: Request) -> Response:
-        """Keep the figures of a comparison as they are now, under a link that never changes."""
+        """Keep a comparison under a link: its figures as they are now, or its question."""
         actor = required_actor(request)
-        form = FreezeSerializer(data=request.data)
+        form = KeepSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         asked = form.validated_data
         workspace = _workspace(actor, asked.get("workspace"))
-        query = replace(read_query(asked["query"]), workspace=workspace.slug)
-        try:
-            result_set = freeze(
-                query,
-                workspace=workspace,
-                author=actor.user if isinstance(actor, Token) else actor,
-                title=asked["title"],
-                visibility=Visibility(asked["visibility"]),
-            )
-        except QueryError as error:
-            raise bad_query(error) from None
-        except NotVisible as missing:
-            raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
-        return Response(ResultSetSerializer(result_set).data, status=status.HTTP_201_CREATED)
+        made = _kept(actor, workspace, asked)
+        return Response(_shown(request, made), status=status.HTTP_201_CREATED)
+
+
+def _page(request: Request) -> int:
+    given = request.query_params.get("page", "1")
+    if not (given.isascii() and given.isdigit() and 1 <= int(given[:9]) < 100_000):
+        raise Problem(
+            400,
+            "Bad page",
+            f"page: got {given[:40]!r}, allowed is a whole number from 1.",
+            hint="Follow next as it is, or leave page out.",
+            field="page",
+        )
+    return int(given)
+
+
+def _kept(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:
+    query = replace(read_query(asked["query"]), workspace=workspace.slug)
+    card = Card(
+        title=asked["title"],
+        notes=asked["notes"],
+        visibility=Visibility(asked["visibility"]),
+        expires_at=asked["expires_at"],
+    )
+    keep: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
+    author = actor.user if isinstance(actor, Token) else actor
+    try:
+        return keep(query, workspace=workspace, author=author, card=card)
+    except QueryError as error:
+        raise bad_query(error) from None
+    except NothingToFreeze as nothing:
+        hint = "Widen the query, or upload runs first."
+        raise Problem(400, "Nothing to freeze", str(nothing), hint=hint, field="query") from None
+    except NotVisible as missing:
+        raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
 
 
 def _workspace(actor: Token | User, slug: str | None) -> Workspace:
-    """Where to freeze; what the actor may not write to is not told from what is missing."""
+    """Where to keep it; what the actor may not write to is not told from what is missing."""
     visible = access.workspaces_of(actor)
     if slug is None and isinstance(actor, User):
         raise Problem(
@@ -109,22 +253,225 @@ def _workspace(actor: Token | User, slug: str | None) -> Workspace:
     return found
 
 
+def _readable(request: Request, link: UUID) -> ResultSet:
+    actor = actor_of(request)
+    found = find_result_set(link, workspace_ids=access.workspace_ids_of(actor))
+    if found is None:
+        raise sign_in_needed() if actor is None else not_found()
+    return found
+
+
+def _manageable(request: Request, link: UUID) -> ResultSet:
+    actor = required_actor(request)
+    found = _readable(request, link)
+    if not access.may_write(actor, found.workspace_id):
+        raise not_found()
+    return found
+
+
+def _shown(request: Request, found: ResultSet) -> dict[str, Any]:
+    workspaces = access.workspace_ids_of(actor_of(request))
+    shown: dict[str, Any] = ResultSetSerializer(found, context={"workspaces": workspaces}).data
+    return shown
+
+
+def _refused(refused: Refused) -> Problem:
+    return Problem(409, "Not changed", str(refused), hint="Nothing was changed.")
+
+
+def _gone(found: ResultSet) -> Problem:
+    """What stays of it; the same for whoever may read it."""
+    reason, since = found.end
+    return Problem(
+        410,
+        "Gone",
+        reason,
+        hint="A copy of its JSON is what was here if it has this sha256.",
+        since=instant(since),
+        sha256=found.sha256 or None,
+    )
+
+
 class ResultSetDetail(APIView):
-    """One frozen comparison."""
+    """One result set."""
 
     @extend_schema(
         operation_id="result_set_read",
-        responses={200: ResultSetSerializer, **documented(401, 404)},
+        responses={200: ResultSetSerializer, **documented(401, 404, 410)},
     )
-    def get(self, request: Request, result_set_id: UUID) -> Response:
-        """Its title, hash and links; public and unlisted ones need no token."""
-        actor = actor_of(request)
-        workspaces = access.workspace_ids_of(actor)
-        found = find_result_set(result_set_id, workspace_ids=workspaces)
-        if found is None:
-            raise sign_in_needed() if actor is None else not_found()
-        response = Response(ResultSetSerializer(found).data)
+    def get(self, request: Request, link: UUID) -> Response:
+        """Its title, notes, state, hash and links; public and unlisted ones need no token."""
+        found = _readable(request, link)
+        if found.is_gone:
+            raise _gone(found)
+        response = Response(_shown(request, found))
         if found.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
             response["Referrer-Policy"] = "no-referrer"
         return response
+
+    @extend_schema(
+        operation_id="result_set_edit",
+        request=EditSerializer,
+        responses={200: ResultSetSerializer, **documented(400, 401, 404, 409)},
+    )
+    def patch(self, request: Request, link: UUID) -> Response:
+        """Change what is said of it. The snapshot of a frozen one stays as it is."""
+        found = _manageable(request, link)
+        form = EditSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = dict(form.validated_data)
+        newer = _newer(asked.pop("superseded_by"), found) if "superseded_by" in asked else None
+        try:
+            if "superseded_by" in form.validated_data:
+                supersede(found, newer)
+            edit(found, **asked)
+        except Refused as refused:
+            raise _refused(refused) from None
+        return Response(_shown(request, found))
+
+
+def _newer(link: UUID | None, found: ResultSet) -> ResultSet | None:
+    if link is None:
+        return None
+    newer = ResultSet.objects.filter(link=link, workspace_id=found.workspace_id).first()
+    if newer is None:
+        raise Problem(
+            400,
+            "No such result set",
+            f"superseded_by: got {link}, expected the id of a result set of this workspace.",
+            hint="Take it from the list at /api/v1/result-sets.",
+            field="superseded_by",
+        )
+    return newer
+
+
+class ResultSetWithdraw(APIView):
+    """Leaving a tombstone."""
+
+    @extend_schema(
+        operation_id="result_set_withdraw",
+        request=WithdrawSerializer,
+        responses={200: ResultSetSerializer, **documented(400, 401, 404, 409)},
+    )
+    def post(self, request: Request, link: UUID) -> Response:
+        """For good: every address answers 410 with the reason and the date from now on."""
+        found = _manageable(request, link)
+        form = WithdrawSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        try:
+            withdraw(found, form.validated_data["reason"])
+        except Refused as refused:
+            raise _refused(refused) from None
+        return Response(_shown(request, found))
+
+
+class ResultSetRevoke(APIView):
+    """A new address."""
+
+    @extend_schema(
+        operation_id="result_set_revoke",
+        request=None,
+        responses={200: ResultSetSerializer, **documented(401, 404)},
+    )
+    def post(self, request: Request, link: UUID) -> Response:
+        """Give it a new id and new addresses; the old ones lead nowhere from now on."""
+        found = _manageable(request, link)
+        revoke(found)
+        return Response(_shown(request, found))
+
+
+class PlaceSerializer(serializers.Serializer[Any]):
+    """A point of a series."""
+
+    series = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # popped by DRF's metaclass
+    x = serializers.JSONField(help_text="A number, or the text of a category")
+    trials = serializers.IntegerField()
+
+
+class ChangedFigureSerializer(PlaceSerializer):
+    metric = serializers.CharField()
+    before = serializers.FloatField(allow_null=True)
+    after = serializers.FloatField(allow_null=True)
+    ratio = serializers.FloatField(allow_null=True, help_text="After ÷ before over the trials")
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    verdict = serializers.ChoiceField(
+        ["improved", "regressed", "unchanged", "inconclusive"], allow_null=True
+    )
+    why = serializers.CharField(allow_null=True)
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    finding = serializers.CharField()
+    outcome = serializers.CharField()
+
+
+class RenamedSerializer(serializers.Serializer[Any]):
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class ChangesSerializer(serializers.Serializer[Any]):
+    """What the same runs give now, against what was frozen."""
+
+    changed = serializers.BooleanField()
+    before = SaidSerializer()
+    after = SaidSerializer(allow_null=True, help_text="Null when every run is gone")
+    missing_runs = serializers.ListField(child=serializers.UUIDField())
+    figures = ChangedFigureSerializer(many=True)
+    gone = PlaceSerializer(many=True)
+    new = PlaceSerializer(many=True)
+    renamed = RenamedSerializer(many=True)
+
+
+class ResultSetChanges(APIView):
+    """What changed since it was frozen."""
+
+    @extend_schema(
+        operation_id="result_set_changes",
+        responses={200: ChangesSerializer, **documented(400, 401, 404, 410)},
+    )
+    def get(self, request: Request, link: UUID) -> Response:
+        """Ask its question again of the same runs. For members of its workspace: it reads runs."""
+        actor = required_actor(request)
+        found = _readable(request, link)
+        if found.workspace_id not in access.workspace_ids_of(actor) or not found.is_frozen:
+            raise not_found()
+        if found.is_gone:
+            raise _gone(found)
+        try:
+            made = differences_since(found)
+        except QueryError as error:
+            raise bad_query(error) from None
+        body = {
+            "changed": not made.nothing,
+            "before": _said(made.before),
+            "after": None if made.after is None else _said(made.after),
+            "missing_runs": made.missing_runs,
+            "figures": [_figure(one) for one in made.figures],
+            "gone": [asdict(one) for one in made.gone],
+            "new": [asdict(one) for one in made.new],
+            "renamed": [{"before": before, "after": after} for before, after in made.renamed],
+        }
+        return Response(ChangesSerializer(body).data)
+
+
+def _said(said: tuple[str, str]) -> dict[str, str]:
+    return {"finding": said[0], "outcome": said[1]}
+
+
+def _figure(one: Difference) -> dict[str, Any]:
+    ratio = one.ratio
+    return {
+        **asdict(one.place),
+        "metric": one.metric,
+        "before": one.before,
+        "after": one.after,
+        "ratio": None if ratio is None else ratio.value,
+        "low": None if ratio is None else ratio.low,
+        "high": None if ratio is None else ratio.high,
+        "verdict": None if ratio is None else ratio.verdict,
+        "why": None if ratio is None else ratio.why,
+    }

@@ -24,8 +24,21 @@ urlpatterns = [
     path("workloads", catalogue.WorkloadList.as_view(), name="workload-list"),
     path("artefacts/<uuid:artefact_id>/raw", artefacts.ArtefactRaw.as_view(), name="artefact"),
     path("result-sets", result_sets.ResultSetList.as_view(), name="result-set-list"),
+    path("result-sets/<uuid:link>", result_sets.ResultSetDetail.as_view(), name="result-set"),
     path(
-        "result-sets/<uuid:result_set_id>", result_sets.ResultSetDetail.as_view(), name="result-set"
+        "result-sets/<uuid:link>/changes",
+        result_sets.ResultSetChanges.as_view(),
+        name="result-set-changes-api",
+    ),
+    path(
+        "result-sets/<uuid:link>/withdraw",
+        result_sets.ResultSetWithdraw.as_view(),
+        name="result-set-withdraw",
+    ),
+    path(
+        "result-sets/<uuid:link>/revoke",
+        result_sets.ResultSetRevoke.as_view(),
+        name="result-set-revoke",
     ),
     path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),
     path("docs", docs.docs_page, name="api-docs"),

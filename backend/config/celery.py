@@ -10,7 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backend.config.settings")
 
 app = Celery("loadsheet")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["backend.ingest"])
+app.autodiscover_tasks(["backend.ingest", "backend.sharing"])
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

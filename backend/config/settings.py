@@ -210,6 +210,10 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "AxisKind": ["number", "category"],
+        "ResultSetKind": "backend.sharing.models.Kind",
+    },
 }
 
 # Answers of comparisons, kept until what they show changes (backend/analysis/answers.py)

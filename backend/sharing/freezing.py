@@ -1,16 +1,19 @@
 """Freezing a comparison: canonical JSON of everything a reader needs to check it, and its hash.
 
-The bytes are stored as they were hashed and never rewritten. Nothing of another workspace enters.
+The bytes are stored as they were hashed and never rewritten. Nothing of another workspace enters,
+and the query inside names its runs, so that it asks for the same runs for ever.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db import transaction
 from django.utils import timezone
 
 from backend import __version__
@@ -18,86 +21,104 @@ from backend.accounts.models import User, Workspace
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
 from backend.analysis.times import instant
-from backend.ingest.models import Upload
 from backend.runs.identity import canonical_json
 from backend.runs.moment import one_moment
-from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.hint import hint_to_draw
+from backend.sharing.models import Kind, ResultSet, Visibility
+from backend.sharing.sources import sources_of
 
-SCHEMA = 1
+SCHEMA = 2
+
+
+class NothingToFreeze(ValueError):
+    """The question shows no run: a citation of nothing would be one of whatever comes."""
+
+    def __init__(self) -> None:
+        super().__init__("No run answers this question, so there is nothing to freeze.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a person says about a result set, beside its figures."""
+
+    title: str = ""
+    notes: str = ""
+    visibility: Visibility = Visibility.PRIVATE
+    expires_at: datetime | None = None
 
 
 def freeze(
-    query: CompareQuery,
-    *,
-    workspace: Workspace,
-    author: User | None,
-    title: str,
-    visibility: Visibility = Visibility.PRIVATE,
+    query: CompareQuery, *, workspace: Workspace, author: User | None, card: Card
 ) -> ResultSet:
-    """Keep what `query` shows of `workspace` now. Raises NotVisible for a run that is not there."""
+    """Keep what `query` shows of `workspace` now.
+
+    Raises NotVisible for a run that is not there, NothingToFreeze where nothing is shown.
+    """
     with one_moment():
-        figures = compare(query, workspace_ids=[workspace.pk])
-        result_set = ResultSet(
-            id=uuid.uuid4(),
-            workspace=workspace,
-            author=author,
-            title=title or figures["finding"][:300],
-            query=figures["query"],
-            visibility=visibility,
-            created_at=timezone.now(),
-        )
+        figures = _with_runs_named(query, workspace)
+        result_set = _begun(query, Kind.FROZEN, workspace, author, card)
+        result_set.title = card.title or figures["finding"][:300]
         result_set.snapshot = canonical_json(_snapshot(result_set, figures))
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         result_set.save(force_insert=True)
+        transaction.on_commit(lambda: hint_to_draw(result_set.pk))
     return result_set
+
+
+def save_live(
+    query: CompareQuery, *, workspace: Workspace, author: User | None, card: Card
+) -> ResultSet:
+    """Keep the question: each reading answers it anew. Raises as `compare` does."""
+    with one_moment():
+        compare(query, workspace_ids=[workspace.pk])
+        result_set = _begun(query, Kind.LIVE, workspace, author, card)
+        # Not the finding: that one may be another tomorrow.
+        result_set.title = card.title or "Live comparison"
+        result_set.save(force_insert=True)
+        transaction.on_commit(lambda: hint_to_draw(result_set.pk))
+    return result_set
+
+
+def _with_runs_named(query: CompareQuery, workspace: Workspace) -> dict[str, Any]:
+    """The figures of the query that names what the asked one shows now."""
+    figures = compare(query, workspace_ids=[workspace.pk])
+    shown = tuple(sorted(uuid.UUID(run["id"]) for run in figures["runs"]))
+    if not shown:
+        raise NothingToFreeze
+    if shown == query.run:
+        return figures
+    return compare(replace(query, run=shown), workspace_ids=[workspace.pk])
+
+
+def _begun(
+    query: CompareQuery, kind: Kind, workspace: Workspace, author: User | None, card: Card
+) -> ResultSet:
+    id_ = uuid.uuid4()
+    return ResultSet(
+        id=id_,
+        link=id_,
+        kind=kind,
+        workspace=workspace,
+        author=author,
+        # The workspace is a column of its own, which a new slug does not break.
+        query=replace(query, workspace=None).canonical(),
+        notes=card.notes,
+        visibility=card.visibility,
+        expires_at=card.expires_at,
+        created_at=timezone.now(),
+    )
 
 
 def _snapshot(result_set: ResultSet, figures: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
+        "kind": result_set.kind,
         "id": str(result_set.pk),
         "title": result_set.title,
         "created_at": instant(result_set.created_at),
         "workspace": result_set.workspace.slug,
         "query": figures["query"],
-        "runs": _runs([run["id"] for run in figures["runs"]]),
+        "runs": sources_of([run["id"] for run in figures["runs"]]),
         "figures": figures,
         "software": {"name": "loadsheet", "version": __version__},
     }
-
-
-def _runs(run_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Each run with the raw files it was read from and the parser that read them."""
-    uploads = Upload.objects.filter(run_id__in=run_ids).prefetch_related("artefacts")
-    by_run = {str(upload.run_id): upload for upload in uploads}
-    return [_run(run_id, by_run.get(run_id)) for run_id in run_ids]
-
-
-def _run(run_id: str, upload: Upload | None) -> dict[str, Any]:
-    if upload is None:
-        return {"id": run_id, "upload": None, "parser_version": None, "artefacts": []}
-    artefacts = [
-        {"name": one.name, "sha256": one.sha256, "size": one.size_bytes}
-        for one in upload.artefacts.all()
-    ]
-    return {
-        "id": run_id,
-        "upload": str(upload.pk),
-        "parser_version": upload.parser_version or None,
-        "artefacts": artefacts,
-    }
-
-
-def find_result_set(
-    result_set_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]
-) -> ResultSet | None:
-    """The result set, when it is shared or of one of the reader's workspaces."""
-    shared = Q(visibility__in=[Visibility.UNLISTED, Visibility.PUBLIC])
-    rows = ResultSet.objects.select_related("workspace", "author")
-    return rows.filter(shared | Q(workspace_id__in=workspace_ids), pk=result_set_id).first()
-
-
-def set_visibility(result_set: ResultSet, visibility: Visibility) -> None:
-    """Who may read it. The snapshot itself never changes."""
-    result_set.visibility = Visibility(visibility)
-    result_set.save(update_fields=["visibility"])

@@ -1,10 +1,15 @@
-"""Links that are cited: result sets."""
+"""Links that are cited: result sets, and the image each is shown by elsewhere."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
 
+import orjson
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
@@ -16,24 +21,138 @@ class Visibility(models.TextChoices):
     PUBLIC = "public"
 
 
+# From the most closed to the most open.
+OPENNESS = list(Visibility)
+
+
+class Kind(models.TextChoices):
+    FROZEN = "frozen"  # a snapshot with its hash
+    LIVE = "live"  # a saved query, evaluated at each reading
+
+
+class State(models.TextChoices):
+    CURRENT = "current"
+    SUPERSEDED = "superseded"  # still readable; a newer one is named
+    EXPIRED = "expired"  # gone, until the time is set anew
+    WITHDRAWN = "withdrawn"  # gone for good, with a reason
+
+
+GONE = (State.EXPIRED, State.WITHDRAWN)
+
+
+class ResultSets(models.QuerySet["ResultSet"]):
+    def readable(self, workspace_ids: Iterable[uuid.UUID]) -> ResultSets:
+        """Those that are shared, and those of the reader's workspaces."""
+        shared = Q(visibility__in=[Visibility.UNLISTED, Visibility.PUBLIC])
+        return self.filter(shared | Q(workspace_id__in=list(workspace_ids)))
+
+
 class ResultSet(models.Model):
-    """A frozen view: canonical JSON bytes that never change, with their SHA-256."""
+    """A chosen view under a link: *frozen*, bytes that never change, or *live*, a saved query."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    # What stands in its addresses. Random, so that only who was given it can know it; revoking
+    # puts another one here. It starts as the id, which a snapshot holds.
+    link = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="result_sets")
     author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.FROZEN)
     title = models.CharField(max_length=300)
+    # Markdown, beside the snapshot and not in it: notes may be corrected, figures may not.
+    notes = models.TextField(default="", blank=True)
+    # The question as it was asked. The snapshot of a frozen one names its runs besides.
     query = models.TextField(default="")
     visibility = models.CharField(
         max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # The very bytes of /s/<id>.json: kept as bytes so that no JSON library can reorder them.
-    snapshot = models.BinaryField(editable=False)
-    sha256 = models.CharField(max_length=64, editable=False)
+    snapshot = models.BinaryField(null=True, editable=False)
+    sha256 = models.CharField(max_length=64, default="", editable=False)
+
+    superseded_by = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="supersedes"
+    )
+    expires_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, editable=False)
+    withdrawn_reason = models.TextField(default="", editable=False)
+
+    objects = ResultSets.as_manager()
 
     class Meta:
-        ordering = ["-created_at"]
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="frozen_has_a_snapshot",
+                condition=Q(kind=Kind.FROZEN, snapshot__isnull=False)
+                | Q(kind=Kind.LIVE, snapshot__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="not_superseded_by_itself",
+                condition=~Q(superseded_by=models.F("id")),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def is_frozen(self) -> bool:
+        return self.kind == Kind.FROZEN
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether somebody outside the workspace may read it."""
+        return self.visibility != Visibility.PRIVATE
+
+    @property
+    def state(self) -> State:
+        if self.withdrawn_at is not None:
+            return State.WITHDRAWN
+        if self.expires_at is not None and self.expires_at <= timezone.now():
+            return State.EXPIRED
+        return State.CURRENT if self.superseded_by_id is None else State.SUPERSEDED
+
+    @property
+    def is_gone(self) -> bool:
+        return self.state in GONE
+
+    @property
+    def end(self) -> tuple[str, datetime]:
+        """Why it is gone, as a sentence, and since when. Raises ValueError while it is not."""
+        if self.withdrawn_at is not None:
+            return f"It was withdrawn: {self.withdrawn_reason}", self.withdrawn_at
+        if self.expires_at is None or not self.is_gone:
+            raise ValueError(f"result set {self.pk} is not gone")
+        return "It was to be read until a date that has passed.", self.expires_at
+
+    @property
+    def path(self) -> str:
+        """Where its page is."""
+        return f"/s/{self.link}"
+
+    def frozen_snapshot(self) -> dict[str, Any]:
+        """What was frozen, read. Raises ValueError of a live one, which has nothing frozen."""
+        if self.snapshot is None:
+            raise ValueError(f"result set {self.pk} is live")
+        snapshot: dict[str, Any] = orjson.loads(bytes(self.snapshot))
+        return snapshot
+
+    def may_name(self, other: ResultSet) -> bool:
+        """Whether readers of this one may be told where `other` is: it is at least as open."""
+        return OPENNESS.index(Visibility(other.visibility)) >= OPENNESS.index(
+            Visibility(self.visibility)
+        )
+
+
+class Drawing(models.Model):
+    """The image of a result set, kept until what it shows changes."""
+
+    result_set = models.OneToOneField(ResultSet, on_delete=models.CASCADE, related_name="drawing")
+    # SHA-256 of everything that was drawn, and of the program that drew it.
+    key = models.CharField(max_length=64)
+    png = models.BinaryField()
+    drawn_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"image of {self.result_set_id}"

@@ -35,7 +35,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "api_url": f"/api/v1/compare?{only_here}",
         "json_url": f"/api/v1/compare?{asked}",
         "csv_url": f"/api/v1/compare.csv?{asked}",
-        "freeze_url": f"/w/{workspace.slug}/freeze" if writable else "",
+        "share_url": f"/w/{workspace.slug}/result-sets/new" if writable else "",
     }
     return render(request, "compare.html", context)
 

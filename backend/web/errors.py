@@ -61,7 +61,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without the request: its session or user may be what failed."""
-    return _plainly(
+    return plain_message(
         500,
         "The service failed on this page",
         "It was logged. Nothing was half kept.",
@@ -71,10 +71,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def outage(status: int, title: str, sentence: str, *, hint: str) -> HttpResponse:
     """Something the service needs is away. Without the request: its session needs the database."""
-    return _plainly(status, title, sentence, hint)
+    return plain_message(status, title, sentence, hint)
 
 
-def _plainly(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
+def plain_message(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
+    """A message without the request: nothing is known of who asks."""
     context = {"title": title, "sentence": sentence, "hint": hint}
     try:
         page: str = render_to_string("message.html", context)

@@ -1,141 +1,243 @@
-"""Frozen comparisons: making one, reading it in three formats, saying who may."""
+"""Result sets: the list, making one, and reading one in every format it has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
+from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
-import orjson
+from csp.constants import NONE
+from csp.decorators import csp_replace
+from django.conf import settings
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.utils.cache import get_conditional_response
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.query import CompareQuery, QueryError
-from backend.sharing import csv_of, find_result_set, set_visibility
-from backend.sharing import freeze as freeze_view
-from backend.sharing.models import ResultSet, Visibility
+from backend.sharing import NothingToFreeze, Reading, csv_of, drawing, freeze, save_live
+from backend.sharing.badge import NoSuchSeries, badge_of
+from backend.sharing.models import Kind, ResultSet
+from backend.sharing.newer import MOST, newer_runs
+from backend.sharing.notes import html_of
+from backend.sharing.text import plain
 from backend.web import visible
 from backend.web.compare import not_understood
 from backend.web.errors import message
+from backend.web.result_set_forms import BadForm, card_from
+from backend.web.shared import cacheable, frame_html, gone, guarded, no_answer
 
-TITLE_LENGTH = 200
+PER_PAGE = 25
+View = Callable[[HttpRequest, Reading], HttpResponse]
+
+
+@require_safe
+def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
+    """Those of a workspace, newest first, with what became of each."""
+    workspace = visible.workspace_or_404(request, slug)
+    rows = ResultSet.objects.filter(workspace=workspace).select_related("workspace", "author")
+    page = Paginator(rows.defer("snapshot", "notes"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "workspace": workspace,
+        "nav": "result-sets",
+        "page": page,
+        "rows": [{"result_set": one, "newer": _newer(one)} for one in page],
+        "compare_url": f"/w/{workspace.slug}/compare",
+    }
+    return render(request, "result_sets.html", context)
+
+
+def _newer(result_set: ResultSet) -> str:
+    """In words; nothing where nothing came or the question cannot be asked any more."""
+    count = 0 if result_set.is_gone else newer_runs(result_set)
+    if not count:
+        return ""
+    return f"{MOST} or more newer runs" if count >= MOST else _plural(count, "newer run")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 @require_POST
-def freeze(request: HttpRequest, slug: str) -> HttpResponse:
-    """Keep the comparison as it is now, under a link of its own."""
+def share(request: HttpRequest, slug: str) -> HttpResponse:
+    """Keep a comparison under a link of its own: its figures as they are now, or its question."""
     workspace = visible.writable_workspace_or_404(request, slug)
-    visibility = _asked_visibility(request.POST.get("visibility") or Visibility.PRIVATE.value)
-    if visibility is None:
-        return _no_visibility(request)
     try:
-        query = replace(CompareQuery.parse(request.POST.get("query", "")), workspace=slug)
-        result_set = freeze_view(
-            query,
+        made = _made_of(request)(
+            replace(CompareQuery.parse(request.POST.get("query", "")), workspace=slug),
             workspace=workspace,
             author=visible.viewer(request),
-            title=request.POST.get("title", "").strip()[:TITLE_LENGTH],
-            visibility=visibility,
+            card=card_from(request.POST),
         )
     except QueryError as error:
         return not_understood(request, error, f"/w/{workspace.slug}/compare")
+    except (BadForm, NothingToFreeze) as refused:
+        return bad_form(request, refused)
     except NotVisible:
         raise Http404 from None
-    return HttpResponseRedirect(f"/s/{result_set.pk}")
+    return HttpResponseRedirect(made.path)
 
 
-@require_safe
-def result_set(request: HttpRequest, result_set_id: UUID) -> HttpResponse:
-    """The frozen comparison as a page."""
-    found = _found(request, result_set_id)
-    link = f"/s/{found.pk}"
-    manage = visible.may_manage(request, found)
-    context = {
-        "workspace": found.workspace if visible.is_member(request, found) else None,
-        "result_set": found,
-        "figures_url": f"{link}.json",
-        "json_url": f"{link}.json",
-        "csv_url": f"{link}.csv",
-        "can_manage": manage,
-        "visibility_url": f"{link}/visibility" if manage else "",
-    }
-    return _guarded(found, render(request, "result_set.html", context))
+def _made_of(request: HttpRequest) -> Callable[..., ResultSet]:
+    kind = request.POST.get("kind", Kind.FROZEN.value)
+    if kind not in Kind.values:
+        raise BadForm(f"A result set is one of: {', '.join(Kind.values)}.")
+    return freeze if kind == Kind.FROZEN else save_live
 
 
-@require_safe
-def as_json(request: HttpRequest, result_set_id: UUID) -> HttpResponse:
-    """The very bytes the SHA-256 is over."""
-    found = _found(request, result_set_id)
-    answer = HttpResponse(bytes(found.snapshot), content_type="application/json")
-    return _guarded(found, _kept(request, answer, found))
-
-
-@require_safe
-def as_csv(request: HttpRequest, result_set_id: UUID) -> HttpResponse:
-    """The figures of the snapshot as a table."""
-    found = _found(request, result_set_id)
-    answer = HttpResponse(csv_of(_figures(found)), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="loadsheet-{found.pk}.csv"'
-    return _guarded(found, answer)
-
-
-@require_POST
-def visibility(request: HttpRequest, result_set_id: UUID) -> HttpResponse:
-    """Say who may read it: private, unlisted or public."""
-    found = _found(request, result_set_id)
-    if not visible.may_manage(request, found):
-        raise Http404
-    asked = _asked_visibility(request.POST.get("visibility", ""))
-    if asked is None:
-        return _no_visibility(request)
-    set_visibility(found, asked)
-    return HttpResponseRedirect(f"/s/{found.pk}")
-
-
-def _found(request: HttpRequest, result_set_id: UUID) -> ResultSet:
-    found = find_result_set(result_set_id, workspace_ids=visible.workspaces(request))
-    if found is None:
-        raise Http404
-    return found
-
-
-def _figures(found: ResultSet) -> Mapping[str, Any]:
-    snapshot: dict[str, Any] = orjson.loads(bytes(found.snapshot))
-    figures: dict[str, Any] = snapshot["figures"]
-    return figures
-
-
-def _kept(request: HttpRequest, answer: HttpResponse, found: ResultSet) -> HttpResponse:
-    """The bytes never change, but who may read them does: a cache must ask each time."""
-    etag = f'"{found.sha256}"'
-    answer["ETag"] = etag
-    if found.visibility == Visibility.PUBLIC:
-        answer["Cache-Control"] = "no-cache"
-    kept = get_conditional_response(request, etag, None, answer)
-    return kept if isinstance(kept, HttpResponse) else answer
-
-
-def _guarded(found: ResultSet, answer: HttpResponse) -> HttpResponse:
-    """Unlisted links are kept out of indexes and of other sites' logs."""
-    if found.visibility == Visibility.UNLISTED:
-        answer["X-Robots-Tag"] = "noindex"
-        answer["Referrer-Policy"] = "no-referrer"
-    return answer
-
-
-def _asked_visibility(asked: str) -> Visibility | None:
-    return Visibility(asked) if asked in Visibility.values else None
-
-
-def _no_visibility(request: HttpRequest) -> HttpResponse:
+def bad_form(request: HttpRequest, refused: Exception) -> HttpResponse:
     return message(
         request,
         400,
-        title="This visibility is not known",
-        sentence=f"Who may read it must be one of: {', '.join(Visibility.values)}.",
-        hint="Go back, choose one and send the form again.",
+        title="This cannot be kept",
+        sentence=str(refused),
+        hint="Go back, correct the form and send it again.",
     )
+
+
+def readable(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
+    """A view of a result set that is there: what is gone leaves its tombstone at every address."""
+
+    @require_safe
+    @wraps(view)
+    def found(request: HttpRequest, link: UUID) -> HttpResponse:
+        result_set = visible.result_set_or_404(request, link)
+        if result_set.is_gone:
+            return guarded(result_set, gone(request, result_set))
+        try:
+            answer = view(request, Reading(result_set))
+        except (NotVisible, QueryError) as error:
+            answer = no_answer(request, error)
+        return guarded(result_set, answer)
+
+    return found
+
+
+@readable
+def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
+    """The page."""
+    found = reading.result_set
+    member = visible.is_member(request, found)
+    context = {
+        "workspace": found.workspace if member else None,
+        "result_set": found,
+        "json_url": f"{found.path}.json",
+        "csv_url": f"{found.path}.csv",
+        "compare_url": _compare_url(reading),
+        "notes_html": html_of(found.notes),
+        "newer": _newer(found),
+        "newer_one": _told(found, found.superseded_by, member=member),
+        "older_ones": [one for one in found.supersedes.all() if _told(found, one, member=member)],
+        "is_member": member,
+        "can_manage": visible.may_manage(request, found),
+        "last_day": _last_day(found),
+        **(_elsewhere(reading) if found.is_shared else {}),
+    }
+    return render(request, "result_set.html", context)
+
+
+def _told(page: ResultSet, other: ResultSet | None, *, member: bool) -> ResultSet | None:
+    """The other one, where the readers of this page may be told its address."""
+    return other if other is not None and (member or page.may_name(other)) else None
+
+
+def _compare_url(reading: Reading) -> str:
+    """The same question on the page where it can be changed."""
+    found = reading.result_set
+    query = found.frozen_snapshot()["query"] if found.is_frozen else found.query
+    return f"/w/{found.workspace.slug}/compare?{query}"
+
+
+def _last_day(found: ResultSet) -> str:
+    """What the form sent: the day before the moment it ends."""
+    if found.expires_at is None:
+        return ""
+    return (found.expires_at - timedelta(microseconds=1)).date().isoformat()
+
+
+def _elsewhere(reading: Reading) -> dict[str, Any]:
+    """How other sites show it: the card of a pasted link, the frame and the badge."""
+    found = reading.result_set
+    page_url = f"{settings.PUBLIC_URL}{found.path}"
+    title = plain(found.title, 60).translate(_MARKDOWN_SAFE)
+    asked = urlencode({"format": "json", "url": page_url})
+    return {
+        "card": _card(reading),
+        "page_url": page_url,
+        "oembed_url": f"{settings.PUBLIC_URL}/oembed?{asked}",
+        "frame_html": frame_html(found),
+        "badge_markdown": f"[![{title}]({page_url}.svg)]({page_url})",
+        "width": drawing.WIDTH,
+        "height": drawing.HEIGHT,
+    }
+
+
+_MARKDOWN_SAFE = str.maketrans("[]()<>!`\\", "         ")
+
+
+def _card(reading: Reading) -> dict[str, str]:
+    """What a site shows beside the pasted link. A live one that has no answer still has a title."""
+    try:
+        figures = reading.figures
+    except (NotVisible, QueryError):
+        return {"finding": "", "conditions": ""}
+    return {"finding": figures["finding"], "conditions": figures["conditions"]}
+
+
+@readable
+def as_json(request: HttpRequest, reading: Reading) -> HttpResponse:
+    """Of a frozen one the very bytes the SHA-256 is over; of a live one its figures now."""
+    answer = HttpResponse(reading.json, content_type="application/json")
+    return cacheable(request, answer, reading.result_set, key=reading.json)
+
+
+@readable
+def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
+    """The figures as a table."""
+    answer = HttpResponse(csv_of(reading.figures), content_type="text/csv; charset=utf-8")
+    name = f"loadsheet-{reading.result_set.link}.csv"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@readable
+def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
+    """The chart as an image, drawn now where it is not kept yet."""
+    try:
+        png = drawing.image_of(reading)
+    except drawing.BusyDrawing:
+        answer = _no_image(request, "Another image is being drawn.", "Ask again in some seconds.")
+        answer["Retry-After"] = "2"
+        return answer
+    except drawing.CannotDraw as error:
+        return _no_image(
+            request, str(error), "The page, its JSON and its CSV hold the same figures."
+        )
+    answer = HttpResponse(png, content_type="image/png")
+    return cacheable(request, answer, reading.result_set, key=png, seconds=300)
+
+
+def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
+    return message(request, 503, title="There is no image", sentence=sentence, hint=hint)
+
+
+@csp_replace({"style-src": [NONE], "script-src": [NONE]})  # type: ignore[arg-type]
+@readable
+def as_svg(request: HttpRequest, reading: Reading) -> HttpResponse:
+    """The badge: the title and one figure. `series` chooses another than the first."""
+    found = reading.result_set
+    try:
+        badge = badge_of(found.title, reading.figures, request.GET.get("series"))
+    except NoSuchSeries as unknown:
+        hint = "Correct or leave out series."
+        return message(request, 400, title="No such series", sentence=str(unknown), hint=hint)
+    svg = render_to_string("badge.svg", {"badge": badge}).strip().encode()
+    answer = HttpResponse(svg, content_type="image/svg+xml")
+    return cacheable(request, answer, found, key=svg, seconds=300)

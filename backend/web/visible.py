@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
 from backend.ingest.models import Artefact, Upload
+from backend.sharing import find_result_set
 from backend.sharing.models import ResultSet
 
 
@@ -48,6 +49,22 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     rows = Artefact.objects.select_related("upload__workspace")
     found = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
     if found is None:
+        raise Http404
+    return found
+
+
+def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
+    """The result set at this link, also one that is gone: its readers are told so."""
+    found = find_result_set(link, workspace_ids=workspaces(request))
+    if found is None:
+        raise Http404
+    return found
+
+
+def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
+    """The result set, for a change to it."""
+    found = result_set_or_404(request, link)
+    if not may_manage(request, found):
         raise Http404
     return found
 

@@ -15,6 +15,7 @@ from django.urls import resolve
 
 from backend.config import commands
 from backend.config.environment import VARIABLES
+from backend.sharing import drawing
 
 ROOT = settings.BASE_DIR
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -152,6 +153,15 @@ class TestDockerfile:
                 continue
             for source in sources:
                 assert (ROOT / source).exists(), source
+
+    def test_has_what_draws_images(self):
+        copied = {rest.split()[-1] for stage, _, rest in instructions() if stage == "service"}
+        program = drawing.PROGRAM.relative_to(ROOT).parent.as_posix()
+        packages = ("@napi-rs", "dejavu-fonts-ttf")
+
+        assert f"{program}/" in copied
+        assert {f"frontend/node_modules/{name}/" for name in packages} <= copied
+        assert "/usr/local/bin/node" in copied
 
     def test_installs_what_the_requirements_pin(self):
         runs = [rest for stage, word, rest in instructions() if (stage, word) == ("service", "RUN")]

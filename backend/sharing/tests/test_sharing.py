@@ -14,7 +14,8 @@ from backend.analysis.cells import NotVisible
 from backend.analysis.query import CompareQuery
 from backend.ingest.models import Artefact, Upload
 from backend.runs.models import Trial
-from backend.sharing import csv_of, find_result_set, freeze, set_visibility
+from backend.sharing import Card, csv_of, find_result_set, freeze
+from backend.sharing.changing import edit
 from backend.sharing.export import harmless
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
@@ -26,8 +27,8 @@ def lab(db):
 
 
 def frozen(workspace, text="", **options):
-    options = {"title": "Sync against gthread", "author": None, **options}
-    return freeze(CompareQuery.parse(text), workspace=workspace, **options)
+    card = Card(**{"title": "Sync against gthread", **options})
+    return freeze(CompareQuery.parse(text), workspace=workspace, author=None, card=card)
 
 
 def test_the_hash_is_over_the_stored_bytes(lab):
@@ -69,7 +70,7 @@ def test_it_never_changes(lab):
     before = bytes(made.snapshot)
     Trial.objects.update(throughput_rps=1.0)
     run.delete()
-    set_visibility(made, Visibility.PUBLIC)
+    edit(made, visibility=Visibility.PUBLIC)
     assert bytes(ResultSet.objects.get(pk=made.pk).snapshot) == before
 
 
@@ -90,12 +91,13 @@ def test_nothing_of_another_workspace_is_frozen(lab):
     [("private", False), ("unlisted", True), ("public", True)],
 )
 def test_who_may_read_it(lab, visibility, stranger_sees):
+    make_run(lab, CellSpec())
     made = frozen(lab)
     assert find_result_set(made.pk, workspace_ids=[]) is None
-    set_visibility(made, Visibility(visibility))
+    edit(made, visibility=Visibility(visibility))
     assert (find_result_set(made.pk, workspace_ids=[]) == made) is stranger_sees
     assert find_result_set(made.pk, workspace_ids=[lab.pk]) == made
-    set_visibility(made, Visibility.PRIVATE)
+    edit(made, visibility=Visibility.PRIVATE)
     assert find_result_set(made.pk, workspace_ids=[make_workspace("theirs").pk]) is None
 
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
-from backend.sharing.models import Visibility
+from backend.sharing.changing import revoke
+from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
 
@@ -33,9 +35,11 @@ EVERYONE = expected(200, 200, 200, 200, 200, 200)
 MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
 WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
 OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
+NOBODY = expected(404, 404, 404, 404, 404, 404)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
 SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
+WRITERS_API = expected(401, 404, 404, 200, 200, 404)
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ ROWS = {
     "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
-    "freeze": Row("/w/own-lab/freeze", WRITERS_PAGE, "post", FREEZE),
+    "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
+    "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
@@ -79,7 +84,16 @@ ROWS = {
     "result-set-page": Row("/s/{private}", MEMBERS_PAGE),
     "result-set-json": Row("/s/{private}.json", MEMBERS_PAGE),
     "result-set-csv": Row("/s/{private}.csv", MEMBERS_PAGE),
-    "visibility": Row("/s/{private}/visibility", WRITERS_PAGE, "post", {"visibility": "public"}),
+    "result-set-png": Row("/s/{private}.png", MEMBERS_PAGE),
+    "result-set-svg": Row("/s/{private}.svg", MEMBERS_PAGE),
+    "result-set-changes": Row("/s/{private}/changes", MEMBERS_PAGE),
+    "edit-result-set": Row("/s/{private}/edit", WRITERS_PAGE, "post", {"visibility": "public"}),
+    "supersede": Row("/s/{private}/supersede", WRITERS_PAGE, "post", {"by": ""}),
+    "withdraw": Row("/s/{private}/withdraw", WRITERS_PAGE, "post", {"reason": "wrong"}),
+    "revoke": Row("/s/{private}/revoke", WRITERS_PAGE, "post"),
+    # Neither reads who asks.
+    "embed": Row("/embed/{private}", NOBODY),
+    "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{private}", NOBODY),
     # 400: allowed in, but the request has no file.
     "upload-list": Row(
         "/api/v1/uploads",
@@ -113,6 +127,15 @@ ROWS = {
         json=True,
     ),
     "result-set": Row("/api/v1/result-sets/{private}", MEMBERS_API),
+    "result-set-changes-api": Row("/api/v1/result-sets/{private}/changes", MEMBERS_API),
+    "result-set-withdraw": Row(
+        "/api/v1/result-sets/{private}/withdraw",
+        WRITERS_API,
+        "post",
+        {"reason": "wrong"},
+        json=True,
+    ),
+    "result-set-revoke": Row("/api/v1/result-sets/{private}/revoke", WRITERS_API, "post"),
     "openapi": Row("/api/v1/openapi.json", EVERYONE),
     "api-docs": Row("/api/v1/docs", EVERYONE),
 }
@@ -122,8 +145,32 @@ SHARED = {
     "result-set-page": Row("/s/{shared}", EVERYONE),
     "result-set-json": Row("/s/{shared}.json", EVERYONE),
     "result-set-csv": Row("/s/{shared}.csv", EVERYONE),
+    "result-set-png": Row("/s/{shared}.png", EVERYONE),
+    "result-set-svg": Row("/s/{shared}.svg", EVERYONE),
+    "embed": Row("/embed/{shared}", EVERYONE),
+    "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{shared}", EVERYONE),
     "result-set": Row("/api/v1/result-sets/{shared}", EVERYONE),
-    "visibility": Row("/s/{shared}/visibility", WRITERS_PAGE, "post", {"visibility": "private"}),
+    # It reads the runs of today, which nobody shared.
+    "result-set-changes": Row("/s/{shared}/changes", MEMBERS_PAGE),
+    "result-set-changes-api": Row("/api/v1/result-sets/{shared}/changes", MEMBERS_API),
+    "edit-result-set": Row("/s/{shared}/edit", WRITERS_PAGE, "post", {"visibility": "private"}),
+    "supersede": Row("/s/{shared}/supersede", WRITERS_PAGE, "post", {"by": ""}),
+    "withdraw": Row("/s/{shared}/withdraw", WRITERS_PAGE, "post", {"reason": "wrong"}),
+    "revoke": Row("/s/{shared}/revoke", WRITERS_PAGE, "post"),
+    "result-set-withdraw": Row(
+        "/api/v1/result-sets/{shared}/withdraw",
+        WRITERS_API,
+        "post",
+        {"reason": "wrong"},
+        json=True,
+    ),
+    "result-set-revoke": Row("/api/v1/result-sets/{shared}/revoke", WRITERS_API, "post"),
+}
+READ = [name for name, row in SHARED.items() if row.method == "get"]
+NOW = timezone.now()
+ENDS = {
+    "expired": {"expires_at": NOW},
+    "withdrawn": {"withdrawn_at": NOW, "withdrawn_reason": "the client was the limit"},
 }
 
 
@@ -228,6 +275,54 @@ def test_access_to_what_is_shared(name, visitor, visibility, visitors, ids, scen
     row = SHARED[name]
     ids["shared"] = make_result_set(scene.own.workspace, visibility).pk
     assert ask(visitors[visitor], row, ids).status_code == row.status[visitor]
+
+
+# One world serves every address and visitor of these: they change nothing.
+EVERY_READING = [(name, visitor) for name in READ for visitor in VISITORS]
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("visibility", Visibility)
+def test_access_to_what_is_gone(visibility, end, visitors, ids, scene):
+    """A tombstone for who might read it before, and nothing for anybody else."""
+    ids["shared"] = make_result_set(scene.own.workspace, visibility, **ENDS[end]).pk
+    rows = ROWS if visibility == Visibility.PRIVATE else SHARED
+    for name, visitor in EVERY_READING:
+        response = ask(visitors[visitor], SHARED[name], ids)
+        before = rows[name].status[visitor]
+        assert response.status_code == (410 if before == 200 else before), (name, visitor)
+        body = body_of(response)
+        assert b"secret" not in body
+        told = response.status_code == 410 and end == "withdrawn"
+        assert (b"the client was the limit" in body) is told, (name, visitor)
+
+
+@pytest.mark.parametrize("visibility", Visibility)
+def test_a_revoked_link_leads_nowhere(visibility, visitors, ids, scene):
+    made = make_result_set(scene.own.workspace, visibility)
+    ids["shared"] = made.pk
+    revoke(made)
+    for name, visitor in EVERY_READING:
+        needs_token = visitor == "anonymous" and SHARED[name].path.startswith("/api/")
+        response = ask(visitors[visitor], SHARED[name], ids)
+        assert response.status_code == (401 if needs_token else 404), (name, visitor)
+        body = body_of(response)
+        assert b"secret" not in body
+        assert str(made.link).encode() not in body
+
+
+def test_nothing_is_changed_by_who_may_not(visitors, ids, scene):
+    made = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    ids["shared"] = made.pk
+    before = ResultSet.objects.filter(pk=made.pk).values().get()
+    refused = 0
+    for row in SHARED.values():
+        for visitor in VISITORS:
+            if row.method == "post" and row.status[visitor] >= 400:
+                assert ask(visitors[visitor], row, ids).status_code == row.status[visitor]
+                refused += 1
+    assert refused
+    assert ResultSet.objects.filter(pk=made.pk).values().get() == before
 
 
 @pytest.mark.parametrize("name", [n for n, row in ROWS.items() if "{" in row.path])

@@ -94,25 +94,26 @@ def test_unlisted_is_kept_out_of_indexes_and_referrers(scene):
 
 def test_freezing_and_sharing(owner, scene):
     response = owner.post(
-        "/w/own-lab/freeze", {"query": f"run={scene.run.pk}", "title": "T", "visibility": "private"}
+        "/w/own-lab/result-sets/new",
+        {"query": f"run={scene.run.pk}", "title": "T", "visibility": "private"},
     )
     assert response.status_code == 302
     link = response["Location"]
     assert Client().get(link).status_code == 404
     assert owner.get(link).status_code == 200
-    owner.post(f"{link}/visibility", {"visibility": "unlisted"})
+    owner.post(f"{link}/edit", {"visibility": "unlisted"})
     assert Client().get(link).status_code == 200
     figures = Client().get(f"{link}.json").json()["figures"]
     assert {series["server"] for series in figures["series"]} == {"secret-server", "other-server"}
-    assert owner.post(f"{link}/visibility", {"visibility": "everybody"}).status_code == 400
-    owner.post(f"{link}/visibility", {"visibility": "private"})
+    assert owner.post(f"{link}/edit", {"visibility": "everybody"}).status_code == 400
+    owner.post(f"{link}/edit", {"visibility": "private"})
     assert Client().get(link).status_code == 404
 
 
 def test_a_frozen_page_never_changes_when_a_run_arrives(owner, scene):
     from backend.testing.scenes import make_measured_run
 
-    link = owner.post("/w/own-lab/freeze", {"query": "", "title": "T"})["Location"]
+    link = owner.post("/w/own-lab/result-sets/new", {"query": "", "title": "T"})["Location"]
     before = owner.get(f"{link}.json").content
     make_measured_run(scene.own.workspace, servers=("newer",))
     assert owner.get(f"{link}.json").content == before
@@ -123,7 +124,9 @@ def test_a_link_that_is_not_understood_names_the_field(owner, query):
     response = owner.get(f"/w/own-lab/compare?{query}")
     assert response.status_code == 400
     assert query.split("=")[0] in response.content.decode()
-    assert owner.post("/w/own-lab/freeze", {"query": query, "title": "T"}).status_code == 400
+    assert (
+        owner.post("/w/own-lab/result-sets/new", {"query": query, "title": "T"}).status_code == 400
+    )
 
 
 def test_freezing_a_foreign_run_is_nothing(owner, scene):
@@ -131,7 +134,9 @@ def test_freezing_a_foreign_run_is_nothing(owner, scene):
 
     foreign = make_measured_run(scene.foreign.workspace)
     query = f"run={foreign.pk}"
-    assert owner.post("/w/own-lab/freeze", {"query": query, "title": "T"}).status_code == 404
+    assert (
+        owner.post("/w/own-lab/result-sets/new", {"query": query, "title": "T"}).status_code == 404
+    )
 
 
 def test_the_run_page_shows_trials_commands_and_raw_output(owner, scene):
@@ -160,7 +165,7 @@ def test_a_missing_page_says_what_to_do(path):
 def test_a_form_without_its_token_is_refused_with_a_sentence(scene):
     client = Client(enforce_csrf_checks=True)
     client.force_login(scene.own.user)
-    response = client.post("/w/own-lab/freeze", {"query": ""})
+    response = client.post("/w/own-lab/result-sets/new", {"query": ""})
     assert response.status_code == 403
     assert b"out of date" in response.content
 

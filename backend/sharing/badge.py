@@ -1,0 +1,118 @@
+"""The badge of a result set for a README: its title, and the figure of one series."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.sharing.text import plain
+
+Figures = Mapping[str, Any]
+
+LONGEST_TITLE, LONGEST_VALUE = 40, 48
+PADDING_PX = 7
+# The site's status colours: white text on them has a contrast of at least 4.5 to 1.
+COLOURS = {"comparable": "#0b6b66", "caveats": "#8a5300", "not_comparable": "#a61b3c"}
+# Widths of an 11 px sans-serif; the drawn text is fitted to their sum, so they need not be exact.
+_NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%")
+
+
+class NoSuchSeries(ValueError):
+    """The asked series is not ranked here; the message names those that are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One half of the badge; sizes in pixels."""
+
+    text: str
+    x: int
+    width: int
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def text_width(self) -> int:
+        return self.width - 2 * PADDING_PX
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    title: Side
+    value: Side
+    colour: str
+
+    @property
+    def width(self) -> int:
+        return self.title.width + self.value.width
+
+    @property
+    def sentence(self) -> str:
+        """What is read aloud."""
+        return f"{self.title.text}: {self.value.text}"
+
+
+def badge_of(title: str, figures: Figures, series: str | None = None) -> Badge:
+    """The badge of the series with this id, else of the one ranked first. Raises NoSuchSeries."""
+    left = _side(plain(title, LONGEST_TITLE) or "Loadsheet", 0)
+    right = _side(_value(figures, series), left.width)
+    return Badge(left, right, COLOURS[figures["outcome"]["status"]])
+
+
+def _value(figures: Figures, series: str | None) -> str:
+    ranking = figures["ranking"]
+    rows = [] if ranking is None else ranking["rows"]
+    if series is not None:
+        rows = _only(rows, series)
+    known = [row for row in rows if row["value"] is not None]
+    if figures["outcome"]["status"] == "not_comparable" and not known:
+        return "not comparable"
+    if not known:
+        return "unknown"
+    metric = next(one for one in figures["metrics"] if one["id"] == ranking["metric"])
+    figure = figure_text(known[0]["value"], metric["unit"])
+    return f"{plain(known[0]['label'], LONGEST_VALUE - len(figure) - 1)} {figure}"
+
+
+def _only(rows: list[Mapping[str, Any]], series: str) -> list[Mapping[str, Any]]:
+    found = [row for row in rows if row["series"] == series]
+    if not found:
+        ranked = ", ".join(row["series"] for row in rows) or "none"
+        raise NoSuchSeries(f"series: got {series[:40]!r}, ranked here are {ranked}.")
+    return found
+
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "req/s": ((1e6, "M req/s"), (1e3, "k req/s"), (1, " req/s")),
+    "us": ((1e6, " s"), (1e3, " ms"), (1, " µs")),
+    "bytes/s": ((1e9, " GB/s"), (1e6, " MB/s"), (1e3, " kB/s"), (1, " B/s")),
+    "bytes": ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"), (1, " B")),
+    "ratio": ((0.01, " %"),),
+}
+
+
+def figure_text(value: float, unit: str) -> str:
+    """Three significant digits in a unit that suits the size: 52.3k req/s, 1.41 ms, 0.12 %."""
+    scales = _SCALES.get(unit, ((1, f" {unit}".rstrip()),))
+    factor, suffix = next((one for one in scales if abs(value) >= one[0]), scales[-1])
+    shown = value / factor
+    digits = f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
+    return f"{digits}{suffix}"
+
+
+def _side(text: str, x: int) -> Side:
+    return Side(text, x, round(sum(map(_width, text))) + 2 * PADDING_PX)
+
+
+def _width(char: str) -> float:
+    if unicodedata.combining(char):
+        return 0.0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 12.0
+    if char in _NARROW:
+        return 4.0
+    return 10.0 if char in _WIDE else 6.8

@@ -1,0 +1,151 @@
+"""What differs between the figures that were frozen and those the same runs give now."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend.analysis.comparison import compare
+from backend.analysis.query import CompareQuery
+from backend.runs.models import Run
+from backend.sharing.models import ResultSet
+from backend.stats import Ratio, ratio
+
+Figures = Mapping[str, Any]
+Key = tuple[str, Any]
+# Figures that differ by less were computed in another order, not from something else.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One point of one series."""
+
+    series: str
+    label: str
+    x: Any
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure that is another now. Null is unknown, then or now."""
+
+    place: Place
+    metric: str
+    label: str
+    unit: str
+    before: float | None
+    after: float | None
+    # After ÷ before over the trials; None where a side is unknown.
+    ratio: Ratio | None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """`before` and `after` hold the finding and the status of the outcome of each side."""
+
+    before: tuple[str, str]
+    after: tuple[str, str] | None
+    missing_runs: tuple[str, ...]
+    figures: tuple[Difference, ...]
+    gone: tuple[Place, ...]
+    new: tuple[Place, ...]
+    renamed: tuple[tuple[str, str], ...]
+
+    @property
+    def nothing(self) -> bool:
+        return not (
+            self.missing_runs or self.figures or self.gone or self.new or self.renamed
+        ) and (self.after == self.before)
+
+
+def differences_since(result_set: ResultSet) -> Differences:
+    """Ask the frozen question again of the runs that are left. Raises QueryError."""
+    snapshot = result_set.frozen_snapshot()
+    question = CompareQuery.parse(snapshot["query"])
+    rows = Run.objects.filter(workspace_id=result_set.workspace_id, pk__in=question.run)
+    left = set(rows.values_list("pk", flat=True))
+    missing = tuple(str(run) for run in question.run if run not in left)
+    now = _asked_again(question, left, result_set) if left else None
+    share = result_set.workspace.relevant_share
+    return compared(snapshot["figures"], now, missing_runs=missing, relevant=share)
+
+
+def _asked_again(question: CompareQuery, left: set[uuid.UUID], result_set: ResultSet) -> Figures:
+    runs = tuple(run for run in question.run if run in left)
+    asked = replace(question, run=runs, workspace=result_set.workspace.slug)
+    return compare(asked, workspace_ids=[result_set.workspace_id])
+
+
+def compared(
+    before: Figures, after: Figures | None, *, missing_runs: Sequence[str], relevant: float
+) -> Differences:
+    """Point by point, matched by the id of the series and the place on the axis."""
+    was, now = _points(before), _points(after) if after is not None else {}
+    both = [key for key in was if key in now]
+    return Differences(
+        before=_said(before),
+        after=None if after is None else _said(after),
+        missing_runs=tuple(missing_runs),
+        figures=tuple(
+            one for key in both for one in _of_point(was[key], now[key], before, relevant)
+        ),
+        gone=tuple(was[key][0] for key in was if key not in now),
+        new=tuple(now[key][0] for key in now if key not in was),
+        renamed=tuple(_renamed(before, after)) if after is not None else (),
+    )
+
+
+Found = tuple[Place, Mapping[str, Any]]
+
+
+def _points(figures: Figures) -> dict[Key, Found]:
+    return {
+        (series["id"], point["x"]): (
+            Place(series["id"], series["label"], point["x"], point["trials"]),
+            point["metrics"],
+        )
+        for series in figures["series"]
+        for point in series["points"]
+    }
+
+
+def _of_point(was: Found, now: Found, figures: Figures, relevant: float) -> Iterator[Difference]:
+    for metric in figures["metrics"]:
+        id_ = metric["id"]
+        if id_ not in was[1] or id_ not in now[1]:
+            continue
+        old, new = was[1][id_] or {}, now[1][id_] or {}
+        before, after = old.get("value"), new.get("value")
+        if _same(before, after):
+            continue
+        found = None
+        if before is not None and after is not None:
+            found = ratio(_each(old), _each(new), better=metric["better"], relevant=relevant)
+        yield Difference(now[0], id_, metric["label"], metric["unit"], before, after, found)
+
+
+def _each(measure: Mapping[str, Any]) -> list[float]:
+    return [one for one in measure.get("each") or [] if one is not None]
+
+
+def _same(before: float | None, after: float | None) -> bool:
+    if before is None or after is None:
+        return before is after
+    return math.isclose(before, after, rel_tol=SAME)
+
+
+def _said(figures: Figures) -> tuple[str, str]:
+    return figures["finding"], figures["outcome"]["status"]
+
+
+def _renamed(before: Figures, after: Figures) -> Iterator[tuple[str, str]]:
+    labels = {one["id"]: one["label"] for one in after["series"]}
+    for one in before["series"]:
+        now = labels.get(one["id"])
+        if now is not None and now != one["label"]:
+            yield one["label"], now

@@ -1,0 +1,64 @@
+"""How many runs came since a result set was made that its question would show as well."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from backend.analysis.cells import MAX_RUNS, load_cells
+from backend.analysis.query import CompareQuery, QueryError
+from backend.runs.models import Run
+from backend.sharing.models import ResultSet
+from backend.sharing.reading import question_of
+
+# A larger number is not counted out: the reader knows enough.
+MOST = MAX_RUNS
+
+
+def newer_runs(result_set: ResultSet) -> int | None:
+    """Runs recorded since, MOST at most; None where today's language cannot ask the question.
+
+    A frozen question that named runs is asked without them, of the same servers and workloads.
+    """
+    came = _recorded_since(result_set)
+    if not came:
+        return 0
+    try:
+        question = replace(_open_question(result_set), run=tuple(sorted(came)))
+    except QueryError:
+        return None
+    except _NamesItsRuns:
+        return 0
+    found = load_cells(question, [result_set.workspace_id])
+    return len({cell.run.id for cell in found.cells})
+
+
+class _NamesItsRuns(Exception):
+    """A live question that names its runs never shows another."""
+
+
+def _recorded_since(result_set: ResultSet) -> list[uuid.UUID]:
+    rows = Run.objects.filter(
+        workspace_id=result_set.workspace_id, recorded_at__gt=result_set.created_at
+    )
+    return list(rows.order_by("-recorded_at").values_list("pk", flat=True)[:MOST])
+
+
+def _open_question(result_set: ResultSet) -> CompareQuery:
+    question = question_of(result_set)
+    if not question.run:
+        return question
+    if not result_set.is_frozen:
+        raise _NamesItsRuns
+    series = result_set.frozen_snapshot()["figures"]["series"]
+    return replace(
+        question,
+        server=question.server or _names(series, "server"),
+        workload=question.workload or _names(series, "workload"),
+    )
+
+
+def _names(series: list[Mapping[str, Any]], field: str) -> tuple[str, ...]:
+    return tuple(sorted({one[field] for one in series if one[field] is not None}))

@@ -1,0 +1,90 @@
+"""The badge: the right figure, well-formed whatever the names."""
+
+from xml.etree import ElementTree
+
+import pytest
+from django.template.loader import render_to_string
+
+from backend.sharing.badge import NoSuchSeries, badge_of, figure_text
+from backend.sharing.text import plain
+from backend.testing.hostile import HOSTILE
+
+
+def figures(*rows, status="comparable"):
+    return {
+        "outcome": {"status": status},
+        "metrics": [{"id": "throughput", "unit": "req/s"}],
+        "ranking": {
+            "metric": "throughput",
+            "rows": [{"series": id_, "label": label, "value": value} for id_, label, value in rows],
+        },
+    }
+
+
+ROWS = (("aaaaaaaa", "fast", 52_310.0), ("bbbbbbbb", "slow", 810.0))
+
+
+def test_the_first_one_ranked_or_the_asked_one():
+    assert badge_of("T", figures(*ROWS)).sentence == "T: fast 52.3k req/s"
+    assert badge_of("T", figures(*ROWS), "bbbbbbbb").sentence == "T: slow 810 req/s"
+    with pytest.raises(NoSuchSeries, match="aaaaaaaa, bbbbbbbb"):
+        badge_of("T", figures(*ROWS), "cccccccc")
+
+
+def test_what_is_not_known_is_not_invented():
+    assert badge_of("T", figures(("aaaaaaaa", "x", None))).value.text == "unknown"
+    assert badge_of("T", {**figures(), "ranking": None}).value.text == "unknown"
+    withheld = {**figures(status="not_comparable"), "ranking": None}
+    assert badge_of("T", withheld).value.text == "not comparable"
+
+
+def test_its_colour_is_the_outcome():
+    colours = {
+        badge_of("T", figures(*ROWS, status=status)).colour
+        for status in ("comparable", "caveats", "not_comparable")
+    }
+    assert len(colours) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (52_310.0, "req/s", "52.3k req/s"),
+        (1_412.0, "us", "1.41 ms"),
+        (980.0, "us", "980 µs"),
+        (2_500_000.0, "us", "2.5 s"),
+        (0.0123, "ratio", "1.23 %"),
+        (0.0, "ratio", "0 %"),
+        (12_345_678.0, "bytes/s", "12.3 MB/s"),
+        (1.25, "cores", "1.25 cores"),
+        (134_217_728.0, "bytes", "128 MiB"),
+        (12_345_678_901.0, "req/s", "12,346M req/s"),
+    ],
+)
+def test_three_digits_in_a_unit_that_suits(value, unit, text):
+    assert figure_text(value, unit) == text
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_stay_text(name):
+    badge = badge_of(name, figures(("aaaaaaaa", name, 1.0)))
+    svg = render_to_string("badge.svg", {"badge": badge})
+    tree = ElementTree.fromstring(svg)
+    tags = {element.tag.partition("}")[2] for element in tree.iter()}
+    assert tags == {"svg", "title", "rect", "g", "text"}
+    allowed = {"width", "height", "viewBox", "role", "aria-label", "fill", "x", "y"}
+    allowed |= {"font-family", "font-size", "text-anchor", "aria-hidden"}
+    allowed |= {"textLength", "lengthAdjust"}
+    assert {name for element in tree.iter() for name in element.attrib} <= allowed
+    assert "<!" not in svg
+    assert len(svg) < 6_000
+    assert "\u202e" not in svg
+    assert badge.width < 1_200
+
+
+def test_plain_text_keeps_what_is_seen():
+    assert plain("  a\tb\n c ", 20) == "a b c"
+    assert plain("a\u202eb\x00c\u2028d", 20) == "a b c d"
+    assert plain("שלום 🚀", 20) == "שלום 🚀"
+    assert plain("abcdef", 4) == "abc…"
+    assert len(plain("x" * 10_000, 40)) == 40

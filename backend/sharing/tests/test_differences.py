@@ -1,0 +1,115 @@
+"""What changed since a comparison was frozen."""
+
+import pytest
+
+from backend.analysis.query import CompareQuery
+from backend.runs.models import Server, Trial
+from backend.sharing import Card, freeze
+from backend.sharing.differences import compared, differences_since
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+
+@pytest.fixture
+def lab(db):
+    return make_workspace("lab")
+
+
+def frozen(lab, text=""):
+    return freeze(CompareQuery.parse(text), workspace=lab, author=None, card=Card(title="T"))
+
+
+def test_nothing_changed(lab):
+    make_run(lab, CellSpec("sync"), CellSpec("gthread"))
+    made = frozen(lab)
+    # What came later is not what was frozen.
+    make_run(lab, CellSpec("sync", rates=(1.0, 2.0, 3.0)))
+    found = differences_since(made)
+    assert found.nothing
+    assert found.after == found.before
+
+
+def test_a_figure_that_is_another_now(lab):
+    run = make_run(lab, CellSpec("sync"))
+    make_run(lab, CellSpec("gthread"))
+    made = frozen(lab)
+    for trial in Trial.objects.filter(run=run, warmup=False):
+        trial.throughput_rps = trial.throughput_rps * 2
+        trial.save()
+    found = differences_since(made)
+    assert not found.nothing
+    [one] = [one for one in found.figures if one.metric == "throughput"]
+    assert (one.before, one.after) == (1000.0, 2000.0)
+    assert one.place.x == 64
+    assert one.ratio.value == pytest.approx(2.0)
+    assert one.ratio.verdict == "improved"
+    assert found.after != found.before
+
+
+def test_a_run_that_is_gone_takes_its_points(lab):
+    kept, lost = make_run(lab, CellSpec("sync")), make_run(lab, CellSpec("gthread"))
+    made = frozen(lab)
+    lost_id = str(lost.pk)
+    lost.delete()
+    found = differences_since(made)
+    assert found.missing_runs == (lost_id,)
+    assert [one.label for one in found.gone] == ["gthread 23.0"]
+    kept.delete()
+    found = differences_since(made)
+    assert found.after is None
+    assert len(found.gone) == 2
+    assert not found.nothing
+
+
+def test_a_new_name_is_no_new_series(lab):
+    make_run(lab, CellSpec("sync"))
+    made = frozen(lab)
+    Server.objects.filter(workspace=lab).update(name="unicorn")
+    lab.changed()
+    found = differences_since(made)
+    assert found.renamed == (("sync 23.0", "unicorn 23.0"),)
+    assert not found.gone
+    assert not found.new
+
+
+def figures(*points, metrics=("throughput",)):
+    return {
+        "finding": "f",
+        "outcome": {"status": "comparable"},
+        "metrics": [
+            {"id": id_, "label": id_, "unit": "req/s", "better": "higher"} for id_ in metrics
+        ],
+        "series": [
+            {"id": "a", "label": "a", "points": [_point(x, value) for x, value in points]},
+        ],
+    }
+
+
+def _point(x, value):
+    measure = None if value is None else {"value": value, "each": [value] * 3}
+    return {"x": x, "trials": 3, "metrics": {"throughput": measure}}
+
+
+def said(before, after):
+    return compared(before, after, missing_runs=(), relevant=0.02)
+
+
+def test_rounding_is_no_change():
+    assert said(figures((1, 100.0)), figures((1, 100.0 * (1 + 1e-12)))).nothing
+
+
+def test_unknown_then_or_now_is_a_change_without_a_ratio():
+    for before, after in ((None, 5.0), (5.0, None)):
+        [one] = said(figures((1, before)), figures((1, after))).figures
+        assert (one.before, one.after, one.ratio) == (before, after, None)
+    assert said(figures((1, None)), figures((1, None))).nothing
+
+
+def test_points_that_came_and_went():
+    found = said(figures((1, 5.0), ("a", 6.0)), figures((1, 5.0), (8, 7.0)))
+    assert [one.x for one in found.gone] == ["a"]
+    assert [one.x for one in found.new] == [8]
+
+
+def test_a_metric_that_only_one_side_has_is_not_compared():
+    before = figures((1, 5.0), metrics=("throughput", "p42"))
+    assert said(before, figures((1, 5.0))).nothing

@@ -1,0 +1,217 @@
+"""Images: drawn by the browser's charts, kept, bounded, and honest about what is missing."""
+
+import struct
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+
+from backend.analysis.query import CompareQuery
+from backend.runs.identity import canonical_json
+from backend.runs.models import Server
+from backend.sharing import Card, Reading, drawing, freeze, save_live
+from backend.sharing.changing import revoke, withdraw
+from backend.sharing.models import Drawing, ResultSet, Visibility
+from backend.sharing.tasks import draw as draw_task
+from backend.testing.hostile import HOSTILE
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def lab(db):
+    workspace = make_workspace("lab")
+    make_run(workspace, CellSpec("sync"), CellSpec("gthread", rates=(2000.0, 2020.0, 1980.0)))
+    return workspace
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Every scene that was really drawn."""
+    scenes, real = [], drawing.draw
+
+    def counted(scene):
+        scenes.append(scene)
+        return real(scene)
+
+    monkeypatch.setattr(drawing, "draw", counted)
+    return scenes
+
+
+def made(lab, keep=freeze, text=""):
+    return keep(CompareQuery.parse(text), workspace=lab, author=None, card=Card(title="T"))
+
+
+def image_of(result_set):
+    return drawing.image_of(Reading(ResultSet.objects.get(pk=result_set.pk)))
+
+
+def size_of(png):
+    assert png.startswith(SIGNATURE)
+    return struct.unpack(">II", png[16:24])
+
+
+def test_an_image_of_the_size_that_sites_show(lab):
+    png = image_of(made(lab))
+    assert size_of(png) == (1200, 630)
+    assert len(png) > 10_000
+
+
+def test_its_background_is_painted(lab):
+    png = image_of(made(lab))
+    assert png[24:26] == bytes([8, 6])  # eight bits of red, green, blue and alpha
+    data, at = b"", 33
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        data += png[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    # The very first pixel is the same under every filter.
+    assert zlib.decompress(data)[1:5] == b"\xff\xff\xff\xff"
+
+
+def test_it_is_drawn_once(lab, drawn):
+    result_set = made(lab)
+    assert image_of(result_set) == image_of(result_set)
+    assert len(drawn) == 1
+    assert b'"date":"frozen 20' in drawn[0]
+    assert str(result_set.link).encode() in drawn[0]
+
+
+def test_a_worker_draws_it_before_it_is_asked_for(lab, drawn):
+    result_set = made(lab)
+    draw_task(str(result_set.pk))
+    image_of(result_set)
+    assert len(drawn) == 1
+    draw_task(str(lab.pk))  # a forged message does nothing
+
+
+def test_what_is_gone_is_not_drawn(lab, drawn):
+    result_set = made(lab)
+    withdraw(result_set, "wrong")
+    draw_task(str(result_set.pk))
+    assert not drawn
+
+
+def test_a_live_one_is_drawn_again_when_it_shows_something_else(lab, drawn):
+    result_set = made(lab, save_live)
+    image_of(result_set)
+    make_run(lab, CellSpec("third"))
+    image_of(result_set)
+    image_of(result_set)
+    assert len(drawn) == 2
+    assert Drawing.objects.count() == 1
+
+
+def test_a_new_address_is_a_new_image(lab, drawn):
+    result_set = made(lab)
+    old = str(result_set.link).encode()
+    image_of(result_set)
+    revoke(result_set)
+    image_of(result_set)
+    assert len(drawn) == 2
+    assert f"/s/{result_set.link}".encode() in drawn[1]
+    assert b"/s/" + old not in drawn[1]
+
+
+def test_the_override_is_in_the_image():
+    """Two images of the same figures, one of them marked."""
+    scenes = [scene(status="not_comparable", query=query) for query in ("", "override=1")]
+    plain, overridden = (drawing.draw(one) for one in scenes)
+    comparable = drawing.draw(scene())
+    assert len({plain, overridden, comparable}) == 3
+
+
+def test_each_name_is_drawn(lab):
+    images = {drawing.draw(scene(name=name)) for name in ("sync", "gthread", "שלום")}
+    assert len(images) == 3
+
+
+def scene(name="sync", status="comparable", query=""):
+    """A scene of one series, with `name` wherever a name can stand."""
+    measure = {"value": 1000.0, "low": 950.0, "high": 1050.0, "each": [1000.0] * 3}
+    point = {"x": 8, "cell": "c", "trials": 3, "overload": False, "checks": []}
+    series = {"id": "aaaaaaaa", "label": name, "server": name, "slot": 0}
+    figures = {
+        "query": query,
+        "finding": f"{name} serves more",
+        "conditions": name,
+        "outcome": {"status": status, "differing": [], "reasons": [name]},
+        "x": {"field": "connections", "label": name, "values": [8]},
+        "metric": "throughput",
+        "metrics": [{"id": "throughput", "label": name, "unit": "req/s", "better": "higher"}],
+        "series": [{**series, "points": [{**point, "metrics": {"throughput": measure}}]}],
+        "ranking": None,
+        "checks": [],
+        "runs": [],
+    }
+    return canonical_json({"figures": figures, "url": "http://x/s/1", "date": "frozen"})
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_are_drawn_as_text(name):
+    assert size_of(drawing.draw(scene(name))) == (1200, 630)
+
+
+def test_a_hostile_name_changes_nothing_that_runs(lab):
+    Server.objects.filter(workspace=lab, name="sync").update(name="$(touch /tmp/x)`id`;|")
+    assert size_of(image_of(made(lab)))
+
+
+def test_a_machine_without_node_says_so(lab, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(drawing.CannotDraw, match="Node is not installed"):
+        image_of(made(lab))
+
+
+def test_a_machine_without_the_canvas_says_so(lab, monkeypatch, tmp_path):
+    # Away from its packages the program finds no canvas.
+    program = tmp_path / "render.mjs"
+    program.write_bytes(Path(drawing.PROGRAM).read_bytes())
+    monkeypatch.setattr(drawing, "PROGRAM", program)
+    with pytest.raises(drawing.CannotDraw, match="npm ci"):
+        image_of(made(lab))
+
+
+def test_a_program_that_fails_is_no_image(lab, monkeypatch, tmp_path):
+    program = tmp_path / "render.mjs"
+    program.write_text("process.exit(1)")
+    monkeypatch.setattr(drawing, "PROGRAM", program)
+    with pytest.raises(drawing.CannotDraw, match="logged"):
+        image_of(made(lab))
+    assert not Drawing.objects.exists()
+
+
+def test_drawing_has_a_limit(lab, monkeypatch, tmp_path):
+    program = tmp_path / "render.mjs"
+    program.write_text("for (;;) {}")
+    monkeypatch.setattr(drawing, "PROGRAM", program)
+    monkeypatch.setattr(drawing, "CLOCK_S", 0.5)
+    with pytest.raises(drawing.CannotDraw, match="stopped"):
+        image_of(made(lab))
+
+
+def test_the_program_gets_no_secrets(monkeypatch, tmp_path):
+    program = tmp_path / "render.mjs"
+    program.write_text("process.stdout.write(Object.keys(process.env).sort().join(' '))")
+    monkeypatch.setattr(drawing, "PROGRAM", program)
+    monkeypatch.setenv("SECRET_KEY", "x")
+    names = drawing.draw(b"{}").split()
+    assert b"PATH" in names
+    assert b"SECRET_KEY" not in names
+
+
+def test_one_at_a_time(lab, monkeypatch):
+    result_set = made(lab)
+    monkeypatch.setattr(drawing, "WAIT_S", 0.05)
+    monkeypatch.setattr(drawing, "_turn", threading.Lock())
+    with drawing._turn, pytest.raises(drawing.BusyDrawing):
+        image_of(result_set)
+    assert image_of(result_set)
+
+
+def test_a_private_one_is_drawn_too(lab):
+    result_set = made(lab)
+    assert result_set.visibility == Visibility.PRIVATE
+    assert image_of(result_set)

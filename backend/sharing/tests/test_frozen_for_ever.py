@@ -1,0 +1,72 @@
+"""A frozen result set is byte for byte the same whatever becomes of what it shows."""
+
+import json
+
+import pytest
+
+from backend.analysis.query import CompareQuery
+from backend.runs.models import Server, Trial
+from backend.sharing import Card, NothingToFreeze, Reading, find_result_set, freeze
+from backend.sharing.changing import edit, revoke, supersede
+from backend.sharing.models import ResultSet, Visibility
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+
+@pytest.fixture
+def lab(db):
+    return make_workspace("lab")
+
+
+def frozen(lab, text="", **card):
+    return freeze(CompareQuery.parse(text), workspace=lab, author=None, card=Card(**card))
+
+
+def json_of(result_set):
+    """The bytes that a reader gets who asks now."""
+    found = find_result_set(result_set.link, workspace_ids=[result_set.workspace_id])
+    return Reading(found).json
+
+
+def test_renamed_reread_and_deleted(lab):
+    run = make_run(lab, CellSpec("sync"), CellSpec("gthread"))
+    made = frozen(lab, "metric=p99", title="T")
+    before = json_of(made)
+    Trial.objects.filter(run=run).update(throughput_rps=1.0, percentiles_us={"50": 9.0})
+    assert json_of(made) == before
+    for server in Server.objects.filter(workspace=lab):
+        server.name = f"renamed {server.name}"
+        server.save()
+    lab.slug, lab.name = "renamed", "Renamed"
+    lab.save()
+    assert json_of(made) == before
+    make_run(lab, CellSpec("sync", rates=(5.0, 6.0, 7.0)))
+    run.delete()
+    assert json_of(made) == before
+
+
+def test_what_is_said_beside_it_is_not_in_it(lab):
+    make_run(lab, CellSpec())
+    made, newer = frozen(lab, title="T", notes="first"), frozen(lab)
+    before = json_of(made)
+    edit(made, notes="second", visibility=Visibility.PUBLIC)
+    supersede(made, newer)
+    revoke(made)
+    assert json_of(made) == before
+    assert b"first" not in before
+
+
+def test_its_query_names_its_runs(lab):
+    runs = [make_run(lab, CellSpec("sync")), make_run(lab, CellSpec("gthread"))]
+    make_run(lab, CellSpec("other"))
+    snapshot = json.loads(json_of(frozen(lab, "server=gthread&server=sync")))
+    named = CompareQuery.parse(snapshot["query"])
+    assert set(named.run) == {run.pk for run in runs}
+    assert snapshot["figures"]["query"] == snapshot["query"]
+    assert {one["id"] for one in snapshot["runs"]} == {str(run.pk) for run in runs}
+
+
+def test_nothing_is_not_frozen(lab):
+    make_run(lab, CellSpec())
+    with pytest.raises(NothingToFreeze):
+        frozen(lab, "server=nobody")
+    assert not ResultSet.objects.exists()

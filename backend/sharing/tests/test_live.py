@@ -1,0 +1,125 @@
+"""Live result sets: a question answered at each reading, and the runs that came since."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from backend.analysis.cells import NotVisible
+from backend.analysis.query import CompareQuery, QueryError
+from backend.runs.models import Run
+from backend.sharing import Card, Reading, find_result_set, freeze, save_live
+from backend.sharing.models import ResultSet
+from backend.sharing.newer import newer_runs
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+
+@pytest.fixture
+def lab(db):
+    return make_workspace("lab")
+
+
+def live(lab, text="", **card):
+    return save_live(CompareQuery.parse(text), workspace=lab, author=None, card=Card(**card))
+
+
+def frozen(lab, text=""):
+    return freeze(CompareQuery.parse(text), workspace=lab, author=None, card=Card())
+
+
+def read(result_set):
+    found = find_result_set(result_set.link, workspace_ids=[result_set.workspace_id])
+    return json.loads(Reading(found).json)
+
+
+def servers(document):
+    return {one["server"] for one in document["figures"]["series"]}
+
+
+def test_it_shows_what_is_there_now(lab):
+    make_run(lab, CellSpec("sync"))
+    made = live(lab, "metric=p99")
+    assert servers(read(made)) == {"sync"}
+    make_run(lab, CellSpec("gthread"))
+    document = read(made)
+    assert servers(document) == {"sync", "gthread"}
+    assert document["kind"] == "live"
+    assert document["figures"]["metric"] == "p99"
+    assert made.sha256 == ""
+
+
+def test_its_title_says_nothing_that_may_change(lab):
+    make_run(lab, CellSpec())
+    assert live(lab).title == "Live comparison"
+
+
+def test_equal_figures_are_equal_bytes(lab):
+    make_run(lab, CellSpec())
+    made = live(lab)
+    assert Reading(made).json == Reading(ResultSet.objects.get(pk=made.pk)).json
+
+
+def test_it_shows_nothing_of_another_workspace(lab):
+    make_run(lab, CellSpec("ours"))
+    make_run(make_workspace("theirs"), CellSpec("foreign"))
+    assert servers(read(live(lab))) == {"ours"}
+    assert servers(read(live(lab, "workspace=lab"))) == {"ours"}
+
+
+def test_it_outlives_a_new_slug(lab):
+    make_run(lab, CellSpec("sync"))
+    made = live(lab, "workspace=lab")
+    lab.slug = "renamed"
+    lab.save()
+    assert servers(read(made)) == {"sync"}
+
+
+def test_a_question_whose_run_is_gone_says_so(lab):
+    run = make_run(lab, CellSpec())
+    made = live(lab, f"run={run.pk}")
+    run.delete()
+    with pytest.raises(NotVisible):
+        read(made)
+
+
+def test_a_question_that_means_nothing_any_more_says_so(lab):
+    make_run(lab, CellSpec())
+    made = live(lab)
+    ResultSet.objects.filter(pk=made.pk).update(query="dropped=1")
+    with pytest.raises(QueryError):
+        read(made)
+    # Nothing newer arrived, so the question is not asked.
+    assert newer_runs(ResultSet.objects.get(pk=made.pk)) == 0
+    make_run(lab, CellSpec())
+    assert newer_runs(ResultSet.objects.get(pk=made.pk)) is None
+
+
+@pytest.mark.parametrize("make", [live, frozen])
+def test_newer_runs_are_those_that_the_question_would_show(lab, make):
+    make_run(lab, CellSpec("sync"))
+    made = make(lab, "server=sync")
+    assert newer_runs(made) == 0
+    make_run(lab, CellSpec("sync"))
+    make_run(lab, CellSpec("sync"), CellSpec("gthread"))
+    make_run(lab, CellSpec("gthread"))
+    make_run(make_workspace("theirs"), CellSpec("sync"))
+    assert newer_runs(made) == 2
+
+
+def test_a_run_recorded_before_is_not_newer(lab):
+    make_run(lab, CellSpec())
+    made = live(lab)
+    older = make_run(lab, CellSpec())
+    Run.objects.filter(pk=older.pk).update(recorded_at=timezone.now() - timedelta(days=1))
+    assert newer_runs(made) == 0
+
+
+def test_a_frozen_choice_of_runs_is_followed_by_runs_of_the_same_servers(lab):
+    run = make_run(lab, CellSpec("sync"))
+    made = frozen(lab, f"run={run.pk}")
+    kept = live(lab, f"run={run.pk}")
+    make_run(lab, CellSpec("sync"))
+    make_run(lab, CellSpec("gthread"))
+    assert newer_runs(made) == 1
+    assert newer_runs(kept) == 0

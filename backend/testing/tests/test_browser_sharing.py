@@ -1,0 +1,234 @@
+"""Result sets in a real Chromium: kept, managed, framed and gone, by mouse and by keyboard."""
+
+import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from backend.accounts.models import TokenKind
+from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.analysis.query import CompareQuery
+from backend.runs.models import Trial
+from backend.sharing import Card, freeze, save_live
+from backend.sharing.changing import supersede, withdraw
+from backend.sharing.models import ResultSet, Visibility
+from backend.testing.rows import CellSpec, make_run
+from backend.testing.uploads import make_tenant
+
+AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+# Where to leave a picture of every page, for people to look at.
+PICTURES = os.environ.get("PICTURES", "")
+NOTES = """The client was pinned to **cores 0–3**; see [the method](https://example.org/method).
+
+| server | flags |
+|---|---|
+| sync | `--workers 4` |
+"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def lab(db, settings, tmp_path):
+    """A workspace with a frozen, a live, a superseded and a withdrawn result set."""
+    settings.DATA_DIR = tmp_path
+    cache.clear()
+    tenant = make_tenant("lab")
+    cells = [
+        CellSpec(name, connections=load, rates=(rate * load, rate * load + 9, rate * load + 4))
+        for name, rate in (("sync", 900.0), ("gthread", 700.0), ("\u202egnp.<b>exe", 100.0))
+        for load in (1, 8, 64)
+    ]
+    run = make_run(tenant.workspace, *cells)
+    made = {
+        name: how(
+            CompareQuery.parse("server=gthread&server=sync" if name != "hostile" else ""),
+            workspace=tenant.workspace,
+            author=tenant.user,
+            card=Card(title=title, notes=NOTES, visibility=Visibility.PUBLIC),
+        )
+        for name, how, title in (
+            ("frozen", freeze, "Sync against gthread, March"),
+            ("live", save_live, "Sync against gthread, live"),
+            ("older", freeze, "A first look"),
+            ("wrong", freeze, "A mistake"),
+            ("hostile", freeze, "<script>alert(1)</script> \u202eevil 🚀"),
+        )
+    }
+    supersede(made["older"], made["frozen"])
+    withdraw(made["wrong"], "The client was the limit, not the servers.")
+    Trial.objects.filter(run=run, cell__connections=64).update(throughput_rps=50_000.0)
+    make_run(tenant.workspace, CellSpec("sync"))
+    return tenant, made
+
+
+@pytest.fixture
+def page(chromium, live_server, lab, settings):
+    settings.PUBLIC_URL = live_server.url
+    tenant, _ = lab
+    token = issue(
+        TokenKind.LINK, tenant.workspace, user=tenant.user, name="test", lifetime=LINK_LIFETIME
+    )
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.complaints.append(said.text))
+    page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/result-sets")
+    yield page
+    context.close()
+
+
+def address(made, name):
+    frozen, live = made["frozen"].path, made["live"].path
+    return {
+        "list": "/w/lab/result-sets",
+        "frozen": frozen,
+        "live": live,
+        "older": made["older"].path,
+        "changes": f"{frozen}/changes",
+        "hostile": made["hostile"].path,
+        "embed": f"/embed/{made['frozen'].link}",
+        "embed-dark": f"/embed/{made['frozen'].link}?theme=dark&metric=p99",
+        "embed-hostile": f"/embed/{made['hostile'].link}",
+    }[name]
+
+
+def ready(page, url):
+    page.goto(url)
+    if page.locator("[data-result-set]").count():
+        page.wait_for_selector("[data-result-set].is-ready")
+    if page.locator("[data-embed]").count():
+        page.wait_for_selector("[data-embed] canvas")
+
+
+def is_accessible(page):
+    # As a tester's tool, past the page's own policy against foreign scripts.
+    page.evaluate(AXE.read_text())
+    return page.evaluate("axe.run().then(result => result.violations.map(v => v.id))") == []
+
+
+def picture(page, name):
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_page_fits_is_accessible_and_quiet(page, lab, live_server, width, theme):
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 900})
+    for name in ("list", "frozen", "live", "older", "changes", "hostile", "embed", "embed-hostile"):
+        ready(page, live_server.url + address(lab[1], name))
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        assert is_accessible(page), name
+        picture(page, f"{name}-{width}-{theme}")
+    assert page.complaints == []
+
+
+def test_the_tombstone(page, lab, live_server):
+    page.goto(live_server.url + lab[1]["wrong"].path)
+    expect(page.locator("body")).to_contain_text("The client was the limit, not the servers.")
+    assert is_accessible(page)
+    picture(page, "tombstone")
+
+
+def test_kept_and_managed_by_keyboard_alone(page, lab, live_server):
+    page.goto(f"{live_server.url}/w/lab/compare?server=sync")
+    page.wait_for_selector("[data-compare].is-ready")
+    page.locator("summary", has_text="Share").focus()
+    page.keyboard.press("Enter")
+    picture(page, "share-menu")
+    assert is_accessible(page)
+    page.locator("input[value=live]").focus()
+    page.keyboard.press("Space")
+    page.locator("#share-title").focus()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/*")
+    page.wait_for_selector("[data-result-set].is-ready")
+    made = ResultSet.objects.get(title="By keyboard")
+    assert (made.kind, made.query) == ("live", "server=sync")
+    page.locator("summary", has_text="Manage").focus()
+    page.keyboard.press("Enter")
+    picture(page, "manage-menu")
+    assert is_accessible(page)
+    page.locator("#edit-notes").focus()
+    page.keyboard.type("Some *notes*")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".notes em")).to_have_text("notes")
+    page.wait_for_selector("[data-result-set].is-ready")
+    assert page.complaints == []
+
+
+def test_framed_by_another_site(chromium, lab, live_server, other_site, settings):
+    """The frame draws without cookies, without storage, without an origin of its own."""
+    settings.PUBLIC_URL = live_server.url
+    stranger = chromium.new_context(viewport={"width": 900, "height": 640})
+    outside = stranger.new_page()
+    complaints = []
+    outside.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+    link = lab[1]["frozen"].link
+    body = stranger.request.get(f"{live_server.url}/oembed?url={live_server.url}/s/{link}").json()
+    other_site.show(outside, body["html"].replace("<iframe", '<iframe sandbox="allow-scripts"'))
+    frame = outside.frame_locator("iframe")
+    expect(frame.locator("canvas")).to_be_visible()
+    expect(frame.locator("h1")).to_contain_text("sync")
+    picture(outside, "framed")
+    # The page itself is framed by nobody.
+    other_site.show(outside, f'<iframe src="{live_server.url}/s/{link}"></iframe>')
+    expect(outside.frame_locator("iframe").locator("[data-result-set]")).to_have_count(0)
+    assert stranger.cookies() == []
+    assert [text for text in complaints if "frame-ancestors" not in text] == []
+    stranger.close()
+
+
+class OtherSite(ThreadingHTTPServer):
+    """A site of another origin, with one page."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), OtherPage)
+        self.body = ""
+
+    def show(self, page, body):
+        self.body = body
+        page.goto(f"http://127.0.0.1:{self.server_port}/")
+
+
+class OtherPage(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(self.server.body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def other_site():
+    with OtherSite() as site:
+        Thread(target=site.serve_forever, daemon=True).start()
+        yield site
+        site.shutdown()
+
+
+def test_the_badge_is_an_image(page, lab, live_server):
+    page.goto(live_server.url + lab[1]["hostile"].path)
+    size = page.evaluate(
+        """async (src) => {
+            const image = new Image();
+            image.src = src;
+            await image.decode();
+            return [image.naturalWidth, image.naturalHeight];
+        }""",
+        f"{lab[1]['hostile'].path}.svg",
+    )
+    assert size[0] > 40
+    assert size[1] == 20

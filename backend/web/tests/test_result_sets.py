@@ -1,0 +1,396 @@
+"""Result sets on the web: keeping, changing, showing elsewhere, and what is left of them."""
+
+import csv
+import html
+import io
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from backend.analysis.query import CompareQuery
+from backend.runs.models import Server, Trial
+from backend.sharing import Card, drawing, freeze, save_live
+from backend.sharing.models import Kind, ResultSet, State, Visibility
+from backend.testing.hostile import HOSTILE
+from backend.testing.rows import CellSpec, make_run
+from backend.testing.scenes import make_measured_run, make_result_set
+
+PUBLIC_URL = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+@pytest.fixture
+def stranger(db):
+    return Client()
+
+
+def keep(scene, how=freeze, text="", **card):
+    card = Card(**{"title": "A title", "visibility": Visibility.PUBLIC, **card})
+    query = CompareQuery.parse(text or f"run={scene.run.pk}")
+    return how(query, workspace=scene.own.workspace, author=scene.own.user, card=card)
+
+
+def again(result_set):
+    return ResultSet.objects.get(pk=result_set.pk)
+
+
+class TestKeeping:
+    def test_live_from_the_form(self, owner, scene):
+        form = {"query": "metric=p99", "kind": "live", "title": "T", "notes": "**why**"}
+        link = owner.post("/w/own-lab/result-sets/new", form)["Location"]
+        made = ResultSet.objects.get()
+        assert (made.kind, made.query, made.author) == (Kind.LIVE, "metric=p99", scene.own.user)
+        page = owner.get(link).content.decode()
+        assert "<strong>why</strong>" in page
+        assert "Answered anew at each visit" in page
+
+    def test_until_the_end_of_a_day(self, owner, scene):
+        form = {"query": "", "title": "T", "last_day": "2099-12-30"}
+        owner.post("/w/own-lab/result-sets/new", form)
+        assert ResultSet.objects.get().expires_at == datetime(2099, 12, 31, tzinfo=UTC)
+        assert 'value="2099-12-30"' in owner.get(ResultSet.objects.get().path).content.decode()
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("kind", "melted"),
+            ("visibility", "everybody"),
+            ("last_day", "soon"),
+            ("last_day", "9999-12-31"),
+            ("notes", "x" * 10_001),
+            ("query", "server=nobody"),
+        ],
+    )
+    def test_a_form_that_is_not_taken(self, owner, scene, field, value):
+        answer = owner.post("/w/own-lab/result-sets/new", {"query": "", field: value})
+        assert answer.status_code == 400
+        assert "Go back" in answer.content.decode()
+        assert not ResultSet.objects.exists()
+
+    def test_the_list(self, owner, scene):
+        keep(scene, title="The frozen one")
+        keep(scene, save_live, "server=secret-server", title="The live one")
+        make_measured_run(scene.own.workspace)
+        page = owner.get("/w/own-lab/result-sets").content.decode()
+        assert page.index("The live one") < page.index("The frozen one")
+        assert page.count("1 newer run") == 2
+        assert "own-lab" in page
+
+    def test_an_empty_list_says_what_to_do(self, owner):
+        assert "press Share" in owner.get("/w/own-lab/result-sets").content.decode()
+
+    def test_a_long_list_has_pages(self, owner, scene):
+        for _ in range(26):
+            make_result_set(scene.own.workspace, Visibility.PRIVATE)
+        assert "Older ones" in owner.get("/w/own-lab/result-sets").content.decode()
+        assert "Newer ones" in owner.get("/w/own-lab/result-sets?page=2").content.decode()
+        assert owner.get("/w/own-lab/result-sets?page=x").status_code == 200
+
+
+class TestChanging:
+    def test_notes_beside_the_snapshot(self, owner, scene):
+        made = keep(scene)
+        before = owner.get(f"{made.path}.json").content
+        owner.post(f"{made.path}/edit", {"notes": "# Corrected\r\n\r\n<script>x</script>"})
+        page = owner.get(made.path).content.decode()
+        assert "<h3>Corrected</h3>" in page
+        assert "<script>x" not in page
+        assert owner.get(f"{made.path}.json").content == before
+
+    def test_only_a_live_one_gets_another_title(self, owner, scene):
+        frozen, live = keep(scene), keep(scene, save_live)
+        assert owner.post(f"{frozen.path}/edit", {"title": "New"}).status_code == 400
+        assert owner.post(f"{live.path}/edit", {"title": "New"}).status_code == 302
+        assert again(live).title == "New"
+
+    def test_superseded_on_both_pages(self, owner, stranger, scene):
+        older, newer = keep(scene, title="Older"), keep(scene, title="Newer")
+        answer = owner.post(f"{older.path}/supersede", {"by": f"{PUBLIC_URL}{newer.path}?x=1"})
+        assert answer.status_code == 302
+        for client in (owner, stranger):
+            old, new = (client.get(one.path).content.decode() for one in (older, newer))
+            assert f'Superseded by <a href="{newer.path}"' in old
+            assert f'<a href="{older.path}"' in new
+        owner.post(f"{older.path}/supersede", {"by": ""})
+        assert again(older).state == State.CURRENT
+
+    def test_a_private_newer_one_is_not_told(self, owner, stranger, scene):
+        older = keep(scene)
+        newer = keep(scene, title="Hidden title", visibility=Visibility.PRIVATE)
+        owner.post(f"{older.path}/supersede", {"by": newer.path})
+        page = stranger.get(older.path).content.decode()
+        assert "not shared with you" in page
+        assert str(newer.link) not in page
+        assert "Hidden title" not in page
+        assert str(newer.link) in owner.get(older.path).content.decode()
+        told = stranger.get(f"/api/v1/result-sets/{older.link}").json()
+        assert (told["state"], told["superseded_by"]) == ("superseded", None)
+
+    @pytest.mark.parametrize("by", ["nonsense", "/s/00000000-0000-4000-8000-000000000000", "self"])
+    def test_superseded_by_what_is_not_there(self, owner, scene, by):
+        made = keep(scene)
+        by = made.path if by == "self" else by
+        assert owner.post(f"{made.path}/supersede", {"by": by}).status_code == 400
+
+    def test_superseded_by_one_of_another_workspace(self, owner, scene):
+        made = keep(scene)
+        foreign = make_result_set(scene.foreign.workspace, Visibility.PUBLIC)
+        assert owner.post(f"{made.path}/supersede", {"by": foreign.path}).status_code == 400
+
+    def test_withdrawn_leaves_a_tombstone(self, owner, stranger, scene):
+        made = keep(scene)
+        owner.post(f"{made.path}/withdraw", {"reason": "the <b>client</b> was the limit"})
+        page = stranger.get(made.path)
+        assert page.status_code == 410
+        assert "the &lt;b&gt;client&lt;/b&gt; was the limit" in page.content.decode()
+        assert made.sha256 in page.content.decode()
+        body = stranger.get(f"{made.path}.json").json()
+        assert body["detail"] == "It was withdrawn: the <b>client</b> was the limit"
+        assert body["since"].startswith("20")
+        assert owner.post(f"{made.path}/edit", {"notes": "x"}).status_code == 400
+
+    def test_withdrawing_needs_a_reason(self, owner, scene):
+        made = keep(scene)
+        assert owner.post(f"{made.path}/withdraw", {"reason": " "}).status_code == 400
+        assert not again(made).is_gone
+
+    def test_an_expired_one_can_be_shown_again(self, owner, stranger, scene):
+        made = keep(scene, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+        assert stranger.get(made.path).status_code == 410
+        assert "Show it again" not in stranger.get(made.path).content.decode()
+        assert "Show it again" in owner.get(made.path).content.decode()
+        owner.post(f"{made.path}/edit", {"last_day": ""})
+        assert stranger.get(made.path).status_code == 200
+
+    def test_revoked_moves(self, owner, stranger, scene):
+        made = keep(scene, visibility=Visibility.UNLISTED)
+        before = stranger.get(f"{made.path}.json").content
+        moved = owner.post(f"{made.path}/revoke")["Location"]
+        assert moved != made.path
+        assert stranger.get(made.path).status_code == 404
+        assert stranger.get(f"{moved}.json").content == before
+
+
+class TestLive:
+    def test_one_without_an_answer_says_so_at_every_address(self, owner, stranger, scene):
+        made = keep(scene, save_live, f"run={scene.run.pk}")
+        scene.upload.delete()
+        scene.run.delete()
+        assert stranger.get(made.path).status_code == 200
+        for suffix in (".json", ".csv", ".png", ".svg"):
+            assert stranger.get(made.path + suffix).status_code == 409
+        assert "There is no run" in stranger.get(f"{made.path}.json").json()["detail"]
+        assert stranger.get(f"/embed/{made.link}").status_code == 409
+
+    def test_newer_runs_are_told(self, stranger, scene):
+        frozen, live = keep(scene, freeze, "metric=p50"), keep(scene, save_live, "metric=p50")
+        for _ in range(3):
+            make_measured_run(scene.own.workspace)
+        for made in (frozen, live):
+            assert "3 newer runs since" in stranger.get(made.path).content.decode()
+
+
+class TestChanges:
+    def test_what_changed(self, owner, scene):
+        made = keep(scene)
+        assert "Nothing changed since" in owner.get(f"{made.path}/changes").content.decode()
+        Trial.objects.filter(run=scene.run).update(throughput_rps=1234.0)
+        page = owner.get(f"{made.path}/changes").content.decode()
+        assert "1,234" in page or "1.23k req/s" in page
+        body = owner.get(f"/api/v1/result-sets/{made.link}/changes").json()
+        assert body["changed"] is True
+        assert {one["metric"] for one in body["figures"]} == {"throughput"}
+        assert {one["after"] for one in body["figures"]} == {1234.0}
+
+    def test_a_run_that_is_gone(self, owner, scene):
+        made = keep(scene)
+        run_id = str(scene.run.pk)
+        scene.upload.delete()
+        scene.run.delete()
+        assert run_id[:8] in owner.get(f"{made.path}/changes").content.decode()
+        body = owner.get(f"/api/v1/result-sets/{made.link}/changes").json()
+        assert body["missing_runs"] == [run_id]
+        assert body["after"] is None
+
+    def test_a_live_one_has_none(self, owner, scene):
+        assert owner.get(f"{keep(scene, save_live).path}/changes").status_code == 404
+
+
+class TestElsewhere:
+    def test_a_pasted_link_shows_the_chart(self, stranger, scene):
+        made = keep(scene)
+        page = stranger.get(made.path).content.decode()
+        url = f"{PUBLIC_URL}{made.path}"
+        for line in (
+            f'<meta property="og:image" content="{url}.png">',
+            '<meta property="og:title" content="A title">',
+            '<meta name="twitter:card" content="summary_large_image">',
+            f'<link rel="canonical" href="{url}">',
+        ):
+            assert line in page
+        [oembed] = re.findall(r'type="application/json\+oembed" href="([^"]+)"', page)
+        answer = stranger.get(html.unescape(oembed).removeprefix(PUBLIC_URL)).json()
+        assert answer["title"] == "A title"
+
+    def test_a_private_one_tells_other_sites_nothing(self, owner, scene):
+        page = owner.get(keep(scene, visibility=Visibility.PRIVATE).path).content.decode()
+        assert "og:" not in page
+        assert "oembed" not in page
+
+    def test_the_image(self, stranger, scene):
+        made = keep(scene)
+        answer = stranger.get(f"{made.path}.png")
+        assert answer["Content-Type"] == "image/png"
+        assert answer["Cache-Control"] == "public, max-age=300"
+        assert answer.content.startswith(b"\x89PNG")
+        again = stranger.get(f"{made.path}.png", headers={"if-none-match": answer["ETag"]})
+        assert again.status_code == 304
+
+    def test_no_cache_outlives_it(self, stranger, scene):
+        made = keep(scene, expires_at=timezone.now() + timedelta(seconds=60))
+        kept = stranger.get(f"{made.path}.png")["Cache-Control"]
+        assert 0 < int(kept.removeprefix("public, max-age=")) <= 60
+
+    def test_without_an_image_the_page_still_works(self, stranger, scene, monkeypatch):
+        made = keep(scene)
+        monkeypatch.setenv("PATH", "/nonexistent")
+        answer = stranger.get(f"{made.path}.png")
+        assert answer.status_code == 503
+        assert "Node is not installed" in answer.content.decode()
+        assert stranger.get(made.path).status_code == 200
+
+    def test_a_busy_service_says_when_to_come_back(self, stranger, scene, monkeypatch):
+        def busy(_):
+            raise drawing.BusyDrawing
+
+        monkeypatch.setattr(drawing, "image_of", busy)
+        answer = stranger.get(f"{keep(scene).path}.png")
+        assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+
+    def test_the_badge(self, stranger, scene):
+        made = keep(scene)
+        answer = stranger.get(f"{made.path}.svg")
+        assert answer["Content-Type"] == "image/svg+xml"
+        assert answer["Cache-Control"] == "public, max-age=300"
+        assert "script-src 'none'" in answer["Content-Security-Policy"]
+        assert 'role="img" aria-label="A title: ' in answer.content.decode()
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        last = figures["ranking"]["rows"][-1]
+        asked = stranger.get(f"{made.path}.svg?series={last['series']}").content.decode()
+        assert last["label"] in asked
+        wrong = stranger.get(f"{made.path}.svg?series=00000000")
+        assert wrong.status_code == 400
+        assert last["series"] in wrong.content.decode()
+
+    def test_the_frame_is_open_and_knows_nobody(self, owner, scene):
+        made = keep(scene)
+        answer = owner.get(f"/embed/{made.link}")
+        assert "frame-ancestors *" in answer["Content-Security-Policy"]
+        assert "X-Frame-Options" not in answer
+        assert not answer.cookies
+        assert "Cookie" not in answer.get("Vary", "")
+        page = answer.content.decode()
+        assert "own-lab</" not in page  # nobody is signed in here
+        assert "csrf" not in page
+        sent = re.search(r'<script id="figures" type="application/json">(.*?)</script>', page)
+        assert json.loads(sent[1])["series"]
+
+    def test_no_other_page_is_framed(self, owner, scene):
+        private = keep(scene, visibility=Visibility.PRIVATE)
+        for path in (private.path, keep(scene).path, f"/embed/{private.link}"):
+            answer = owner.get(path)
+            assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
+            assert answer["X-Frame-Options"] == "DENY"
+
+    def test_a_frame_of_what_is_gone(self, stranger, scene):
+        made = keep(scene, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+        answer = stranger.get(f"/embed/{made.link}")
+        assert answer.status_code == 410
+        assert "date that has passed" in answer.content.decode()
+
+    def test_oembed(self, stranger, scene):
+        made = keep(scene)
+        asked = urlencode({"url": f"{PUBLIC_URL}{made.path}", "maxwidth": 400, "maxheight": 99999})
+        answer = stranger.get(f"/oembed?{asked}")
+        body = answer.json()
+        assert (body["version"], body["type"]) == ("1.0", "rich")
+        assert (body["width"], body["height"]) == (400, 480)
+        assert f'src="{PUBLIC_URL}/embed/{made.link}"' in body["html"]
+        assert body["thumbnail_url"] == f"{PUBLIC_URL}{made.path}.png"
+        assert answer["Access-Control-Allow-Origin"] == "*"
+        assert not answer.cookies
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "",
+            "nonsense",
+            "https://example.org{path}",
+            "http://127.0.0.1:8000.example.org{path}",
+            "http://127.0.0.1:8000/w/own-lab/compare",
+            "http://127.0.0.1:8000{path}/edit",
+            "javascript:alert(1)//127.0.0.1:8000{path}",
+            "http://127.0.0.1:8000/s/" + "-" * 36,
+        ],
+    )
+    def test_oembed_of_what_is_not_ours(self, stranger, scene, url):
+        asked = urlencode({"url": url.format(path=keep(scene).path)})
+        assert stranger.get(f"/oembed?{asked}").status_code == 404
+
+    def test_oembed_in_another_format(self, stranger, scene):
+        asked = urlencode({"url": f"{PUBLIC_URL}{keep(scene).path}", "format": "xml"})
+        assert stranger.get(f"/oembed?{asked}").status_code == 501
+
+    @pytest.mark.parametrize("visibility", Visibility)
+    def test_other_sites_may_read_what_is_shared_only(self, owner, scene, visibility):
+        made = keep(scene, visibility=visibility)
+        for suffix in (".json", ".csv", ".png", ".svg"):
+            answer = owner.get(made.path + suffix)
+            assert ("Access-Control-Allow-Origin" in answer) is made.is_shared
+            if not made.is_shared:
+                assert answer["Cache-Control"] == "private, no-store"
+        assert "Access-Control-Allow-Origin" not in owner.get(made.path)
+
+
+# A database column holds 200 characters of a name; the images and badges are tested with more.
+@pytest.mark.parametrize("start", range(0, len(HOSTILE), 8))
+def test_hostile_names_stay_text_everywhere(owner, stranger, scene, start):
+    names = [name.replace("\0", "")[:200] for name in HOSTILE[start : start + 8]]
+    run = make_run(
+        scene.own.workspace,
+        *(CellSpec(name, version=name, tool=f"wrk{n}") for n, name in enumerate(names)),
+        host={"name": names[0], "cpu_model": names[-1]},
+    )
+    evil = " ".join(names)[:190]
+    form = {"query": f"run={run.pk}", "title": evil, "notes": evil, "visibility": "public"}
+    link = owner.post("/w/own-lab/result-sets/new", form)["Location"]
+    made = ResultSet.objects.get()
+    for path in (link, f"/embed/{made.link}", "/w/own-lab/result-sets", f"{link}/changes"):
+        answer = owner.get(path)
+        assert answer.status_code == 200, path
+        page = answer.content.decode()
+        for name in names:
+            if "<" in name:
+                assert name not in page, (path, name)
+        assert "onerror=alert(1)>" not in page
+    document = json.loads(stranger.get(f"{link}.json").content)
+    assert {one["server"] for one in document["figures"]["series"]} == set(names)
+    rows = list(csv.reader(io.StringIO(stranger.get(f"{link}.csv").content.decode(), newline="")))
+    cells = [cell for row in rows[1:] for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "\t"))]
+    for suffix in (".svg", ".png"):
+        assert stranger.get(link + suffix).status_code == 200
+    oembed = stranger.get("/oembed?" + urlencode({"url": f"{PUBLIC_URL}{link}"})).json()
+    assert oembed["html"].count("<") == 2
+    assert Server.objects.filter(name=names[0]).exists()
