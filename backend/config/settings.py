@@ -207,6 +207,11 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    # Other resources have a kind and a state, too.
+    "ENUM_NAME_OVERRIDES": {
+        "ResultSetKind": "backend.sharing.models.Kind",
+        "ResultSetState": "backend.sharing.models.State",
+    },
 }
 
 # Celery: a message is a hint, the row is the record
