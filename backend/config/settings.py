@@ -213,6 +213,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AxisKind": ["number", "category"],
         "ResultSetKind": "backend.sharing.models.Kind",
+        "ResultSetState": "backend.sharing.models.State",
     },
 }
 
