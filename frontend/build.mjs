@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const outdir = join(root, "dist");
-const pages = ["compare", "embed", "result_set", "run", "site", "theme", "upload"];
+const pages = ["compare", "embed", "new_upload", "run", "site", "theme", "trial", "upload"];
 
 const images = join(root, "images");
 

@@ -29,7 +29,15 @@ def may_write(actor: Actor, workspace_id: UUID) -> bool:
     """Whether `actor` may upload to, freeze in and change the workspace."""
     if isinstance(actor, Token):
         return actor.workspace_id == workspace_id and "runs:write" in actor.scopes
-    if not isinstance(actor, User):
+    return _has_role(actor, workspace_id, [Role.MEMBER, Role.OWNER])
+
+
+def may_own(actor: Actor, workspace_id: UUID) -> bool:
+    """Whether `actor` may change the settings of the workspace; a token never may."""
+    return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER])
+
+
+def _has_role(user: User | None, workspace_id: UUID, roles: list[Role]) -> bool:
+    if not isinstance(user, User):
         return False
-    roles = [Role.MEMBER, Role.OWNER]
-    return Membership.objects.filter(user=actor, workspace=workspace_id, role__in=roles).exists()
+    return Membership.objects.filter(user=user, workspace=workspace_id, role__in=roles).exists()

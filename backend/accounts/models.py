@@ -6,6 +6,7 @@ import uuid
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models import F
 from django.utils import timezone
 
 from backend.accounts import token_format
@@ -15,6 +16,11 @@ class User(AbstractUser):
     """A person who signs in. The id is a UUID so that it never tells how many there are."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+
+
+def default_must_match() -> list[str]:
+    """The facts of the machines that a comparison must hold fixed, unless a workspace says else."""
+    return ["cpu", "cores", "virtualisation", "client_cpu", "client_cores", "same_host"]
 
 
 class Workspace(models.Model):
@@ -27,12 +33,22 @@ class Workspace(models.Model):
     # Differences smaller than this share are not worth a reader's time (the *relevant* flag).
     relevant_share = models.FloatField(default=0.02)
     min_trials = models.PositiveSmallIntegerField(default=3)
+    # Raised with every change of what a comparison here can show, in the same transaction:
+    # an answer that is kept under this number is right, or not found.
+    data_version = models.BigIntegerField(default=0, editable=False)
+    # Which facts of the hosts must match (ids of the comparison's factors).
+    must_match = models.JSONField(default=default_must_match)
 
     class Meta:
         ordering = ["slug"]
 
     def __str__(self) -> str:
         return self.slug
+
+    def changed(self) -> None:
+        """Say that what comparisons show has changed: to be called last in the transaction."""
+        # The row stays locked until the transaction ends.
+        Workspace.objects.filter(pk=self.pk).update(data_version=F("data_version") + 1)
 
 
 class Role(models.TextChoices):

@@ -40,6 +40,22 @@ def seconds_until_upload(sender: str) -> int:
         return 0
 
 
+def seconds_until_preview(user: str) -> int:
+    """Count one reading of files that are not saved; 0 when it may go on, else how long to wait.
+
+    With the broker away it is counted in this process: the parser's time is worth guarding.
+    """
+    limit = _parsed(f"{settings.PREVIEWS_PER_MINUTE}/minute")
+    for limiter in _limiters():
+        try:
+            if limiter.hit(limit, "preview", user):
+                return 0
+            return _seconds_left(limiter, limit, "preview", user)
+        except RedisError:
+            _be_quiet()
+    return 0
+
+
 def seconds_until_sign_in(address: str) -> int:
     """0 when `address` may try to sign in, else how long to wait. Counts nothing."""
     limit = _parsed(f"{settings.FAILED_SIGN_INS_PER_HOUR}/hour")

@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -27,19 +28,15 @@ from django.db.models import (
     UUIDField,
     Value,
 )
-from django.db.models.functions import Cast
-from django.utils.text import slugify
+from django.db.models.functions import Cast, Coalesce
 
-from backend.analysis.facts import (
-    CellFact,
-    HostFact,
-    RunFact,
-    ServerFact,
-    TrialFact,
-    WorkloadFact,
-)
-from backend.analysis.query import CompareQuery
-from backend.runs.models import Cell, Host, Run, Server, Trial
+from backend.analysis.catalogue import Catalogue, Tenant, catalogue_of, tenants
+from backend.analysis.facts import CellFact, DismissalFact, RunFact, SeriesFact, TrialFact
+from backend.analysis.fields import FIELDS, UNKNOWN
+from backend.analysis.metrics import METRICS
+from backend.analysis.query import FILTERS, CompareQuery
+from backend.runs.dismissals import dismissals_of
+from backend.runs.models import Cell, Run, Trial
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -59,103 +56,145 @@ class Loaded:
     left_out: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a query selects: of all series of the reader some, and conditions on cells and runs."""
+
+    tenants: tuple[Tenant, ...]
+    catalogues: tuple[Catalogue, ...]
+    series: Mapping[uuid.UUID, SeriesFact]
+    # Whether `series` are fewer than all that the reader has.
+    narrowed: bool
+    load: Q
+    runs: Q
+
+    @property
+    def workspace_ids(self) -> list[uuid.UUID]:
+        return [tenant.id for tenant in self.tenants]
+
+    def cells(self) -> QuerySet[Cell]:
+        """The selected cells, of whichever run."""
+        rows = Cell.objects.filter(self.load)
+        return rows.filter(among("series_id", self.series)) if self.narrowed else rows
+
+    def chosen_runs(self) -> QuerySet[Run]:
+        """The runs the conditions on runs leave, whether or not they have a selected cell."""
+        rows = Run.objects.annotate(happened_at=Coalesce("started_at", "recorded_at"))
+        return rows.filter(self.runs, workspace_id__in=self.workspace_ids)
+
+
+def select(
+    query: CompareQuery, workspace_ids: Sequence[uuid.UUID], *, without: str | None = None
+) -> Selection:
+    """What `query` selects among the workspaces a reader may see, but for the filter `without`."""
+    theirs = tenants(workspace_ids, query.workspace)
+    catalogues = tuple(catalogue_of(tenant) for tenant in theirs)
+    asked = {
+        name: frozenset(values)
+        for name in FILTERS
+        if name != without and (values := getattr(query, name)) and FIELDS[name].level == "series"
+    }
+    chosen = {one.id: one for catalogue in catalogues for one in _chosen(catalogue, asked)}
+    return Selection(
+        tenants=tuple(theirs),
+        catalogues=catalogues,
+        series=chosen,
+        narrowed=len(chosen) < sum(len(catalogue.series) for catalogue in catalogues),
+        load=_load_filter(query, without),
+        runs=_run_filter(query, without),
+    )
+
+
+def _chosen(catalogue: Catalogue, asked: Mapping[str, frozenset[str]]) -> Sequence[SeriesFact]:
+    """The series of a catalogue that every filter leaves."""
+    left = list(range(len(catalogue.series)))
+    for name, wanted in asked.items():
+        spellings = catalogue.spellings(FIELDS[name])
+        left = [number for number in left if not wanted.isdisjoint(spellings[number])]
+    return [catalogue.series[number] for number in left]
+
+
+def _load_filter(query: CompareQuery, without: str | None) -> Q:
+    wanted = Q()
+    for name, column in (("connections", "connections"), ("rate", "rate_rps")):
+        values = () if name == without else getattr(query, name)
+        if values:
+            numbers = [float(value) for value in values if value != UNKNOWN]
+            unknown = Q(**{f"{column}__isnull": True}) if UNKNOWN in values else Q()
+            wanted &= Q(**{f"{column}__in": numbers}) | unknown if numbers else unknown
+    return wanted
+
+
+def _run_filter(query: CompareQuery, without: str | None) -> Q:
+    wanted = Q()
+    if query.run and without != "run":
+        wanted &= Q(pk__in=query.run)
+    if query.label and without != "label":
+        wanted &= _labelled(query.label)
+    if query.since is not None:
+        wanted &= Q(happened_at__gte=datetime.combine(query.since, time(), UTC))
+    if query.until is not None:
+        end = datetime.combine(query.until, time(), UTC) + timedelta(days=1)
+        wanted &= Q(happened_at__lt=end)
+    return wanted
+
+
+def _labelled(labels: Iterable[str]) -> Q:
+    """Runs with any of the texts of a key, and that of every key that is asked for."""
+    by_key: dict[str, Q] = {}
+    for label in labels:
+        key, _, text = label.partition(":")
+        by_key[key] = by_key.get(key, Q()) | Q(labels__contains={key: text})
+    wanted = Q()
+    for any_of in by_key.values():
+        wanted &= any_of
+    return wanted
+
+
 def load_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loaded:
     """The runs and cells `query` selects among the workspaces a reader may see."""
-    wanted = _selection(query, workspace_ids)
-    runs, left_out = _runs(query, workspace_ids, wanted)
-    cells = _cells(wanted, runs)
+    selection = select(query, workspace_ids)
+    runs, left_out = _runs(query, selection)
+    cells = _cells(selection, runs)
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
         left_out.append(f"the first {MAX_CELLS} cells are shown")
     return Loaded(tuple(runs.values()), tuple(cells), tuple(left_out))
 
 
-def _selection(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Q:
-    """The filters of the query on Cell."""
-    wanted = Q(workspace_id__in=workspace_ids)
-    if query.workload:
-        wanted &= Q(workload__name__in=query.workload)
-    if query.tool:
-        wanted &= Q(tool__in=query.tool)
-    if query.server:
-        wanted &= Q(server_id__in=_servers_named(query.server, workspace_ids))
-    if query.host:
-        hosts = _hosts_named(query.host, workspace_ids)
-        wanted &= Q(run__server_host_id__in=hosts) | Q(run__client_host_id__in=hosts)
-    return wanted
-
-
-def _servers_named(names: Iterable[str], workspace_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-    rows = Server.objects.filter(workspace_id__in=workspace_ids).values_list("pk", "name")
-    wanted = set(names)
-    return [pk for pk, name in rows if name in wanted or slug_of(name) in wanted]
-
-
-def _hosts_named(names: Iterable[str], workspace_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-    rows = Host.objects.filter(workspace_id__in=workspace_ids).only("name", "cpu_model")
-    wanted = set(names)
-    return [host.pk for host in rows if host.name in wanted or _host_slug(host) in wanted]
-
-
-def slug_of(name: str) -> str:
-    """How a name stands in a link."""
-    return slugify(name, allow_unicode=True) or name
-
-
-def _host_slug(host: Host) -> str:
-    return slug_of(host.name or host.cpu_model or str(host.pk))
-
-
-def _runs(
-    query: CompareQuery, workspace_ids: Sequence[uuid.UUID], wanted: Q
-) -> tuple[dict[uuid.UUID, RunFact], list[str]]:
-    rows = Run.objects.filter(workspace_id__in=workspace_ids)
-    if query.workspace is not None:
-        rows = rows.filter(workspace__slug=query.workspace)
-    if query.run:
-        rows = rows.filter(pk__in=query.run)
-    else:
-        rows = rows.filter(Exists(Cell.objects.filter(wanted, run=OuterRef("pk"))))
-    found = list(_narrow(rows)[: MAX_RUNS + 1])
-    missing = set(query.run) - {run.pk for run in found}
-    if missing and len(found) <= MAX_RUNS:
+def require_runs(query: CompareQuery, selection: Selection) -> None:
+    """Raises NotVisible for a run of the query that does not exist or is not the reader's."""
+    if not query.run:
+        return
+    theirs = Run.objects.filter(pk__in=query.run, workspace_id__in=selection.workspace_ids)
+    if missing := set(query.run) - set(theirs.values_list("pk", flat=True)):
         raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
+
+
+_RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host")
+
+
+def _runs(query: CompareQuery, selection: Selection) -> tuple[dict[uuid.UUID, RunFact], list[str]]:
+    require_runs(query, selection)
+    rows = selection.chosen_runs().order_by("-recorded_at", "pk")
+    if not query.run and (selection.narrowed or selection.load):
+        rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
+    found = list(rows.values_list(*_RUN, _text("labels"))[: MAX_RUNS + 1])
     left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(found) > MAX_RUNS else []
-    return {run.pk: run_fact(run) for run in found[:MAX_RUNS]}, left_out
+    by_id = {tenant.id: tenant for tenant in selection.tenants}
+    return {row[0]: _run_fact(row, by_id[row[1]]) for row in found[:MAX_RUNS]}, left_out
 
 
-def _narrow(rows: QuerySet[Run]) -> QuerySet[Run]:
-    related = rows.select_related("workspace", "server_host", "client_host")
-    return related.defer("plan", "facts", "labels").order_by("-recorded_at", "pk")
-
-
-def run_fact(run: Run) -> RunFact:
+def _run_fact(row: Sequence[Any], tenant: Tenant) -> RunFact:
     return RunFact(
-        id=run.pk,
-        workspace_id=run.workspace_id,
-        workspace=run.workspace.slug,
-        relevant_share=run.workspace.relevant_share,
-        started_at=run.started_at,
-        recorded_at=run.recorded_at,
-        same_host=run.same_host,
-        server_host=host_fact(run.server_host),
-        client_host=host_fact(run.client_host),
-    )
-
-
-def host_fact(host: Host | None) -> HostFact | None:
-    if host is None:
-        return None
-    return HostFact(
-        id=host.pk,
-        name=host.name,
-        slug=_host_slug(host),
-        cpu_model=host.cpu_model,
-        cores=host.cores,
-        memory_bytes=host.memory_bytes,
-        virtualisation=host.virtualisation,
-        os=host.os,
-        kernel=host.kernel,
+        id=row[0],
+        workspace=tenant.slug,
+        relevant_share=tenant.relevant_share,
+        must_match=tenant.must_match,
+        started_at=row[2],
+        recorded_at=row[3],
+        same_host=row[4],
+        labels=_read(row[5]),
     )
 
 
@@ -170,7 +209,7 @@ def _check_ids(column: str) -> Func:
     return Func(F(column), path, function="jsonb_path_query_array", output_field=TextField())
 
 
-def _among(column: str, ids: Iterable[uuid.UUID]) -> Func:
+def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
     """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them."""
     listed = Value(list(ids), output_field=ArrayField(UUIDField()))
     return Func(
@@ -182,111 +221,121 @@ def _among(column: str, ids: Iterable[uuid.UUID]) -> Func:
     )
 
 
-_SERVER = ("pk", "name", "version", "slot")
-_WORKLOAD = ("pk", "name", "method", "path", "payload_bytes", "keepalive", "tls")
-_CELL = ("pk", "run_id", "series_key", "tool", "tool_version", "loop", "connections", "rate_rps")
+_CELL = ("pk", "run_id", "series_id", "connections", "rate_rps")
 
 
-def _cells(wanted: Q, runs: dict[uuid.UUID, RunFact]) -> list[CellFact]:
-    """The cells with their servers and workloads, in one statement."""
+def _cells(selection: Selection, runs: Mapping[uuid.UUID, RunFact]) -> list[CellFact]:
+    """The cells in one statement, those of the oldest run first."""
     rows = (
-        Cell.objects.filter(wanted, run_id__in=list(runs))
-        .order_by("run__recorded_at", "pk")
-        .values_list(
-            *_CELL,
-            _text("percentiles_us"),
-            _check_ids("checks"),
-            *(f"server__{name}" for name in _SERVER),
-            _text("server__configuration"),
-            *(f"workload__{name}" for name in _WORKLOAD),
-            _text("workload__headers"),
-        )[: MAX_CELLS + 1]
+        selection.cells()
+        .filter(among("run_id", runs))
+        .values_list(*_CELL, _text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
     )
-    servers: dict[uuid.UUID, ServerFact] = {}
-    workloads: dict[uuid.UUID, WorkloadFact] = {}
-    return [_cell(row, runs, servers, workloads) for row in rows]
+    known = [
+        CellFact(
+            id=pk,
+            run=runs[run_id],
+            series=selection.series[series_id],
+            connections=connections,
+            rate_rps=rate_rps,
+            percentiles_us=orjson.loads(percentiles),
+            checks=check_ids(checks),
+        )
+        for pk, run_id, series_id, connections, rate_rps, percentiles, checks in rows
+        # A series that came after the catalogue was read comes with the next answer.
+        if series_id in selection.series
+    ]
+    return sorted(known, key=lambda cell: (cell.run.recorded_at, cell.id))
 
 
-def _cell(
-    row: Sequence[Any],
-    runs: Mapping[uuid.UUID, RunFact],
-    servers: dict[uuid.UUID, ServerFact],
-    workloads: dict[uuid.UUID, WorkloadFact],
-) -> CellFact:
-    own, server, workload = row[:_OWN], row[_OWN : _OWN + _OF_SERVER], row[_OWN + _OF_SERVER :]
-    if server[0] not in servers:
-        servers[server[0]] = ServerFact(*_last_read(server))
-    if workload[0] not in workloads:
-        workloads[workload[0]] = WorkloadFact(*_last_read(workload))
-    return CellFact(
-        id=own[0],
-        run=runs[own[1]],
-        series_key=bytes(own[2]),
-        server=servers[server[0]],
-        workload=workloads[workload[0]],
-        tool=own[3],
-        tool_version=own[4],
-        loop=own[5],
-        connections=own[6],
-        rate_rps=own[7],
-        percentiles_us=orjson.loads(own[8]) or {},
-        checks=check_ids(own[9]),
-    )
-
-
-def _last_read(columns: Sequence[Any]) -> list[Any]:
-    """The columns with the last read, which is free-form JSON with integers of any size."""
-    return [*columns[:-1], json.loads(columns[-1])]
-
-
-# How many columns of a row are the cell's and the server's.
-_OWN, _OF_SERVER = len(_CELL) + 2, len(_SERVER) + 1
 _TRIAL = ("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok")
+# Of the rest, these are JSON, which comes as text.
+_JSON = frozenset({"resources"})
 
 
-def with_trials(cells: Sequence[CellFact]) -> tuple[list[CellFact], list[str]]:
+def with_trials(
+    cells: Sequence[CellFact], metrics: Iterable[str] = ()
+) -> tuple[list[CellFact], list[str]]:
     """The cells with their counted trials, in the order of execution; cells without any drop.
 
-    A trial counts when it is no warm-up and has a throughput.
+    A trial counts when it is no warm-up and has a throughput. `metrics`: those whose further
+    columns are wanted.
     """
+    more = tuple(dict.fromkeys(name for metric in metrics for name in METRICS[metric].columns))
     rows = list(
-        Trial.objects.filter(_among("cell_id", (cell.id for cell in cells)), warmup=False)
+        Trial.objects.filter(among("cell_id", (cell.id for cell in cells)), warmup=False)
         .exclude(throughput_rps=None)
         .order_by("cell_id", "ordinal")
-        .values_list(*_TRIAL, _text("percentiles_us"), "percentiles_origin", _check_ids("checks"))[
-            : MAX_TRIALS + 1
-        ]
+        .values_list(
+            *_TRIAL,
+            _text("percentiles_us"),
+            "percentiles_origin",
+            _text("errors"),
+            _check_ids("checks"),
+            *(_text(name) if name in _JSON else name for name in more),
+        )[: MAX_TRIALS + 1]
     )
     trials: dict[uuid.UUID, list[TrialFact]] = {}
     for row in rows[:MAX_TRIALS]:
-        trials.setdefault(row[0], []).append(_trial(row[1:]))
+        trials.setdefault(row[0], []).append(_trial(row[1:], more))
     known = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
     cut = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
     return known, cut
 
 
-def _trial(row: Sequence[Any]) -> TrialFact:
+def _trial(row: Sequence[Any], more: Sequence[str]) -> TrialFact:
     return TrialFact(
         id=row[0],
         throughput_rps=row[1],
         error_rate=row[2],
         requests_completed=row[3],
         requests_ok=row[4],
-        percentiles_us=orjson.loads(row[5]) or {},
+        percentiles_us=orjson.loads(row[5]),
         origin=row[6],
-        checks=check_ids(row[7]),
+        errors=_read(row[7]),
+        checks=check_ids(row[8]),
+        more={
+            name: _read(value) if name in _JSON else value
+            for name, value in zip(more, row[9:], strict=True)
+        },
     )
+
+
+def load_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str], DismissalFact]:
+    """The dismissals that stand, by run and check."""
+    return {
+        (run_id, check_id): DismissalFact(
+            run_id, check_id, row.reason, str(row.author) if row.author else None, row.dismissed_at
+        )
+        for run_id, rows in dismissals_of(run_ids).items()
+        for check_id, row in rows.items()
+    }
 
 
 def load_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
     """The stored merged histograms, for points pooled over several runs."""
     if not cell_ids:
         return {}
-    rows = Cell.objects.filter(_among("pk", cell_ids)).values_list("pk", "histogram")
+    rows = Cell.objects.filter(among("pk", cell_ids)).values_list("pk", "histogram")
     return {pk: bytes(stored) for pk, stored in rows if stored is not None}
+
+
+def load_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
+    """The stored percentile curves: {"count": n, "points": [[percent, µs], …]}."""
+    if not cell_ids:
+        return {}
+    rows = Cell.objects.filter(among("pk", cell_ids)).exclude(curve=None)
+    return {pk: orjson.loads(text) for pk, text in rows.values_list("pk", _text("curve"))}
 
 
 @lru_cache(maxsize=4096)
 def check_ids(listed: str) -> tuple[str, ...]:
     """The ids in the text of a list, each once: hundreds of trials fire the same few checks."""
     return tuple(dict.fromkeys(str(id_) for id_ in orjson.loads(listed) if id_))
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> Mapping[str, Any]:
+    """An object that many rows have alike, with integers of any size; not to be changed."""
+    read: dict[str, Any] = json.loads(text)
+    return read

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.analysis.facts import DismissalFact
 from backend.analysis.points import Point
 from backend.runs.checks import CHECKS, Check
 
@@ -22,6 +24,8 @@ class Fired:
     check: Check
     cells: list[str] = field(default_factory=list)
     trials: list[str] = field(default_factory=list)
+    # Where it fired too, but a member said why that is no finding: counted nowhere above.
+    dismissed: dict[uuid.UUID, DismissalFact] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -33,6 +37,7 @@ class Fired:
             "count": self.count,
             "cells": self.cells[:MAX_LISTED],
             "trials": self.trials[:MAX_LISTED],
+            "dismissed": [one.as_dict() for one in self.dismissed.values()],
         }
 
 
@@ -48,21 +53,41 @@ def described(check: Check) -> dict[str, Any]:
         "severity": check.severity,
         "title": check.title,
         "explanation": check.explanation,
+        "section": f"/docs/checks#{check.id}",
     }
 
 
-def fired_checks(points: Iterable[Point], ceiling: Sequence[Point] = ()) -> list[Fired]:
+Dismissals = Mapping[tuple[uuid.UUID, str], DismissalFact]
+
+
+def fired_checks(
+    points: Iterable[Point], ceiling: Sequence[Point] = (), dismissals: Dismissals | None = None
+) -> list[Fired]:
     """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
     found: dict[str, Fired] = {}
+    known = dismissals or {}
     for point in points:
+        runs = {cell.run.id for cell in point.cells}
         for id_ in point.cell_checks:
-            _of(found, id_).cells.append(str(point.cells[0].id))
-        for trial in point.trials:
-            for id_ in trial.checks:
-                _of(found, id_).trials.append(str(trial.id))
+            if not _dismissed(found, id_, runs, known):
+                _of(found, id_).cells.append(str(point.cells[0].id))
+        for cell in point.cells:
+            for where, id_ in ((one.id, id_) for one in cell.trials for id_ in one.checks):
+                if not _dismissed(found, id_, {cell.run.id}, known):
+                    _of(found, id_).trials.append(str(where))
     for point in ceiling:
         _of(found, "common-ceiling").cells.append(str(point.cells[0].id))
     return sorted(found.values(), key=lambda one: (_ORDER[one.check.severity], one.check.id))
+
+
+def _dismissed(
+    found: dict[str, Fired], id_: str, runs: set[uuid.UUID], dismissals: Dismissals
+) -> bool:
+    """Whether the finding is dismissed in every run it is of; then it is listed as such."""
+    if not dismissals or not all((run, id_) in dismissals for run in runs):
+        return False
+    _of(found, id_).dismissed.update({run: dismissals[run, id_] for run in runs})
+    return True
 
 
 def _of(found: dict[str, Fired], id_: str) -> Fired:

@@ -8,28 +8,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.analysis.cells import load_cells, slug_of, with_trials
-from backend.analysis.checks import Fired, common_ceiling, fired_checks
+from backend.analysis.cells import load_cells, load_dismissals, with_trials
+from backend.analysis.checks import Dismissals, Fired, common_ceiling, fired_checks
 from backend.analysis.conditions import conditions_of
-from backend.analysis.facts import CellFact, RunFact
+from backend.analysis.derived import Demands, Derived, curve_points, derive
+from backend.analysis.facts import CellFact, RunFact, slug_of
+from backend.analysis.fields import FIELDS, Value, text_of
 from backend.analysis.finding import finding_of, no_finding, nothing_at
-from backend.analysis.merging import merged_percentiles
-from backend.analysis.outcome import Outcome, outcome_of
+from backend.analysis.merging import curves, merged_percentiles
+from backend.analysis.metrics import METRICS, shown
+from backend.analysis.outcome import Outcome, Status, outcome_of
 from backend.analysis.points import Point, plain, point_of
 from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant, Ranking, rank
-from backend.analysis.series import SeriesGroup, axis_of, group, host_label
+from backend.analysis.series import Plan, SeriesGroup, group, ordered, plan_of
 from backend.analysis.times import instant
 from backend.runs.moment import one_moment
 
-SCHEMA = 1
-METRICS = [
-    {"id": "throughput", "label": "Throughput", "unit": "req/s", "better": "higher"},
-    {"id": "p50", "label": "Latency p50", "unit": "us", "better": "lower"},
-    {"id": "p99", "label": "Latency p99", "unit": "us", "better": "lower"},
-    {"id": "error_rate", "label": "Error rate", "unit": "ratio", "better": "lower"},
-]
-X_LABELS = {"connections": "Connections", "rate": "Offered requests/s"}
+SCHEMA = 2
+MAX_SAID_PANELS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ class Sweep:
     group: SeriesGroup
     points: tuple[Point, ...]
 
-    def at(self, x: float) -> Point | None:
+    def at(self, x: Value) -> Point | None:
         return next((point for point in self.points if point.x == x), None)
 
 
@@ -48,22 +45,50 @@ class Gathered:
     """Everything a comparison says, before it is put into words."""
 
     query: CompareQuery
-    axis: str
+    plan: Plan
     runs: tuple[RunFact, ...]
     sweeps: tuple[Sweep, ...]
     left_out: tuple[str, ...]
+    dismissals: Dismissals
 
     @property
-    def values(self) -> list[float]:
-        return sorted({point.x for sweep in self.sweeps for point in sweep.points})
+    def values(self) -> list[Value]:
+        return ordered({point.x for sweep in self.sweeps for point in sweep.points})
 
     @property
     def points(self) -> list[Point]:
         return [point for sweep in self.sweeps for point in sweep.points]
 
     @property
-    def relevant(self) -> float:
-        return max((run.relevant_share for run in self.runs), default=0.02)
+    def demands(self) -> Demands:
+        """The largest of the workspaces' thresholds, and all that any of them demands."""
+        if not self.runs:
+            return Demands()
+        return Demands(
+            relevant=max(run.relevant_share for run in self.runs),
+            must_match=frozenset(name for run in self.runs for name in run.must_match),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What may be said of series that are held against each other."""
+
+    panel: str | None
+    sweeps: tuple[Sweep, ...]
+    fired: tuple[Fired, ...]
+    outcome: Outcome
+    ranking: Ranking | None
+    finding: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "value": self.panel,
+            "series": [sweep.group.id for sweep in self.sweeps],
+            "finding": self.finding,
+            "outcome": self.outcome.as_dict(),
+            "ranking": None if self.ranking is None else self.ranking.as_dict(),
+        }
 
 
 def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
@@ -71,99 +96,180 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
 
     Raises NotVisible for a run that does not exist or is not theirs.
     """
-    gathered = gather(query, workspace_ids)
-    fired = fired_checks(gathered.points, _ceiling(gathered))
-    outcome = outcome_of(
-        [sweep.group for sweep in gathered.sweeps],
-        fired,
-        trials=sum(len(point.trials) for point in gathered.points),
+    with one_moment():
+        gathered = gather(query, workspace_ids)
+        judged = [_judge(gathered, panel) for panel in _panels(gathered)]
+        derived = _derive(gathered, judged)
+    return _answer(gathered, judged, derived)
+
+
+def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
+    at = {one.panel: ranking_place(gathered, one.sweeps) for one in judged}
+    points = curve_points(gathered.sweeps, at)
+    return derive(
+        gathered.query,
+        gathered.plan,
+        gathered.sweeps,
+        at=at,
+        curves=curves(point.cells for point in points),
+        demands=gathered.demands,
     )
-    ranking = _ranking(gathered, outcome)
-    return _answer(gathered, fired, outcome, ranking)
 
 
-@one_moment()
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     """Load, group and compute the points."""
     loaded = load_cells(query, workspace_ids)
-    axis = axis_of(query.x, loaded.cells)
-    groups, left_out = group(loaded.cells, axis)
+    plan = plan_of(query, loaded.cells)
+    groups, left_out = group(loaded.cells, plan)
+    metrics = _metrics(query, loaded.cells)
     # Trials are the many rows: read for what is shown only.
-    cells, cut = with_trials([cell for one in groups for cell in one.cells()])
-    groups, _ = group(cells, axis)
+    cells, cut = with_trials([cell for one in groups for cell in one.cells()], metrics)
+    groups, _ = group(cells, plan)
     merged = merged_percentiles(at for one in groups for at in one.points.values())
     sweeps = [
-        Sweep(one, tuple(point_of(x, at, merged) for x, at in one.points.items())) for one in groups
+        Sweep(one, tuple(point_of(x, at, merged, metrics) for x, at in one.points.items()))
+        for one in groups
     ]
     sentences = (*loaded.left_out, *left_out, *cut)
-    return Gathered(query, axis, loaded.runs, tuple(sweeps), sentences)
+    dismissals = load_dismissals([run.id for run in loaded.runs])
+    return Gathered(query, plan, loaded.runs, tuple(sweeps), sentences, dismissals)
 
 
-def _ceiling(gathered: Gathered) -> list[Point]:
+def _metrics(query: CompareQuery, cells: Sequence[CellFact]) -> tuple[str, ...]:
+    """The metrics of every point; the share of the offered rate where one was offered."""
+    asked = shown(query.metric)
+    offered = "achieved" not in asked and any(cell.rate_rps is not None for cell in cells)
+    return (*asked, "achieved") if offered else asked
+
+
+def _panels(gathered: Gathered) -> list[str | None]:
+    return list(dict.fromkeys(sweep.group.panel for sweep in gathered.sweeps)) or [None]
+
+
+def _judge(gathered: Gathered, panel: str | None) -> Judged:
+    """Checks, outcome, ranking and finding of the series of one panel."""
+    sweeps = tuple(sweep for sweep in gathered.sweeps if sweep.group.panel == panel)
+    points = [point for sweep in sweeps for point in sweep.points]
+    fired = fired_checks(points, _ceiling(points), gathered.dismissals)
+    outcome = outcome_of(
+        [sweep.group for sweep in sweeps],
+        fired,
+        trials=sum(len(point.trials) for point in points),
+        plan=gathered.plan,
+        must_match=gathered.demands.must_match,
+        override=gathered.query.override,
+    )
+    ranking = _ranking(gathered, sweeps) if outcome.ranks else None
+    finding = _finding(gathered, outcome, ranking)
+    return Judged(panel, sweeps, tuple(fired), outcome, ranking, finding)
+
+
+def _ceiling(points: Sequence[Point]) -> list[Point]:
     """At the largest load a limit shared by several servers shows, if there is one."""
-    if not gathered.values:
+    if not points:
         return []
-    last = gathered.values[-1]
-    return common_ceiling([point for point in gathered.points if point.x == last])
+    last = ordered({point.x for point in points})[-1]
+    return common_ceiling([point for point in points if point.x == last])
 
 
-def _ranking(gathered: Gathered, outcome: Outcome) -> Ranking | None:
-    x = _ranking_load(gathered)
-    if outcome.status == "not_comparable" or x is None:
-        return None
-    found = [(sweep, point) for sweep in gathered.sweeps if (point := sweep.at(x)) is not None]
-    if not found:
+def _ranking(gathered: Gathered, sweeps: Sequence[Sweep]) -> Ranking | None:
+    x = ranking_place(gathered, sweeps)
+    found = [(sweep, point) for sweep in sweeps if (point := sweep.at(x)) is not None]
+    if x is None or not found:
         return None
     return rank(
         x,
         gathered.query.metric,
         [Entrant(sweep.group.id, sweep.group.label, point) for sweep, point in found],
         baseline=gathered.query.baseline,
-        relevant=gathered.relevant,
+        relevant=gathered.demands.relevant,
     )
 
 
-def _ranking_load(gathered: Gathered) -> float | None:
-    """The asked load point, else the largest of those that most series share."""
+def ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
+    """The asked place on the axis, else the last of those that most series share."""
+    places = Counter(point.x for sweep in sweeps for point in sweep.points)
     if gathered.query.at is not None:
-        return gathered.query.at
-    shared = Counter(point.x for point in gathered.points)
-    return max(shared, key=lambda x: (shared[x], x), default=None)
+        return next((x for x in places if x is not None and text_of(x) == gathered.query.at), None)
+    most = max(places.values(), default=0)
+    shared = ordered(x for x, count in places.items() if count == most)
+    return shared[-1] if shared else None
 
 
 def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> str:
-    if outcome.status == "not_comparable":
+    if not outcome.ranks:
         return no_finding(outcome)
     if ranking is None:
-        return nothing_at(gathered.query.at or 0.0, gathered.axis, gathered.values)
-    text = finding_of(ranking, axis=gathered.axis, relevant=gathered.relevant)
+        return nothing_at(gathered.query.at or "", gathered.plan.x, gathered.values)
+    text = finding_of(ranking, axis=gathered.plan.x, relevant=gathered.demands.relevant)
+    if outcome.overridden:
+        text = f"Not comparable, ranked by request: {text}"
     if gathered.query.baseline is not None and ranking.baseline is None:
         return f"{text}. The baseline {gathered.query.baseline} was not measured there"
     return text
 
 
-def _answer(
-    gathered: Gathered, fired: Sequence[Fired], outcome: Outcome, ranking: Ranking | None
-) -> dict[str, Any]:
+def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
+    one = judged[0] if gathered.plan.facet is None else None
+    finding = one.finding if one else _findings(gathered, judged)
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
         "links": _links(gathered),
-        "finding": _finding(gathered, outcome, ranking),
+        "finding": finding if derived.finding is None else derived.finding,
         "conditions": conditions_of(gathered.points),
-        "outcome": outcome.as_dict(),
-        "x": {
-            "field": gathered.axis,
-            "label": X_LABELS[gathered.axis],
-            "values": [plain(value) for value in gathered.values],
-        },
+        "outcome": one.outcome.as_dict() if one else _outcomes(judged).as_dict(),
+        "x": _axis(gathered),
         "metric": gathered.query.metric,
-        "metrics": [dict(metric) for metric in METRICS],
-        "series": [_series(sweep) for sweep in gathered.sweeps],
-        "ranking": None if ranking is None else ranking.as_dict(),
-        "checks": [one.as_dict() for one in fired],
+        "metrics": [metric.as_dict() for metric in METRICS.values()],
+        "series": [_series(sweep, gathered.plan) for sweep in gathered.sweeps],
+        "ranking": one.ranking.as_dict() if one and one.ranking else None,
+        "panels": None if one else [panel.as_dict() for panel in judged],
+        **derived.as_dict(gathered.query),
+        "checks": [fired.as_dict() for fired in _together(judged)],
         "runs": _runs(gathered),
         "truncated": _sentence(gathered.left_out),
+    }
+
+
+def _findings(gathered: Gathered, judged: Sequence[Judged]) -> str:
+    """What the panels find, one after the other."""
+    said = [f"{one.panel}: {one.finding}" for one in judged[:MAX_SAID_PANELS]]
+    more = len(judged) - len(said)
+    tail = f"; and {more} more" if more else ""
+    return f"By {FIELDS[gathered.plan.facet or ''].label.lower()}: {'; '.join(said)}{tail}"
+
+
+_GRAVITY: tuple[Status, ...] = ("comparable", "caveats", "not_comparable")
+
+
+def _outcomes(judged: Sequence[Judged]) -> Outcome:
+    """The gravest outcome of the panels, with the reasons of all."""
+    gravest = max((one.outcome.status for one in judged), key=_GRAVITY.index)
+    differing = dict.fromkeys(id_ for one in judged for id_ in one.outcome.differing)
+    reasons = [f"{one.panel}: {text}" for one in judged for text in one.outcome.reasons]
+    overridden = any(one.outcome.overridden for one in judged)
+    return Outcome(gravest, tuple(differing), tuple(reasons), overridden=overridden)
+
+
+def _together(judged: Sequence[Judged]) -> list[Fired]:
+    """The checks of all panels, each once."""
+    found: dict[str, Fired] = {}
+    for fired in (fired for one in judged for fired in one.fired):
+        known = found.setdefault(fired.check.id, Fired(fired.check))
+        known.cells += fired.cells
+        known.trials += fired.trials
+        known.dismissed |= fired.dismissed
+    return list(found.values())
+
+
+def _axis(gathered: Gathered) -> dict[str, Any]:
+    field = FIELDS[gathered.plan.x]
+    return {
+        "field": field.id,
+        "label": field.label,
+        "kind": field.kind,
+        "values": [plain(value) for value in gathered.values],
     }
 
 
@@ -180,20 +286,26 @@ def _links(gathered: Gathered) -> dict[str, str]:
     return links if slug is None else {"page": f"/w/{slug}/compare{tail}", **links}
 
 
-def _series(sweep: Sweep) -> dict[str, Any]:
+def _series(sweep: Sweep, plan: Plan) -> dict[str, Any]:
     first: CellFact = sweep.group.first
-    host = first.run.server_host
+    series, host = first.series, first.series.server_host
     return {
         "id": sweep.group.id,
         "label": sweep.group.label,
-        "server": first.server.name,
-        "server_slug": slug_of(first.server.name),
-        "version": first.server.version,
-        "workload": first.workload.name,
-        "tool": first.tool,
-        "host": host_label(first.run),
+        "server": series.server.name,
+        "server_slug": slug_of(series.server.name),
+        "version": series.server.version,
+        "runtime": series.server.runtime,
+        "configuration": " ".join(series.server.settings) or None,
+        "workload": series.workload.name,
+        "workload_slug": slug_of(series.workload.name),
+        "tool": series.tool,
+        "loop": series.loop,
+        "load": sweep.group.held,
+        "host": None if host is None else host.label,
         "host_slug": None if host is None else host.slug,
-        "slot": first.server.slot,
+        "facet": sweep.group.panel,
+        "slot": series.server.slot,
         "points": [point.as_dict() for point in sweep.points],
     }
 
@@ -201,14 +313,17 @@ def _series(sweep: Sweep) -> dict[str, Any]:
 def _runs(gathered: Gathered) -> list[dict[str, Any]]:
     """The runs whose trials are shown, the newest first."""
     trials: Counter[uuid.UUID] = Counter()
-    for point in gathered.points:
-        for cell in point.cells:
-            trials[cell.run.id] += len(cell.trials)
+    servers: dict[uuid.UUID, set[str]] = {}
+    for cell in (cell for point in gathered.points for cell in point.cells):
+        trials[cell.run.id] += len(cell.trials)
+        servers.setdefault(cell.run.id, set()).add(cell.server.name)
     return [
         {
             "id": str(run.id),
             "started_at": instant(run.started_at),
+            "recorded_at": instant(run.recorded_at),
             "url": f"/r/{run.id}",
+            "servers": sorted(servers[run.id]),
             "trials": trials[run.id],
         }
         for run in gathered.runs

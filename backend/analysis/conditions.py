@@ -15,11 +15,15 @@ def conditions_of(points: Sequence[Point]) -> str:
     if not cells:
         return ""
     parts = [
-        _each(cells, lambda cell: f"{cell.tool} {cell.tool_version or ''}".strip(), "tools"),
+        _each(
+            cells,
+            lambda cell: f"{cell.series.tool} {cell.series.tool_version or ''}".strip(),
+            "tools",
+        ),
         _each(cells, lambda cell: cell.workload.name, "workloads"),
         _each(cells, _payload, "payload sizes"),
         _each(cells, _keepalive, "keep-alive settings"),
-        _each(cells, lambda cell: None if cell.loop == "unknown" else f"{cell.loop} loop", "loops"),
+        _each(cells, _loop, "loops"),
         _trials(points),
         _hosts(cells),
     ]
@@ -45,6 +49,10 @@ def _keepalive(cell: CellFact) -> str | None:
     return "keep-alive" if cell.workload.keepalive else "no keep-alive"
 
 
+def _loop(cell: CellFact) -> str | None:
+    return None if cell.series.loop == "unknown" else f"{cell.series.loop} loop"
+
+
 def _trials(points: Sequence[Point]) -> str:
     counts = [len(point.trials) for point in points]
     least, most = min(counts), max(counts)
@@ -54,7 +62,7 @@ def _trials(points: Sequence[Point]) -> str:
 
 
 def _hosts(cells: Sequence[CellFact]) -> str:
-    pairs = {(cell.run.client_host, cell.run.server_host) for cell in cells}
+    pairs = {(cell.series.client_host, cell.series.server_host) for cell in cells}
     hosts = {host for pair in pairs for host in pair if host is not None}
     if not hosts:
         return "hosts unknown"

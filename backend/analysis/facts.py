@@ -1,4 +1,4 @@
-"""What the comparison reads: plain facts of runs, cells and trials, as loaded from the tables."""
+"""What the comparison reads: plain facts of series, runs, cells and trials, as loaded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from django.utils.text import slugify
+
+from backend.analysis.times import instant
+
+
+def slug_of(name: str) -> str:
+    """How a name stands in a link."""
+    return slugify(name, allow_unicode=True) or name
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +36,26 @@ class HostFact:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFact:
-    id: uuid.UUID
-    workspace_id: uuid.UUID
-    workspace: str
-    relevant_share: float
-    started_at: datetime | None
-    recorded_at: datetime
-    same_host: bool | None
-    server_host: HostFact | None
-    client_host: HostFact | None
-
-
-@dataclass(frozen=True, slots=True)
 class ServerFact:
     id: uuid.UUID
     name: str
     version: str | None
+    runtime: str | None
     slot: int
     configuration: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} {self.version or ''}".strip()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The configuration as `key=value` texts, sorted."""
+        return tuple(f"{name}={_flat(value)}" for name, value in sorted(self.configuration.items()))
+
+
+def _flat(value: Any) -> str:
+    return str(value)[:40] if isinstance(value, dict | list) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,49 @@ class WorkloadFact:
 
 
 @dataclass(frozen=True, slots=True)
+class SeriesFact:
+    """Everything of a result but its load."""
+
+    id: uuid.UUID
+    workspace_id: uuid.UUID
+    server: ServerFact
+    workload: WorkloadFact
+    server_host: HostFact | None
+    client_host: HostFact | None
+    tool: str
+    tool_version: str | None
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFact:
+    id: uuid.UUID
+    workspace: str
+    relevant_share: float
+    # The factors of the hosts that must match, by the workspace's choice.
+    must_match: tuple[str, ...]
+    started_at: datetime | None
+    recorded_at: datetime
+    same_host: bool | None
+    labels: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DismissalFact:
+    """Why a member of the workspace holds that a check's finding in a run is none."""
+
+    run: uuid.UUID
+    check: str
+    reason: str
+    by: str | None
+    at: datetime
+
+    def as_dict(self) -> dict[str, object]:
+        run = str(self.run)
+        return {"run": run, "reason": self.reason, "by": self.by, "at": instant(self.at)}
+
+
+@dataclass(frozen=True, slots=True)
 class TrialFact:
     """A counted trial: no warm-up, with a throughput."""
 
@@ -71,19 +124,17 @@ class TrialFact:
     requests_ok: int | None
     percentiles_us: Mapping[str, float | None]
     origin: str | None
+    errors: Mapping[str, int | None]
     checks: tuple[str, ...]
+    # Further columns, where the asked metric needs them.
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CellFact:
     id: uuid.UUID
     run: RunFact
-    series_key: bytes
-    server: ServerFact
-    workload: WorkloadFact
-    tool: str
-    tool_version: str | None
-    loop: str
+    series: SeriesFact
     connections: int | None
     rate_rps: float | None
     # Of the merged histogram of every trial; empty where a trial has none.
@@ -91,6 +142,10 @@ class CellFact:
     checks: tuple[str, ...]
     trials: tuple[TrialFact, ...] = field(default=())
 
-    def load(self, axis: str) -> float | None:
-        """Where the cell stands on the axis: connections, or the offered rate."""
-        return self.connections if axis == "connections" else self.rate_rps
+    @property
+    def server(self) -> ServerFact:
+        return self.series.server
+
+    @property
+    def workload(self) -> WorkloadFact:
+        return self.series.workload

@@ -4,21 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backend.analysis.fields import Value, text_of
+from backend.analysis.metrics import METRICS
 from backend.analysis.outcome import Outcome
-from backend.analysis.query import number_text
 from backend.analysis.ranking import Entrant, Ranking, Row, ratio_of
+from backend.analysis.words import at_place, figure_text
 from backend.stats import Ratio
 
 _AHEAD = {
     "throughput": "{a} serves {ratio} the requests of {b} {at}",
+    "goodput": "{a} serves {ratio} the successful requests of {b} {at}",
+    "achieved": "{a} reaches {ratio} the share of the offered rate that {b} does {at}",
+    "transfer": "{a} sends {ratio} the bytes of {b} {at}",
+    "mean": "{a} answers on average in {ratio} the time of {b} {at}",
     "p50": "{a} answers half of its requests in {ratio} the time of {b} {at}",
-    "p99": "{a} answers 99 % of its requests in {ratio} the time of {b} {at}",
+    "max": "The slowest answer of {a} took {ratio} the time of the slowest of {b} {at}",
+    "cpu": "{a} keeps {ratio} the processors of {b} busy {at}",
+    "memory": "{a} holds {ratio} the memory of {b} {at}",
+    "cpu_per_1k": "{a} spends {ratio} the CPU time of {b} on a request {at}",
 }
 _ALONE = {
     "throughput": "{a} serves {value} {at}",
+    "goodput": "{a} serves {value} successfully {at}",
+    "achieved": "{a} reaches {value} of the offered rate {at}",
+    "transfer": "{a} sends {value} {at}",
+    "mean": "{a} answers on average in {value} {at}",
     "p50": "{a} answers half of its requests within {value} {at}",
-    "p99": "{a} answers 99 % of its requests within {value} {at}",
+    "max": "The slowest answer of {a} took {value} {at}",
+    "cpu": "{a} keeps {value} busy {at}",
+    "memory": "{a} holds {value} {at}",
+    "cpu_per_1k": "{a} spends {value} of CPU time on 1,000 requests {at}",
 }
+
+
+def _ahead(metric: str) -> str:
+    percent = metric.removeprefix("p")
+    return _AHEAD.get(metric) or (
+        f"{{a}} answers {percent} % of its requests in {{ratio}} the time of {{b}} {{at}}"
+    )
+
+
+def _alone_text(metric: str) -> str:
+    percent = metric.removeprefix("p")
+    return (
+        _ALONE.get(metric) or f"{{a}} answers {percent} % of its requests within {{value}} {{at}}"
+    )
 
 
 def no_finding(outcome: Outcome) -> str:
@@ -28,15 +58,15 @@ def no_finding(outcome: Outcome) -> str:
     return f"These series cannot be ranked: {outcome.reasons[0]}"
 
 
-def nothing_at(asked: float, axis: str, values: Sequence[float]) -> str:
-    measured = ", ".join(number_text(float(value)) for value in values)
-    return f"Nothing was measured {at_load(asked, axis)}; measured are {measured}"
+def nothing_at(asked: str, axis: str, values: Sequence[Value]) -> str:
+    measured = ", ".join(text_of(value) for value in values if value is not None)
+    return f"Nothing was measured {at_place(asked, axis)}; measured are {measured}"
 
 
 def finding_of(ranking: Ranking, *, axis: str, relevant: float) -> str:
     """The sentence of a ranking."""
-    place = at_load(ranking.x, axis)
-    if ranking.metric == "error_rate":
+    place = at_place("" if ranking.x is None else text_of(ranking.x), axis)
+    if METRICS[ranking.metric].group == "errors":
         return _errors(ranking, place)
     ranked = [row for row in ranking.rows if row.entrant.unranked(ranking.metric) is None]
     if not ranked:
@@ -64,7 +94,7 @@ def _pair(a: Entrant, b: Entrant, found: Ratio, where: tuple[str, str, float]) -
     metric, place, relevant = where
     ratio = times(found)
     if found.verdict in ("improved", "regressed"):
-        return _AHEAD[metric].format(a=a.label, b=b.label, ratio=ratio, at=place)
+        return _ahead(metric).format(a=a.label, b=b.label, ratio=ratio, at=place)
     if found.verdict == "unchanged":
         limit = f"{relevant * 100:g} %"
         return f"{a.label} and {b.label} are level {place}: {ratio}, {found.why} of {limit}"
@@ -73,17 +103,17 @@ def _pair(a: Entrant, b: Entrant, found: Ratio, where: tuple[str, str, float]) -
 
 def _alone(row: Row, ranking: Ranking, place: str) -> str:
     value = _value(row, ranking.metric)
-    return _ALONE[ranking.metric].format(a=row.entrant.label, value=value, at=place)
+    return _alone_text(ranking.metric).format(a=row.entrant.label, value=value, at=place)
 
 
 def _value(row: Row, metric: str) -> str:
-    show = rate_text if metric == "throughput" else time_text
-    measure = row.measure
+    unit, measure = METRICS[metric].unit, row.measure
     if measure.value is None:
-        return "an unknown time"
+        return "an unknown time" if unit == "us" else "an unknown amount"
     if measure.low is None or measure.high is None:
-        return f"{show(measure.value)} (no interval)"
-    return f"{show(measure.value)} [{show(measure.low)}, {show(measure.high)}]"
+        return f"{figure_text(measure.value, unit)} (no interval)"
+    low, high = figure_text(measure.low, unit), figure_text(measure.high, unit)
+    return f"{figure_text(measure.value, unit)} [{low}, {high}]"
 
 
 def _errors(ranking: Ranking, place: str) -> str:
@@ -94,15 +124,10 @@ def _errors(ranking: Ranking, place: str) -> str:
     if not worst.measure.value:
         rest = "" if len(known) == len(ranking.rows) else ", as far as it is known"
         return f"No request failed {place}{rest}"
+    class_ = ranking.metric.removeprefix("error_")
+    kind = "" if class_ == "rate" else f" by {class_} errors"
     share = f"{worst.measure.value * 100:.3g} %"
-    return f"{worst.entrant.label} failed most {place}: {share} of its requests"
-
-
-def at_load(x: float, axis: str) -> str:
-    load = number_text(float(x))
-    if axis == "rate":
-        return f"at {load} offered requests/s"
-    return f"at {load} connection{'' if x == 1 else 's'}"
+    return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 
 
 def times(found: Ratio) -> str:
@@ -116,19 +141,3 @@ def times(found: Ratio) -> str:
 
 def _factor(value: float) -> str:
     return f"{value:.2f}" if 0.1 <= value < 100 else f"{value:.3g}"
-
-
-def rate_text(value: float) -> str:
-    return f"{_three_digits(value)} requests/s"
-
-
-def time_text(us: float) -> str:
-    if us >= 1e6:
-        return f"{_three_digits(us / 1e6)} s"
-    return f"{_three_digits(us / 1e3)} ms" if us >= 1e3 else f"{_three_digits(us)} µs"
-
-
-def _three_digits(value: float) -> str:
-    if value == 0:
-        return "0"
-    return f"{float(f'{value:.3g}'):,g}" if value < 1e5 else f"{float(f'{value:.3g}'):,.0f}"

@@ -1,4 +1,4 @@
-"""The figures of one series at one load point: the trials of its cells, pooled."""
+"""The figures of one series at one place on the axis: the trials of its cells, pooled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from backend.analysis.facts import CellFact, TrialFact
-from backend.analysis.query import METRICS
+from backend.analysis.fields import Value
+from backend.analysis.metrics import ERROR_CLASSES, METRICS, Metric, attempts
 from backend.runs.checks import TrialFacts, check_cell
 from backend.stats import Estimate, median_interval
 
@@ -18,7 +19,6 @@ Pool = frozenset[uuid.UUID]
 MIN_TRIALS = 3
 HIGH_ERROR_RATE = 0.01
 REACHED_SHARE = 0.98
-MERGED_PERCENTILES = {"p50": "50", "p99": "99"}
 # Rules over a cell, which are asked anew when trials of several runs meet in one point.
 _CELL_RULES = frozenset({"few-trials", "spread", "drift"})
 
@@ -49,11 +49,13 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    x: float
+    x: Value
     cells: tuple[CellFact, ...]
     trials: tuple[TrialFact, ...]
     overload: bool | None
     metrics: Mapping[str, Measure]
+    # Shares of the attempts, by class; None where a load tool does not tell.
+    errors: Mapping[str, float | None]
     # Checks that fired on the cells as such, and those with the ones of every trial.
     cell_checks: tuple[str, ...]
     checks: tuple[str, ...]
@@ -68,16 +70,18 @@ class Point:
         return {
             "x": plain(self.x),
             "cell": str(self.cells[0].id),
+            "cells": [str(cell.id) for cell in self.cells],
             "trials": len(self.trials),
             "overload": self.overload,
-            "metrics": {name: self.metrics[name].as_dict() for name in METRICS},
+            "metrics": {name: measure.as_dict() for name, measure in self.metrics.items()},
+            "errors": dict(self.errors),
             "checks": list(self.checks),
         }
 
 
-def plain(number: float) -> float | int:
+def plain(place: Value) -> Value:
     """64 rather than 64.0: a number of connections is whole."""
-    return int(number) if float(number).is_integer() else number
+    return int(place) if isinstance(place, float) and place.is_integer() else place
 
 
 def pool_of(cells: Iterable[CellFact]) -> Pool:
@@ -86,17 +90,19 @@ def pool_of(cells: Iterable[CellFact]) -> Pool:
 
 
 def point_of(
-    x: float, cells: Sequence[CellFact], merged: Mapping[Pool, Mapping[str, float | None]]
+    x: Value,
+    cells: Sequence[CellFact],
+    merged: Mapping[Pool, Mapping[str, float | None]],
+    wanted: Sequence[str],
 ) -> Point:
-    """The figures of `cells`, which are of one series and at one load.
+    """The figures of `cells`, which are of one series and at one place.
 
     `merged`: the percentiles of pools of several cells; where one is not in it, none merge.
+    `wanted`: the ids of the metrics.
     """
     trials = tuple(trial for cell in cells for trial in cell.trials)
     whole = cells[0].percentiles_us if len(cells) == 1 else merged.get(pool_of(cells), {})
-    metrics = {name: _latency(name, trials, whole) for name in MERGED_PERCENTILES}
-    metrics["throughput"] = _throughput(trials)
-    metrics["error_rate"] = _error_rate(trials)
+    metrics = {name: _measure(METRICS[name], trials, whole) for name in wanted}
     own = _cell_checks(cells, trials)
     return Point(
         x=x,
@@ -104,14 +110,25 @@ def point_of(
         trials=trials,
         overload=_overload(cells[0], metrics["throughput"].value),
         metrics=metrics,
+        errors={name: _share(name, trials) for name in ERROR_CLASSES},
         cell_checks=tuple(sorted(own)),
         checks=tuple(sorted(own.union(*(trial.checks for trial in trials)))),
     )
 
 
-def _throughput(trials: Sequence[TrialFact]) -> Measure:
-    each = tuple(trial.throughput_rps for trial in trials)
-    return _median(each, each, "computed")
+def _measure(
+    metric: Metric, trials: Sequence[TrialFact], whole: Mapping[str, float | None]
+) -> Measure:
+    each = tuple(metric.read(trial) for trial in trials)
+    if metric.percentile is not None:
+        return _latency(each, whole.get(metric.percentile))
+    if metric.group == "errors":
+        return _failures(metric, each, trials)
+    if metric.id == "mean":
+        return _latency(each, _mean(each, trials))
+    if metric.id == "max":
+        return _largest(each, trials)
+    return _median(each, [value for value in each if value is not None], "computed")
 
 
 def _median(each: tuple[float | None, ...], known: Sequence[float], origin: str | None) -> Measure:
@@ -129,30 +146,24 @@ def _median(each: tuple[float | None, ...], known: Sequence[float], origin: str 
     )
 
 
-def _latency(name: str, trials: Sequence[TrialFact], merged: Mapping[str, float | None]) -> Measure:
-    key = MERGED_PERCENTILES[name]
-    each = tuple(trial.percentiles_us.get(key) for trial in trials)
+def _latency(each: tuple[float | None, ...], merged: float | None) -> Measure:
+    """A latency of all requests together, with the interval that the trials give."""
     known = [value for value in each if value is not None]
     if not known:
-        return Measure(merged.get(key), None, None, each, _origin(merged, key), None)
-    value = merged.get(key)
-    if value is None:
+        return Measure(merged, None, None, each, None if merged is None else "computed", None)
+    if merged is None:
         return _reported(each, known)
     spread = _median(each, known, "computed")
     return Measure(
-        value=value,
+        value=merged,
         # The merged percentile is the figure; its interval must not exclude it.
-        low=None if spread.low is None else min(spread.low, value),
-        high=None if spread.high is None else max(spread.high, value),
+        low=None if spread.low is None else min(spread.low, merged),
+        high=None if spread.high is None else max(spread.high, merged),
         each=each,
         origin="computed",
         interval=spread.interval,
         estimate=spread.estimate,
     )
-
-
-def _origin(merged: Mapping[str, float | None], key: str) -> str | None:
-    return "computed" if merged.get(key) is not None else None
 
 
 def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure:
@@ -169,14 +180,35 @@ def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure
     )
 
 
-def _error_rate(trials: Sequence[TrialFact]) -> Measure:
-    each = tuple(trial.error_rate for trial in trials)
+def _mean(each: Sequence[float | None], trials: Sequence[TrialFact]) -> float | None:
+    """The mean over all requests, where every trial's is of its samples."""
+    counts = [trial.requests_completed for trial in trials]
+    if any(trial.origin != "computed" for trial in trials) or None in counts or None in each:
+        return None
+    total = sum(count or 0 for count in counts)
+    weighed = sum((mean or 0) * (count or 0) for mean, count in zip(each, counts, strict=True))
+    return weighed / total if total else None
+
+
+def _largest(each: tuple[float | None, ...], trials: Sequence[TrialFact]) -> Measure:
+    """The largest of all: a maximum has no interval."""
     known = [value for value in each if value is not None]
-    counts = [count for trial in trials if (count := attempts(trial)) is not None]
-    total = sum(made for _, made in counts)
+    if not known:
+        return Measure(None, None, None, each, None, None)
+    origins = {trial.origin for trial in trials}
+    origin = "computed" if origins == {"computed"} else "reported"
+    return Measure(max(known), None, None, each, origin, None, median_interval(known))
+
+
+def _failures(
+    metric: Metric, each: tuple[float | None, ...], trials: Sequence[TrialFact]
+) -> Measure:
+    """Failed attempts of all attempts: rates are pooled by their counts, never averaged."""
+    known = [value for value in each if value is not None]
     enough = len(known) >= MIN_TRIALS
+    class_ = metric.id.removeprefix("error_")
     return Measure(
-        value=sum(failed for failed, _ in counts) / total if total else None,
+        value=_pooled(trials) if class_ == "rate" else _share(class_, trials),
         low=min(known) if enough else None,
         high=max(known) if enough else None,
         each=each,
@@ -185,24 +217,25 @@ def _error_rate(trials: Sequence[TrialFact]) -> Measure:
     )
 
 
-def attempts(trial: TrialFact) -> tuple[float, float] | None:
-    """Failed attempts and attempts of a trial, out of its stored rate and successes.
+def _pooled(trials: Sequence[TrialFact]) -> float | None:
+    counts = [count for trial in trials if (count := attempts(trial)) is not None]
+    total = sum(made for _, made in counts)
+    return sum(failed for failed, _ in counts) / total if total else None
 
-    rate = 1 - ok / attempts, so attempts = ok / (1 - rate). Where nothing succeeded, the
-    completed requests are the attempts that are known.
-    """
-    rate, ok = trial.error_rate, trial.requests_ok
-    if rate is None or ok is None:
-        return None
-    if rate >= 1 or ok == 0:
-        made = float(max(trial.requests_completed or 0, 1))
-        return made * rate, made
-    made = round(ok / (1 - rate))
-    return made - ok, made
+
+def _share(class_: str, trials: Sequence[TrialFact]) -> float | None:
+    """What share of the attempts failed in this class; None as soon as one trial does not tell."""
+    failed = made = 0.0
+    for trial in trials:
+        count, attempted = trial.errors.get(class_), attempts(trial)
+        if count is None or attempted is None:
+            return None
+        failed, made = failed + count, made + attempted[1]
+    return min(1.0, failed / made) if made else None
 
 
 def _overload(cell: CellFact, achieved: float | None) -> bool | None:
-    if cell.loop == "closed":
+    if cell.series.loop == "closed":
         return False
     if cell.rate_rps is None or achieved is None:
         return None

@@ -11,16 +11,28 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus
 
-METRICS = ("throughput", "p50", "p99", "error_rate")
-AXES = ("connections", "rate")
+from backend.analysis.fields import AXES, DIVIDING, FIELDS, GROUPING, UNKNOWN, number_text
+from backend.analysis.metrics import METRICS
+
+VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
+LOOPS = ("open", "closed", "unknown")
 MAX_VALUES = 100
 MAX_LENGTH = 300
 
-_MANY = ("run", "server", "workload", "tool", "host")
-FIELDS = (*_MANY, "workspace", "metric", "at", "baseline", "x", "logx", "logy")
+FILTERS = (
+    *("run", "server", "version", "runtime", "configuration", "host", "client", "workload"),
+    *("payload", "tool", "tool_version", "loop", "connections", "rate", "label"),
+)
+_MANY = (*FILTERS, "series")
+QUERY_FIELDS = (
+    *_MANY,
+    *("workspace", "since", "until", "metric", "x", "facet", "at", "baseline", "limit"),
+    *("override", "view", "logx", "logy"),
+)
 
 
 class QueryError(ValueError):
@@ -33,8 +45,8 @@ class QueryError(ValueError):
 
 class UnknownField(QueryError):
     def __init__(self, field: str) -> None:
-        super().__init__(field, field, ", ".join(FIELDS))
-        close = difflib.get_close_matches(field, FIELDS, n=1)
+        super().__init__(field, field, ", ".join(QUERY_FIELDS))
+        close = difflib.get_close_matches(field, QUERY_FIELDS, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
         self.args = (f"There is no field {_shown(field)}. Fields are {self.allowed}.{hint}",)
 
@@ -43,16 +55,37 @@ class UnknownField(QueryError):
 class CompareQuery:
     """Which trials, which metric, at which load point, against which baseline."""
 
+    # Filters: any of the values of a field, and all of the fields.
     run: tuple[uuid.UUID, ...] = ()
     server: tuple[str, ...] = ()
-    workload: tuple[str, ...] = ()
-    tool: tuple[str, ...] = ()
+    version: tuple[str, ...] = ()
+    runtime: tuple[str, ...] = ()
+    configuration: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
+    client: tuple[str, ...] = ()
+    workload: tuple[str, ...] = ()
+    payload: tuple[str, ...] = ()
+    tool: tuple[str, ...] = ()
+    tool_version: tuple[str, ...] = ()
+    loop: tuple[str, ...] = ()
+    connections: tuple[str, ...] = ()
+    rate: tuple[str, ...] = ()
+    label: tuple[str, ...] = ()
     workspace: str | None = None
+    since: date | None = None
+    until: date | None = None
+    # The view.
     metric: str = "throughput"
-    at: float | None = None
-    baseline: str | None = None
     x: str = "connections"
+    # Fields that make a series; empty is all that is not on the axis.
+    series: tuple[str, ...] = ()
+    facet: str | None = None
+    at: str | None = None
+    baseline: str | None = None
+    # µs: the highest load with p99 under this is asked for.
+    limit: float | None = None
+    override: bool = False
+    view: str = "sweep"
     # None: the page decides by the span of the load points.
     logx: bool | None = None
     logy: bool = False
@@ -63,18 +96,22 @@ class CompareQuery:
         given = _gather(source)
         fields: dict[str, Any] = {}
         for name, values in given.items():
-            if name not in FIELDS:
+            if name not in QUERY_FIELDS:
                 raise UnknownField(name)
             read = _READERS.get(name, _text)
             if name in _MANY:
-                fields[name] = tuple(sorted({read(name, value) for value in values}))
+                fields[name] = tuple(
+                    sorted({read(name, value) for value in _bounded(name, values)})
+                )
             else:
                 fields[name] = read(name, _single(name, values))
+        if "at" in fields and FIELDS[fields.get("x", "connections")].kind == "number":
+            fields["at"] = number_text(_number("a load point")("at", fields["at"]))
         return cls(**fields)
 
     def canonical(self) -> str:
         """The one spelling of this query, without the leading question mark."""
-        pairs = [(name, value) for name in sorted(FIELDS) for value in self._values(name)]
+        pairs = [(name, value) for name in sorted(QUERY_FIELDS) for value in self._values(name)]
         return "&".join(f"{name}={_encode(value)}" for name, value in pairs)
 
     def _values(self, name: str) -> list[str]:
@@ -89,13 +126,8 @@ class CompareQuery:
 
 
 _DEFAULTS: dict[str, Any] = {
-    name: CompareQuery.__dataclass_fields__[name].default for name in FIELDS
+    name: CompareQuery.__dataclass_fields__[name].default for name in QUERY_FIELDS
 }
-
-
-def number_text(value: float) -> str:
-    """A load point in full: 64, 1234567, 0.5; no exponent that a browser would spell otherwise."""
-    return f"{value:.0f}" if value.is_integer() and value < 1e15 else repr(value)
 
 
 def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:
@@ -117,6 +149,12 @@ def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
+def _bounded(name: str, values: list[str]) -> list[str]:
+    if len(values) > MAX_VALUES:
+        raise QueryError(name, f"{len(values)} values", f"at most {MAX_VALUES} values")
+    return values
+
+
 def _single(name: str, values: list[str]) -> str:
     if len(set(values)) > 1:
         raise QueryError(name, " and ".join(sorted(set(values))), "one value")
@@ -136,14 +174,41 @@ def _uuid(name: str, value: str) -> uuid.UUID:
         raise QueryError(name, value, "the id of a run (a UUID)") from None
 
 
-def _number(name: str, value: str) -> float:
+def _number(allowed: str) -> Callable[[str, str], float]:
+    def read(name: str, value: str) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (math.isfinite(number) and number > 0):
+            raise QueryError(name, value, f"{allowed} (a number above 0)")
+        return number
+
+    return read
+
+
+def _load(name: str, value: str) -> str:
+    """A number as its one text, or `unknown`."""
+    return value if value == UNKNOWN else number_text(_number("a load point")(name, value))
+
+
+def _size(name: str, value: str) -> str:
+    if value != UNKNOWN and not value.isdecimal():
+        raise QueryError(name, value, f"a number of bytes, or {UNKNOWN}")
+    return value if value == UNKNOWN else str(int(value))
+
+
+def _label(name: str, value: str) -> str:
+    if ":" not in value:
+        raise QueryError(name, value, "key:value, a label and its text")
+    return _text(name, value)
+
+
+def _day(name: str, value: str) -> date:
     try:
-        number = float(value)
+        return date.fromisoformat(value)
     except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise QueryError(name, value, "a load point (a number above 0)")
-    return number
+        raise QueryError(name, value, "a date like 2026-03-02") from None
 
 
 def _flag(name: str, value: str) -> bool:
@@ -152,7 +217,7 @@ def _flag(name: str, value: str) -> bool:
     return value == "1"
 
 
-def _one_of(allowed: tuple[str, ...]) -> Callable[[str, str], str]:
+def _one_of(allowed: Sequence[str]) -> Callable[[str, str], str]:
     def read(name: str, value: str) -> str:
         if value not in allowed:
             raise QueryError(name, value, ", ".join(allowed))
@@ -169,9 +234,20 @@ def _series_id(name: str, value: str) -> str:
 
 _READERS: dict[str, Callable[[str, str], Any]] = {
     "run": _uuid,
-    "metric": _one_of(METRICS),
+    "payload": _size,
+    "loop": _one_of(LOOPS),
+    "connections": _load,
+    "rate": _load,
+    "label": _label,
+    "since": _day,
+    "until": _day,
+    "metric": _one_of(tuple(METRICS)),
     "x": _one_of(AXES),
-    "at": _number,
+    "series": _one_of(GROUPING),
+    "facet": _one_of(DIVIDING),
+    "limit": _number("a limit in µs"),
+    "override": _flag,
+    "view": _one_of(VIEWS),
     "baseline": _series_id,
     "logx": _flag,
     "logy": _flag,

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.analysis.fields import Value
+from backend.analysis.metrics import METRICS
 from backend.analysis.points import Measure, Point, plain
-from backend.stats import Better, Estimate, Ratio, ratio, tiers
-
-BETTER: dict[str, Better] = {
-    "throughput": "higher",
-    "p50": "lower",
-    "p99": "lower",
-    "error_rate": "lower",
-}
-
+from backend.stats import Estimate, Ratio, ratio, tiers
 
 # The baseline against itself: ×1 without noise, whatever its trials say.
 _SELF = Ratio(1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False)
@@ -34,9 +28,9 @@ class Entrant:
     def unranked(self, metric: str) -> str | None:
         """Why this series gets no tier, or None."""
         rate = self.point.metrics["error_rate"].value
-        if metric != "error_rate" and self.point.failing and rate is not None:
+        if METRICS[metric].group != "errors" and self.point.failing and rate is not None:
             return f"{rate * 100:.3g} % of its requests failed, so it is not ranked."
-        if metric in ("p50", "p99") and self.point.overload:
+        if METRICS[metric].group == "latency" and self.point.overload:
             return "It did not reach the offered rate, so its latency is not ranked."
         if self.measure(metric).value is None:
             return "This figure is unknown."
@@ -51,6 +45,8 @@ class Row:
     ratio: Ratio | None
     # Why there is no ratio.
     why: str | None
+    # Why it has no place.
+    unranked: str | None
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -61,6 +57,9 @@ class Row:
             "high": self.measure.high,
             "tier": self.tier,
             "ratio": self._ratio(),
+            "significant": None if self.ratio is None else self.ratio.significant,
+            "relevant": None if self.ratio is None else self.ratio.relevant,
+            "why": self.unranked,
         }
 
     def _ratio(self) -> dict[str, object] | None:
@@ -84,7 +83,7 @@ def ratio_dict(one: Ratio) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    x: float
+    x: Value
     metric: str
     baseline: Row | None
     rows: tuple[Row, ...]
@@ -99,7 +98,7 @@ class Ranking:
 
 
 def rank(
-    x: float,
+    x: Value,
     metric: str,
     entrants: Sequence[Entrant],
     *,
@@ -117,6 +116,7 @@ def rank(
             tier=places.get(one.series),
             ratio=ratio_of(one, base, metric, relevant),
             why=_why_none(one, base, metric),
+            unranked=one.unranked(metric),
         )
         for one in ordered
     ]
@@ -126,7 +126,7 @@ def rank(
 
 def _order(one: Entrant, metric: str) -> tuple[bool, float, str]:
     value = one.measure(metric).value
-    sign = -1 if BETTER[metric] == "higher" else 1
+    sign = -1 if METRICS[metric].better == "higher" else 1
     known = float("inf") if value is None else sign * value
     return one.unranked(metric) is not None, known, one.label
 
@@ -145,13 +145,13 @@ def _tiers(ordered: Sequence[Entrant], metric: str) -> dict[str, str]:
         estimate = one.measure(metric).estimate
         if estimate is not None and one.unranked(metric) is None:
             ranked.append((one.series, estimate))
-    places = tiers([estimate for _, estimate in ranked], better=BETTER[metric])
+    places = tiers([estimate for _, estimate in ranked], better=METRICS[metric].better)
     return {series: place for (series, _), place in zip(ranked, places, strict=True)}
 
 
 def ratio_of(one: Entrant, base: Entrant | None, metric: str, relevant: float) -> Ratio | None:
     """`one` ÷ `base` from the trial values of both; None where one of them is not ranked."""
-    if base is None or metric == "error_rate":
+    if base is None or METRICS[metric].group == "errors":
         return None
     if one.unranked(metric) is not None or base.unranked(metric) is not None:
         return None
@@ -160,13 +160,13 @@ def ratio_of(one: Entrant, base: Entrant | None, metric: str, relevant: float) -
     return ratio(
         _values(base.measure(metric)),
         _values(one.measure(metric)),
-        better=BETTER[metric],
+        better=METRICS[metric].better,
         relevant=relevant,
     )
 
 
 def _why_none(one: Entrant, base: Entrant | None, metric: str) -> str | None:
-    if base is None or metric == "error_rate":
+    if base is None or METRICS[metric].group == "errors":
         return None
     if (own := one.unranked(metric)) is not None:
         return own

@@ -26,8 +26,8 @@ def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[s
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
     trials = (
         Trial.objects.filter(run=run)
-        .select_related("cell__server", "cell__workload")
-        .defer(*_UNSHOWN, *("cell__histogram",))
+        .select_related("cell__series__server", "cell__series__workload")
+        .defer(*_UNSHOWN, *("cell__histogram", "cell__curve"))
     )
     return {
         "id": str(run.pk),
@@ -63,14 +63,15 @@ def _host(host: Host, role: str, run: Run, facts: str) -> dict[str, Any]:
 def trial_view(trial: Trial) -> dict[str, Any]:
     """One trial as the run page lists it."""
     cell = trial.cell
+    series = cell.series
     return {
         "id": str(trial.pk),
         "ordinal": trial.ordinal,
         "cell": str(cell.pk),
-        "server": str(cell.server),
-        "workload": cell.workload.name,
-        "tool": f"{cell.tool} {cell.tool_version or ''}".strip(),
-        "loop": cell.loop,
+        "server": str(series.server),
+        "workload": series.workload.name,
+        "tool": f"{series.tool} {series.tool_version or ''}".strip(),
+        "loop": series.loop,
         "connections": cell.connections,
         "rate_rps": cell.rate_rps,
         "repeat": trial.repeat,

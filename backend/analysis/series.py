@@ -3,26 +3,68 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
 
-from backend.analysis.facts import CellFact, HostFact, RunFact
-from backend.analysis.query import number_text
+from backend.analysis.facts import CellFact, HostFact
+from backend.analysis.fields import FIELDS, IDENTITY, Value, number_text, text_of, value_of
+from backend.analysis.query import CompareQuery
 
 MAX_SERIES = 40
 MAX_POINTS = 60
+LOAD_WORDS = {"connections": "connections", "rate": "offered requests/s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How cells become series and points: the axis, what makes a series, what makes a panel."""
+
+    x: str
+    series: tuple[str, ...] = ()
+    facet: str | None = None
+    # Parts of the identity that shall make no series.
+    without: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the identity that make a series."""
+        on_axis = (*FIELDS[self.x].covers, *self.without)
+        if not self.series:
+            return tuple(part for part in IDENTITY if part not in on_axis)
+        wanted = (*self.series, *((self.facet,) if self.facet else ()))
+        covered = {part for name in wanted for part in _parts_of(name)}
+        return tuple(part for part in IDENTITY if part in covered and part not in on_axis)
+
+    @property
+    def x_is_load(self) -> bool:
+        return FIELDS[self.x].level == "load"
+
+
+def _parts_of(name: str) -> tuple[str, ...]:
+    """What a field alone makes differ: the server's name is not its version."""
+    narrow = {
+        "server": ("name",),
+        "host": ("server_host",),
+        "client": ("client_host",),
+        "payload": ("payload",),
+        "tool": ("tool",),
+    }
+    return narrow.get(name, FIELDS[name].covers)
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesGroup:
-    """Cells of one identity by load point. `held` is the load on the other axis."""
+    """Cells of one identity by their place on the axis."""
 
     id: str
     label: str
-    held: float | None
-    points: Mapping[float, tuple[CellFact, ...]]
+    # The load where it is not on the axis: `64 connections`.
+    held: str | None
+    panel: str | None
+    points: Mapping[Value, tuple[CellFact, ...]]
 
     @property
     def first(self) -> CellFact:
@@ -32,63 +74,136 @@ class SeriesGroup:
         return [cell for cells in self.points.values() for cell in cells]
 
 
-def axis_of(asked: str, cells: Sequence[CellFact]) -> str:
-    """The asked axis; the offered rate where no cell has a number of connections."""
-    if asked == "connections" and cells and all(cell.connections is None for cell in cells):
-        return "rate"
-    return asked
+def plan_of(query: CompareQuery, cells: Sequence[CellFact]) -> Plan:
+    """The asked plan; over the offered rate where no cell has a number of connections."""
+    x = query.x
+    if x == "connections" and cells and all(cell.connections is None for cell in cells):
+        x = "rate"
+    return Plan(x, query.series, query.facet)
 
 
-def group(cells: Sequence[CellFact], axis: str) -> tuple[list[SeriesGroup], list[str]]:
+def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], list[str]]:
     """The series in a stable order, and sentences on what was left out."""
-    other = "rate" if axis == "connections" else "connections"
-    left_out: list[str] = []
-    grouped: dict[tuple[object, ...], dict[float, list[CellFact]]] = {}
+    axis, reads = FIELDS[plan.x], [IDENTITY[part] for part in plan.parts]
+    grouped: dict[tuple[object, ...], dict[Value, list[CellFact]]] = {}
+    dropped = 0
     for cell in cells:
-        load = cell.load(axis)
-        if load is None:
+        place = value_of(axis, cell)
+        if place is None:
+            dropped += 1
             continue
-        key = (cell.run.workspace_id, cell.series_key, cell.load(other))
-        grouped.setdefault(key, defaultdict(list))[load].append(cell)
-    if dropped := sum(1 for cell in cells if cell.load(axis) is None):
-        left_out.append(f"{dropped} cells have no known {_axis_word(axis)} and are not shown")
-    found = [_group(key, points) for key, points in grouped.items()]
-    found.sort(
-        key=lambda one: (one.first.server.name.lower(), one.first.server.version or "", one.id)
-    )
+        key = (cell.series.workspace_id, _panel(plan, cell), *(read(cell) for read in reads))
+        grouped.setdefault(key, defaultdict(list))[place].append(cell)
+    found = [_group(key, points, plan) for key, points in grouped.items()]
+    found.sort(key=_order)
+    return label(found[:MAX_SERIES]), _left_out(found, dropped, plan)
+
+
+def _left_out(found: Sequence[SeriesGroup], dropped: int, plan: Plan) -> list[str]:
+    said = []
+    if dropped:
+        word = LOAD_WORDS.get(plan.x, FIELDS[plan.x].label.lower())
+        known = "number of connections" if plan.x == "connections" else word
+        known = "offered rate" if plan.x == "rate" else known
+        said.append(f"{dropped} cells have no known {known} and are not shown")
     if len(found) > MAX_SERIES:
-        left_out.append(f"{MAX_SERIES} of {len(found)} series are shown; add a filter")
+        said.append(f"{MAX_SERIES} of {len(found)} series are shown; add a filter")
     if any(len(one.points) > MAX_POINTS for one in found):
-        left_out.append(f"the first {MAX_POINTS} load points of a series are shown")
-    return label(found[:MAX_SERIES]), left_out
+        said.append(f"the first {MAX_POINTS} points of a series are shown")
+    return said
 
 
-def _axis_word(axis: str) -> str:
-    return "number of connections" if axis == "connections" else "offered rate"
+def _panel(plan: Plan, cell: CellFact) -> str | None:
+    if plan.facet is None:
+        return None
+    value = value_of(FIELDS[plan.facet], cell)
+    return "unknown" if value is None else text_of(value)
 
 
-def _group(key: tuple[object, ...], points: Mapping[float, Sequence[CellFact]]) -> SeriesGroup:
-    kept = {load: tuple(points[load]) for load in sorted(points)[:MAX_POINTS]}
+def _order(one: SeriesGroup) -> tuple[str, str, str, str]:
+    server = one.first.server
+    return one.panel or "", server.name.lower(), server.version or "", one.id
+
+
+def _group(
+    key: tuple[object, ...], points: Mapping[Value, Sequence[CellFact]], plan: Plan
+) -> SeriesGroup:
+    kept = {place: tuple(points[place]) for place in ordered(points)[:MAX_POINTS]}
     first = next(iter(kept.values()))[0]
-    text = f"{key[0]}:{first.series_key.hex()}:{key[2]}"
     return SeriesGroup(
-        id=hashlib.sha256(text.encode()).hexdigest()[:8],
-        label=name_of(first),
-        held=key[2] if isinstance(key[2], (int, float)) else None,
+        id=hashlib.sha256(repr([_plain(part) for part in key]).encode()).hexdigest()[:8],
+        label=_name(first, plan),
+        held=_held(first, plan),
+        panel=_panel(plan, first),
         points=kept,
     )
 
 
-def name_of(cell: CellFact) -> str:
-    """Server and version: what a series is called unless another is called the same."""
-    return f"{cell.server.name} {cell.server.version or ''}".strip()
+def _plain(part: object) -> object:
+    return str(part) if isinstance(part, uuid.UUID) else part
+
+
+def ordered(places: Iterable[Value]) -> list[Value]:
+    """Places in the order of the axis: numbers by size, versions and names as people sort them."""
+    return sorted(places, key=natural)
+
+
+@lru_cache(maxsize=16_384)
+def natural(place: Value) -> tuple[tuple[int, float, str], ...]:
+    """`1.10` after `1.9`: digits count as numbers."""
+    if isinstance(place, int | float):
+        return ((0, float(place), ""),)
+    text, parts, digits = str(place), [], ""
+    for char in text:
+        if char.isdecimal() and char.isascii():
+            digits += char
+            continue
+        if digits:
+            parts.append((0, float(digits), ""))
+            digits = ""
+        parts.append((1, 0.0, char.lower()))
+    if digits:
+        parts.append((0, float(digits), ""))
+    return tuple(parts)
+
+
+def _held(cell: CellFact, plan: Plan) -> str | None:
+    """The loads that are not on the axis, where they are part of what makes a series."""
+    loads = (("connections", cell.connections), ("rate", cell.rate_rps))
+    said = [
+        f"{number_text(float(load))} {LOAD_WORDS[name]}"
+        for name, load in loads
+        if name in plan.parts and load is not None
+    ]
+    return ", ".join(said) or None
+
+
+def _name(cell: CellFact, plan: Plan) -> str:
+    """What a series is called unless another is called the same: the server, where it has one."""
+    if "name" in plan.parts:
+        return cell.server.label if "version" in plan.parts else cell.server.name
+    texts = (read(cell) for part, read in _NAMES.items() if part in plan.parts)
+    return next((text for text in texts if text), "everything")
+
+
+_NAMES: dict[str, Callable[[CellFact], str | None]] = {
+    "version": lambda cell: cell.server.version,
+    "runtime": lambda cell: cell.server.runtime,
+    "configuration": lambda cell: " ".join(cell.server.settings),
+    "workload": lambda cell: cell.workload.name,
+    "tool": lambda cell: cell.series.tool,
+    "server_host": lambda cell: _host_text(cell.series.server_host),
+    "client_host": lambda cell: _host_text(cell.series.client_host),
+    "loop": lambda cell: f"{cell.series.loop} loop",
+    "connections": lambda cell: f"{cell.connections} connections",
+}
 
 
 def label(groups: Sequence[SeriesGroup]) -> list[SeriesGroup]:
     """Groups with labels that differ: each ambiguous one names the parts that tell it apart."""
-    by_label: dict[str, list[SeriesGroup]] = defaultdict(list)
+    by_label: dict[tuple[str | None, str], list[SeriesGroup]] = defaultdict(list)
     for one in groups:
-        by_label[one.label].append(one)
+        by_label[(one.panel, one.label)].append(one)
     labels = {one.id: text for same in by_label.values() for one, text in _told_apart(same)}
     return [replace(one, label=labels[one.id]) for one in groups]
 
@@ -118,19 +233,10 @@ def _workload(one: SeriesGroup) -> str:
     return " ".join(filter(None, [workload.method, workload.path, size, keepalive]))
 
 
-def _configuration(one: SeriesGroup) -> str:
-    fields = one.first.server.configuration
-    return " ".join(f"{name}={_flat(value)}" for name, value in sorted(fields.items()))
-
-
-def _flat(value: Any) -> str:
-    return str(value) if not isinstance(value, (dict, list)) else str(value)[:40]
-
-
 def _hosts(one: SeriesGroup) -> str:
-    run = one.first.run
+    series = one.first.series
     return " → ".join(
-        dict.fromkeys(_host_text(host) for host in (run.client_host, run.server_host))
+        dict.fromkeys(_host_text(host) for host in (series.client_host, series.server_host))
     )
 
 
@@ -141,18 +247,16 @@ def _host_text(host: HostFact | None) -> str:
 
 
 _PARTS: tuple[Callable[[SeriesGroup], str], ...] = (
+    lambda one: one.first.server.version or "",
     lambda one: one.first.workload.name,
     _workload,
-    lambda one: one.first.tool,
-    lambda one: one.first.tool_version or "version unknown",
-    lambda one: f"{one.first.loop} loop",
-    lambda one: "" if one.held is None else f"at {number_text(float(one.held))}",
-    _configuration,
+    lambda one: one.first.series.tool,
+    lambda one: one.first.series.tool_version or "version unknown",
+    lambda one: f"{one.first.series.loop} loop",
+    lambda one: "" if one.held is None else f"at {one.held}",
+    lambda one: " ".join(one.first.server.settings),
+    lambda one: one.first.server.runtime or "",
     _hosts,
     lambda one: one.first.run.workspace,
     lambda one: f"series {one.id}",
 )
-
-
-def host_label(run: RunFact) -> str | None:
-    return run.server_host.label if run.server_host else None

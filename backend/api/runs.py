@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -20,10 +21,13 @@ from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.runs.listing import BadCursor, RunRow, run_page
-from backend.runs.models import Trial
+from backend.runs.models import Trial, TrialTimeline
+from backend.runs.search import STATES, RunSearch, SearchError
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
+# Fields of every list, beside those that choose.
+PAGING = ("workspace", "limit", "after")
 
 
 class RunRowSerializer(serializers.Serializer[RunRow]):
@@ -37,6 +41,9 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     labels = serializers.DictField()
     trials = serializers.IntegerField(help_text="Warm-ups included")
     servers = serializers.ListField(child=serializers.CharField())
+    workloads = serializers.ListField(child=serializers.CharField())
+    tools = serializers.ListField(child=serializers.CharField())
+    server_host = serializers.CharField(allow_null=True)
     url = serializers.SerializerMethodField()
 
     def get_url(self, row: RunRow) -> str:
@@ -59,29 +66,54 @@ class RunList(APIView):
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
             OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}", default=DEFAULT_LIMIT),
             OpenApiParameter("after", str, description="As given by next"),
+            OpenApiParameter("q", str, description="Words in label, server, workload, host, tool"),
+            OpenApiParameter("server", str, description="The name of a server"),
+            OpenApiParameter("host", str, description="The name of a host, or its id"),
+            OpenApiParameter("workload", str, description="The name of a workload"),
+            OpenApiParameter("tool", str, description="The name of a load tool"),
+            OpenApiParameter("state", str, enum=STATES),
+            OpenApiParameter("since", date, description="The first day, inclusive"),
+            OpenApiParameter("until", date, description="The last day, inclusive"),
         ],
         responses={200: RunPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
         """Newest first, in pages that stay whole while new runs arrive."""
-        limit = _limit(request)
-        workspaces = _workspaces(request)
+        limit = limit_asked(request)
+        workspaces = workspaces_asked(request)
+        given = request.query_params.dict()
+        after = given.get("after", "")
+        fields = {key: value for key, value in given.items() if key not in PAGING}
         try:
-            page = run_page(workspaces, after=request.query_params.get("after", ""), limit=limit)
-        except BadCursor:
+            search = RunSearch.parse(fields)
+            page = run_page(workspaces, after=after, limit=limit, search=search)
+        except SearchError as error:
             raise Problem(
                 400,
-                "Bad cursor",
-                "The value of after is none that a page gave.",
-                hint="Follow next as it is, or leave after out.",
-                field="after",
+                "Bad query",
+                str(error),
+                hint="Correct or leave out this field.",
+                field=error.field,
             ) from None
-        more = {**request.query_params.dict(), "after": page.next}
+        except BadCursor:
+            raise bad_cursor() from None
+        more = {**given, "after": page.next}
         following = f"/api/v1/runs?{urlencode(more)}" if page.next else None
         return Response(RunPageSerializer({"runs": page.runs, "next": following}).data)
 
 
-def _workspaces(request: Request) -> list[UUID]:
+def bad_cursor() -> Problem:
+    return Problem(
+        400,
+        "Bad cursor",
+        "The value of after is none that a page gave.",
+        hint="Follow next as it is, or leave after out.",
+        field="after",
+    )
+
+
+def workspaces_asked(request: Request) -> list[UUID]:
+    """The workspace the query names, else every one the actor may read."""
     visible = access.workspaces_of(required_actor(request))
     slug = request.query_params.get("workspace")
     if slug is None:
@@ -92,7 +124,8 @@ def _workspaces(request: Request) -> list[UUID]:
     return found
 
 
-def _limit(request: Request) -> int:
+def limit_asked(request: Request) -> int:
+    """The length of a page; raises Problem for one that is not allowed."""
     given = request.query_params.get("limit", str(DEFAULT_LIMIT))
     if not (given.isascii() and given.isdigit() and 1 <= int(given[:9]) <= MAX_LIMIT):
         raise Problem(
@@ -207,6 +240,49 @@ class TrialDetail(APIView):
             raise not_found()
         trials = _run(request, row.run_id)["trials"]
         return Response(next(one for one in trials if one["id"] == str(trial_id)))
+
+
+class SecondSerializer(serializers.Serializer[Any]):
+    """One stretch of a trial. Null is unknown."""
+
+    start_s = serializers.FloatField(help_text="Since the trial's first request")
+    length_s = serializers.FloatField()
+    completed = serializers.IntegerField(allow_null=True)
+    failed = serializers.IntegerField(allow_null=True)
+    reported_rps = serializers.FloatField(
+        allow_null=True, help_text="The tool's own rate, where it gives no counts"
+    )
+    p50_us = serializers.FloatField(allow_null=True)
+    p99_us = serializers.FloatField(allow_null=True)
+    max_us = serializers.FloatField(allow_null=True)
+
+
+class TimelineSerializer(serializers.Serializer[Any]):
+    """A trial over time."""
+
+    trial = serializers.UUIDField()
+    length_s = serializers.FloatField()
+    seconds = SecondSerializer(many=True)
+
+
+class TrialTimelineDetail(APIView):
+    """One trial over time."""
+
+    @extend_schema(
+        operation_id="trial_timeline",
+        responses={200: TimelineSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request, trial_id: UUID) -> Response:
+        """What completed in each stretch; 404 too where the output has no time series."""
+        visible = access.workspace_ids_of(required_actor(request))
+        rows = TrialTimeline.objects.filter(trial=trial_id, trial__run__workspace__in=visible)
+        found = rows.first()
+        if found is None:
+            raise not_found()
+        seconds = found.seconds
+        length_s = max((one["start_s"] + one["length_s"] for one in seconds), default=0.0)
+        answer = {"trial": trial_id, "length_s": length_s, "seconds": seconds}
+        return Response(TimelineSerializer(answer).data)
 
 
 def _run(request: Request, run_id: UUID) -> dict[str, Any]:

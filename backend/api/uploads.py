@@ -22,9 +22,11 @@ from backend.api.auth import actor_of
 from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
 from backend.formats import TOOLS
-from backend.ingest.envelope import EnvelopeError
+from backend.ingest.dry_run import DryTrial, dry_run
+from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.models import State, Upload
 from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
+from backend.ingest.sandbox import ParserFailed
 
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
 
@@ -107,6 +109,81 @@ class UploadList(APIView):
             ) from None
         code = status.HTTP_202_ACCEPTED if receipt.is_new else status.HTTP_200_OK
         return Response(UploadSerializer(receipt.upload).data, status=code)
+
+
+class DryTrialSerializer(serializers.Serializer[Any]):
+    """A trial as it would be recorded. Null is unknown."""
+
+    server = serializers.CharField()
+    workload = serializers.CharField()
+    tool = serializers.CharField(source="point.tool")
+    tool_version = serializers.CharField(source="point.tool_version", allow_null=True)
+    connections = serializers.IntegerField(source="point.connections", allow_null=True)
+    rate_rps = serializers.FloatField(source="point.rate_rps", allow_null=True)
+    throughput = serializers.FloatField(source="figures.throughput", allow_null=True)
+    p50_us = serializers.FloatField(source="figures.p50", allow_null=True)
+    p99_us = serializers.FloatField(source="figures.p99", allow_null=True)
+    origin = serializers.CharField(source="figures.origin", allow_null=True)
+    error_rate = serializers.FloatField(source="figures.error_rate", allow_null=True)
+    requests = serializers.IntegerField(source="figures.requests", allow_null=True)
+    incomplete = serializers.BooleanField()
+    checks = serializers.SerializerMethodField()
+
+    def get_checks(self, trial: DryTrial) -> list[dict[str, str]]:
+        return [{"id": one.id, "detail": one.detail} for one in trial.findings]
+
+
+class DryRefusalSerializer(serializers.Serializer[Any]):
+    """Why a result is not read."""
+
+    sentence = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True)
+    found = serializers.CharField(allow_null=True)
+    expected = serializers.CharField(allow_null=True)
+
+
+class DryFileSerializer(serializers.Serializer[Any]):
+    """What one file holds."""
+
+    name = serializers.CharField()
+    trials = DryTrialSerializer(many=True)
+    refusals = DryRefusalSerializer(many=True)
+
+
+class DryRunSerializer(serializers.Serializer[Any]):
+    """What an upload would be read as."""
+
+    files = DryFileSerializer(many=True)
+
+
+class UploadPreview(APIView):
+    """Read files without keeping them."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        operation_id="upload_preview",
+        request={"multipart/form-data": UploadForm},
+        responses={200: DryRunSerializer, **documented(400, 401, 403, 404, 413, 415, 429, 503)},
+    )
+    def post(self, request: Request) -> Response:
+        """What these files would be read as. Nothing is stored; plans are not looked at."""
+        _refuse_oversize(request)
+        sender = _sender(request)
+        if wait := throttle.seconds_until_preview(str(sender.token_id or sender.user_id)):
+            raise TooMany(f"More than {settings.PREVIEWS_PER_MINUTE} within a minute.", wait)
+        raw = _envelope(request)
+        workspace = Workspace.objects.get(pk=sender.workspace_id)
+        try:
+            envelope = Envelope() if raw is None else read_envelope(raw)
+            files = dry_run(workspace, _files(request), envelope, tool=_tool(request))
+        except EnvelopeError as error:
+            raise Problem(400, "Bad envelope", str(error), hint="Mend it and try again.") from None
+        except UploadTooLarge as error:
+            raise Problem(413, "Too large", str(error), hint="Send it to be saved.") from None
+        except ParserFailed as busy:
+            raise Problem(503, "Busy", str(busy), hint="Try again in a minute.") from None
+        return Response(DryRunSerializer({"files": files}).data)
 
 
 class UploadDetail(APIView):

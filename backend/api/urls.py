@@ -2,16 +2,26 @@
 
 from django.urls import path
 
-from backend.api import artefacts, compare, docs, result_sets, runs, uploads
+from backend.api import artefacts, catalogue, compare, docs, facets, result_sets, runs, uploads
 
 urlpatterns = [
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
+    path("uploads/preview", uploads.UploadPreview.as_view(), name="upload-preview"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
     path("compare", compare.Compare.as_view(), name="compare"),
     path("compare.csv", compare.CompareCsv.as_view(), name="compare-csv"),
+    path("facets", facets.Facets.as_view(), name="facets"),
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
+    path(
+        "trials/<uuid:trial_id>/timeline",
+        runs.TrialTimelineDetail.as_view(),
+        name="trial-timeline",
+    ),
+    path("servers", catalogue.ServerList.as_view(), name="server-list"),
+    path("hosts", catalogue.HostList.as_view(), name="host-list"),
+    path("workloads", catalogue.WorkloadList.as_view(), name="workload-list"),
     path("artefacts/<uuid:artefact_id>/raw", artefacts.ArtefactRaw.as_view(), name="artefact"),
     path("result-sets", result_sets.ResultSetList.as_view(), name="result-set-list"),
     path("result-sets/<uuid:link>", result_sets.ResultSetDetail.as_view(), name="result-set"),

@@ -64,6 +64,9 @@ MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quar
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
 )
+PREVIEWS_PER_MINUTE = env.whole(
+    "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
+)
 FAILED_SIGN_INS_PER_HOUR = env.whole(
     "FAILED_SIGN_INS_PER_HOUR",
     "wrong passwords, links, tokens an hour of one address",
@@ -207,6 +210,23 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    # Other resources have a kind and a state, too.
+    "ENUM_NAME_OVERRIDES": {
+        "ResultSetKind": "backend.sharing.models.Kind",
+        "ResultSetState": "backend.sharing.models.State",
+    },
+}
+
+# Answers of comparisons, kept until what they show changes (backend/analysis/answers.py)
+
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "answers": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "loadsheet",
+        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+    },
 }
 
 # Celery: a message is a hint, the row is the record

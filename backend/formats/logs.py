@@ -73,9 +73,20 @@ def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
             yield decoder.decode(first).encode()
             first = stream.read(size)
         return
-    yield first.removeprefix(BOM)
+    yield _to_line_end(first.removeprefix(BOM), stream)
     while piece := stream.read(size):
-        yield piece
+        yield _to_line_end(piece, stream)
+
+
+def _to_line_end(piece: bytes, stream: BinaryIO) -> bytes:
+    """A piece with the rest of its last line: so none is left to be copied before the next."""
+    return piece if piece.endswith(b"\n") else piece + stream.readline(LONGEST_LINE_BYTES)
+
+
+def without_blank_end(rows: bytes) -> bytes:
+    """Rows without blank lines behind the last one; the same bytes, uncopied, in most cases."""
+    last = rows.rfind(b"\n", 0, -1) + 1
+    return rows if rows[last:].strip(b"\r\n") else rows.rstrip(b"\r\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +110,15 @@ class Table:
         return self.header.split(self.separator)
 
     def frames(self, source: Source) -> Iterator[pl.DataFrame]:
-        """The wanted columns of the rows behind the header, a chunk at a time.
+        """The wanted columns of the rows behind the header, a chunk at a time, read ahead.
 
         Lines before the header (a prompt, a command) are passed over. A last row that is cut off
         is left out when it has too few cells. Raises FormatError for a row that does not fit,
         with its line, what was found and what was expected.
         """
+        yield from ahead(self._frames(source))
+
+    def _frames(self, source: Source) -> Iterator[pl.DataFrame]:
         for number, rows in self._rows(source):
             if rows:
                 yield self.read_rows(number, rows)
@@ -115,7 +129,7 @@ class Table:
             at, rows = (number, chunk) if begun else self._behind_header(number, chunk)
             begun = begun or at > number
             if begun and (chunk.endswith(b"\n") or self._is_believed(rows)):
-                yield at, rows.rstrip(b"\r\n")
+                yield at, without_blank_end(rows)
 
     def _is_believed(self, row: bytes) -> bool:
         """Whether the last row, which has no line feed, is taken for a whole one."""
@@ -125,10 +139,12 @@ class Table:
 
     def _behind_header(self, number: int, chunk: bytes) -> tuple[int, bytes]:
         """The rows behind the header line, with the first one's number; none without a header."""
-        lines = chunk.split(b"\n")
-        for position, line in enumerate(lines):
-            if line.decode(errors="replace").strip() == self.header:
-                return number + position + 1, b"\n".join(lines[position + 1 :])
+        begin, passed = 0, 1
+        while begin < len(chunk):
+            end = chunk.find(b"\n", begin) + 1 or len(chunk)
+            if chunk[begin:end].decode(errors="replace").strip() == self.header:
+                return number + passed, chunk[end:]
+            begin, passed = end, passed + 1
         return number, chunk
 
     def _cells(self, rows: bytes) -> int:

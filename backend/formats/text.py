@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import SEEK_END
 from itertools import pairwise
 from typing import Any
 
@@ -92,18 +93,23 @@ class Source:
     artefact: RawArtefact
 
     @cached_property
-    def _start(self) -> bytes:
+    def _looked_at(self) -> tuple[bool, bytes]:
+        """Whether this is a log, and the bytes that are looked at as text."""
         with self.artefact.open() as stream:
-            return read_up_to(stream, REPORT_BYTES + 1)
+            if _is_long(stream):
+                return True, read_up_to(stream, HEAD_BYTES)
+            start = read_up_to(stream, REPORT_BYTES + 1)
+        is_log = len(start) > REPORT_BYTES
+        return is_log, start[:HEAD_BYTES] if is_log else start
 
     @property
     def is_log(self) -> bool:
         """Whether this is too long for a report."""
-        return len(self._start) > REPORT_BYTES
+        return self._looked_at[0]
 
-    @cached_property
+    @property
     def data(self) -> bytes:
-        return self._start[:HEAD_BYTES] if self.is_log else self._start
+        return self._looked_at[1]
 
     @cached_property
     def text(self) -> str:
@@ -129,6 +135,15 @@ class Source:
     @property
     def is_binary(self) -> bool:
         return b"\0" in self.data[:4096] and not self.data.startswith(UTF16_MARKS)
+
+
+def _is_long(stream: Any) -> bool:
+    """Whether a stream is longer than a report, as far as that can be told without reading it."""
+    if not stream.seekable():
+        return False
+    size: int = stream.seek(0, SEEK_END)
+    stream.seek(0)
+    return size > REPORT_BYTES
 
 
 def read_up_to(stream: Any, count: int) -> bytes:

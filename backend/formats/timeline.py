@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.formats.model import TimeSlice
 from backend.stats import Histogram
-from backend.stats.histogram import bucket_of, highest_us
+from backend.stats.histogram import whole
 
 # A day: what lasts longer, or has a clock that jumped, is kept without a time series.
 MOST_SECONDS = 86_400
 # Keys kept before they are counted together; 8 bytes each.
 MOST_KEYS = 1 << 20
-# Bits of a key that hold the latency's bucket or a mark; the bits above hold the second.
+# A chunk with so many keys a second gives a part of each second, which takes a tenth of their room.
+KEYS_OF_PART = 50
+# Bits of a key that hold a mark or the latency's bucket behind the marks; the bits above hold the
+# second.
 BUCKET_BITS = 20
-FAILED, NO_LATENCY, UNANSWERED = ((1 << BUCKET_BITS) - mark for mark in (1, 2, 3))
+FAILED, NO_LATENCY, UNANSWERED, BUCKETS = range(4)
 
 Integers = NDArray[np.int64]
 
@@ -39,6 +43,11 @@ class Gathering:
         self.first_start_s: float | None = None
         self.last_end_s: float | None = None
         self._origin_s: float | None = None
+        # The first and the last second in which a request ended.
+        self._span: tuple[int, int] | None = None
+        # What was counted in each second: a part of each chunk that has many requests of it …
+        self._parts: dict[int, list[_Part]] = {}
+        # … and the keys of chunks that have few, as those in no order of time.
         self._keys: list[Integers] = []
         self._counts: list[Integers] = []
         self._kept = 0
@@ -61,28 +70,37 @@ class Gathering:
         """
         if not len(latency_us):
             return
-        values = np.rint(latency_us).astype(np.int64)
-        answered = np.ones(len(values), dtype=bool) if responded is None else responded
-        counted = answered if timed is None else timed
-        self._add_latencies(values[counted])
-        self.completed += int(answered.sum())
-        self.failed += 0 if failed is None else int(failed.sum())
-        if start_s is not None:
-            seconds = self._seconds(start_s, values)
-            self._keep((seconds << BUCKET_BITS) | np.where(counted, bucket_of(values), NO_LATENCY))
-            self._keep_marks(seconds, counted & ~answered, UNANSWERED)
-            if failed is not None:
-                self._keep_marks(seconds, failed, FAILED)
+        values = whole(latency_us)
+        counted = responded if timed is None else timed
+        marks = self._add_latencies(values, counted)
+        self.completed += len(values) if responded is None else int(np.count_nonzero(responded))
+        self.failed += 0 if failed is None else int(np.count_nonzero(failed))
+        if start_s is None:
+            return
+        seconds = self._seconds(start_s, values)
+        keys = [seconds << BUCKET_BITS | marks]
+        if responded is not None and timed is not None:
+            keys.append(seconds[timed & ~responded] << BUCKET_BITS | UNANSWERED)
+        if failed is not None:
+            keys.append(seconds[failed] << BUCKET_BITS | FAILED)
+        self._keep(np.concatenate(keys), int(seconds.min()), int(seconds.max()))
 
     @property
     def mean_us(self) -> float | None:
         """The exact mean; None without a latency."""
         return self.total_us / self.histogram.count if self.histogram.count else None
 
-    def _add_latencies(self, values: Integers) -> None:
-        if not len(values):
-            return
-        self.histogram.record(values)
+    def _add_latencies(self, values: Integers, counted: NDArray[np.bool_] | None) -> Integers:
+        """Add the latencies that are counted (all, without it); a mark or bucket of each value."""
+        if counted is None or counted.all():
+            self._add_extremes(values)
+            return self.histogram.record(values) + BUCKETS
+        marks = np.full(len(values), NO_LATENCY, dtype=np.int64)
+        if counted.any():
+            marks[counted] = self._add_latencies(values[counted], None)
+        return marks
+
+    def _add_extremes(self, values: Integers) -> None:
         low, high = int(values.min()), int(values.max())
         self.total_us += int(values.sum())
         self.min_us = low if self.min_us is None else min(low, self.min_us)
@@ -90,58 +108,110 @@ class Gathering:
 
     def _seconds(self, start_s: NDArray[Any], values: Integers) -> Integers:
         """The second in which each request ended, counted from the first chunk's first start."""
-        first, end_s = float(start_s.min()), start_s + values / 1e6
-        last = float(end_s.max())
+        end_s = values / 1e6
+        end_s += start_s
+        first, last = float(start_s.min()), float(end_s.max())
         self.first_start_s = min(first, first if self.first_start_s is None else self.first_start_s)
         self.last_end_s = max(last, last if self.last_end_s is None else self.last_end_s)
         if self._origin_s is None:
             self._origin_s = first
-        seconds: Integers = np.floor(end_s - self._origin_s).astype(np.int64)
+        end_s -= self._origin_s
+        seconds: Integers = np.floor(end_s, out=end_s).astype(np.int64)
         return seconds
 
-    def _keep_marks(self, seconds: Integers, which: NDArray[np.bool_], mark: int) -> None:
-        if which.any():
-            self._keep((seconds[which] << BUCKET_BITS) | mark)
-
-    def _keep(self, keys: Integers) -> None:
-        unique, counts = np.unique(keys, return_counts=True)
-        self._keys.append(unique)
+    def _keep(self, keys: Integers, first: int, last: int) -> None:
+        """Count the keys of a chunk, whose requests ended between these seconds."""
+        low, high = self._span or (first, last)
+        self._span = min(first, low), max(last, high)
+        if self._is_too_long:
+            self._keys, self._counts, self._kept, self._parts = [], [], 0, {}
+            return
+        keys.sort()
+        begins = _begins(keys)
+        keys, counts = keys[begins], np.diff(begins, append=len(keys))
+        if len(keys) >= KEYS_OF_PART * (last - first + 1):
+            self._add_parts(keys, counts)
+            return
+        self._keys.append(keys)
         self._counts.append(counts)
-        self._kept += len(unique)
+        self._kept += len(keys)
         if self._kept > MOST_KEYS:
             self._compact()
 
+    @property
+    def _is_too_long(self) -> bool:
+        return self._span is not None and self._span[1] - self._span[0] >= MOST_SECONDS
+
+    def _add_parts(self, keys: Integers, counts: Integers) -> None:
+        for second, part in _parts(keys, counts):
+            self._parts.setdefault(second, []).append(part)
+
     def _compact(self) -> None:
-        keys, inverse = np.unique(np.concatenate(self._keys), return_inverse=True)
-        counts = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(counts, inverse, np.concatenate(self._counts))
-        self._keys, self._counts, self._kept = [keys], [counts], 0
+        keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
+        # Stable, since that is the fastest for the sorted runs that these are.
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        begins = _begins(keys)
+        self._keys, self._counts = [keys[begins]], [np.add.reduceat(counts[order], begins)]
+        self._kept = 0
 
     def timeline(self) -> tuple[TimeSlice, ...]:
         """A slice for each second from the first request to the last, empty ones included."""
-        if not self._keys or self.first_start_s is None or self._origin_s is None:
+        if self._span is None or self._is_too_long:
             return ()
-        self._compact()
-        keys, counts = self._keys[0], self._counts[0]
-        seconds = keys >> BUCKET_BITS
-        first, last = int(seconds[0]), int(seconds[-1])
-        if last - first >= MOST_SECONDS:
-            return ()
-        edges = np.searchsorted(seconds, np.arange(first, last + 2))
-        buckets = keys & ((1 << BUCKET_BITS) - 1)
+        if self._keys:
+            self._compact()
+            self._add_parts(self._keys.pop(), self._counts.pop())
+        first, last = self._span
         return tuple(
-            _slice(second, buckets[begin:end], counts[begin:end])
-            for second, (begin, end) in enumerate(pairwise(edges))
+            _slice(start, self._parts.get(second, ()))
+            for start, second in enumerate(range(first, last + 1))
         )
 
 
-def _slice(second: int, buckets: Integers, counts: Integers) -> TimeSlice:
-    timed = buckets < UNANSWERED
-    histogram = Histogram.from_counts(highest_us(buckets[timed]), counts[timed])
+class _Part(NamedTuple):
+    """What was counted in a second."""
+
+    completed: int
+    failed: int
+    histogram: bytes | None
+
+
+def _begins(keys: Integers) -> Integers:
+    """Where each key first stands, among sorted ones."""
+    is_first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)
+
+
+def _parts(keys: Integers, counts: Integers) -> Iterator[tuple[int, _Part]]:
+    """The seconds of keys in order, and what was counted in each."""
+    seconds, marks = keys >> BUCKET_BITS, keys & ((1 << BUCKET_BITS) - 1)
+    begins = _begins(seconds)
+    edges = pairwise([*begins.tolist(), len(keys)])
+    for second, (begin, end) in zip(seconds[begins].tolist(), edges, strict=True):
+        yield second, _part(marks[begin:end], counts[begin:end])
+
+
+def _part(marks: Integers, counts: Integers) -> _Part:
+    buckets = int(np.searchsorted(marks, BUCKETS))
+    of_mark = dict(zip(marks[:buckets].tolist(), counts[:buckets].tolist(), strict=True))
+    histogram = Histogram.from_buckets(marks[buckets:] - BUCKETS, counts[buckets:])
+    return _Part(
+        completed=histogram.count - of_mark.get(UNANSWERED, 0),
+        failed=of_mark.get(FAILED, 0),
+        histogram=histogram.encode() or None,
+    )
+
+
+def _slice(start: int, parts: Sequence[_Part]) -> TimeSlice:
+    histograms = [part.histogram for part in parts if part.histogram]
+    if len(histograms) > 1:
+        histograms = [Histogram.merge_all(map(Histogram.decode, histograms)).encode()]
     return TimeSlice(
-        start_s=float(second),
+        start_s=float(start),
         length_s=1.0,
-        completed=int(counts[timed].sum() - counts[buckets == UNANSWERED].sum()),
-        failed=int(counts[buckets == FAILED].sum()),
-        histogram=histogram.encode() if histogram.count else None,
+        completed=sum(part.completed for part in parts),
+        failed=sum(part.failed for part in parts),
+        histogram=histograms[0] if histograms else None,
     )

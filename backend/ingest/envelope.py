@@ -57,6 +57,9 @@ class Envelope:
     hosts: Mapping[str, Any] = field(default_factory=dict)
     same_host: bool | None = None
     trials: tuple[TrialEntry, ...] = ()
+    # Of every result in the files, where no trials are listed.
+    server: Mapping[str, Any] = field(default_factory=dict)
+    workload: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def started_at(self) -> datetime | None:
@@ -79,12 +82,17 @@ def read_envelope(value: object) -> Envelope:
     hosts = _mapping(body.get("hosts") or {}, "hosts")
     for role, host in hosts.items():
         _check_host(role, host)
+    server = _mapping(body.get("server") or {}, "server")
+    workload = _mapping(body.get("workload") or {}, "workload")
+    _check_trial_parts("the envelope", server, workload, {})
     envelope = Envelope(
         upload_id=_uuid(body.get("id")),
         run=run,
         hosts=hosts,
         same_host=_optional(body, "same_host", bool, "the envelope"),
         trials=_trials(body.get("trials") or []),
+        server=server,
+        workload=workload,
     )
     # Reading the two dates now makes a bad one an error of the request, not of the worker.
     _ = envelope.started_at, envelope.finished_at

@@ -29,6 +29,8 @@ from backend.formats import (
     TimeSlice,
     parse,
 )
+from backend.formats.provenance import MAX_BYTES, NotTraced, trace
+from backend.formats.text import read_up_to
 from backend.ingest.decompress import DecompressionRefused, unpacked
 from backend.stats import Histogram
 
@@ -82,11 +84,11 @@ def _limit(limits: Limits) -> None:
 def _answer(request: dict[str, Any], limits: Limits) -> bytes:
     answer: dict[str, Any]
     try:
-        answer = _read(request, limits)
+        answer = (_trace if request.get("trace") else _read)(request, limits)
     except MemoryError:
         answer = {"fatal": "out_of_memory"}
-    except (FormatError, DecompressionRefused) as refused:
-        answer = {"refused": str(refused)}
+    except (FormatError, DecompressionRefused, NotTraced) as refused:
+        answer = as_refusal(refused)
     except OSError as away:  # a fault of the storage, not of what is in the file
         answer = {"away": away.strerror or str(away)}
     except Exception:  # a fault of ours: the parent logs it and fails this upload alone
@@ -106,6 +108,34 @@ def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     return {"version": PARSER_VERSION, "entries": [as_entry(entry) for entry in entries]}
 
 
+def _trace(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """Which numbers of the artefacts the figures of one of their trials stand on."""
+    pieces = []
+    for item in request["artefacts"]:
+        artefact = artefact_of(
+            item["name"], Path(item["path"]), limit_bytes=limits.decompressed_bytes
+        )
+        with artefact.open() as stream:
+            pieces.append((artefact.name, read_up_to(stream, MAX_BYTES + 1)))
+    found = trace(pieces, entry=request["trace"]["entry"], tool=request["tool"] or None)
+    figures = {name: value for name, value in found.figures.items() if name != "histogram"}
+    marks = [(one.artefact, one.start, one.end, one.line, one.figures) for one in found.marks]
+    return {"texts": found.texts, "figures": figures, "marks": marks}
+
+
+def as_refusal(refused: Exception) -> dict[str, Any]:
+    """A refusal as one sentence, and apart: what was found in which line, what was expected."""
+    answer: dict[str, Any] = {"refused": str(refused)}
+    if isinstance(refused, FormatError):
+        answer["refusal"] = {
+            "reason": refused.reason,
+            "line": refused.line,
+            "found": None if refused.found is None else refused.found[:300],
+            "expected": refused.expected,
+        }
+    return answer
+
+
 def artefact_of(name: str, path: Path, *, limit_bytes: int) -> RawArtefact:
     """A file on disk as an artefact, unpacked as it is read."""
     return RawArtefact(name, lambda: unpacked(lambda: path.open("rb"), limit_bytes=limit_bytes))
@@ -114,7 +144,7 @@ def artefact_of(name: str, path: Path, *, limit_bytes: int) -> RawArtefact:
 def as_entry(entry: ParsedTrial | FormatError) -> dict[str, Any]:
     """One trial (or refusal) as JSON: the contract's shape, and the histogram to store."""
     if isinstance(entry, FormatError):
-        return {"refused": str(entry)}
+        return as_refusal(entry)
     histogram = entry.histogram if entry.histogram is not None and entry.histogram.count else None
     return {
         "contract": entry.as_contract(),

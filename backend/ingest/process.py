@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -148,7 +148,7 @@ def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None)
     ask = partial(_ask, meanwhile=meanwhile)
     if envelope.trials:
         return _read_plan(envelope, artefacts, ask)
-    return _read_plain(upload, artefacts, ask)
+    return _read_plain(envelope, artefacts, ask, tool=upload.tool_hint)
 
 
 def envelope_of(upload: Upload) -> Envelope:
@@ -257,14 +257,16 @@ def _read_fields(parsed: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_plain(upload: Upload, artefacts: Sequence[Artefact], ask: Ask) -> Reading:
+def _read_plain(
+    envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask, *, tool: str
+) -> Reading:
     """An upload without a plan: each file alone, each result in it a trial."""
     records: list[TrialRecord] = []
     groups: list[list[Artefact]] = []
     refusals: list[str] = []
     version = ""
     for artefact in artefacts:
-        answer = ask([artefact], tool=upload.tool_hint)
+        answer = ask([artefact], tool=tool)
         version = answer.get("version", version)
         if "refused" in answer:
             refusals.append(f"{artefact.name}: {answer['refused']}")
@@ -272,26 +274,32 @@ def _read_plain(upload: Upload, artefacts: Sequence[Artefact], ask: Ask) -> Read
             if "refused" in entry:
                 refusals.append(f"{artefact.name}: {entry['refused']}")
                 continue
-            records.append(_plain_record(len(records), entry))
+            records.append(plain_record(len(records), entry, envelope))
             groups.append([artefact])
     if not records:
         raise NothingRead(refusals[0] if refusals else "This upload has no files.")
     return Reading(records, groups, refusals, version)
 
 
-def _plain_record(ordinal: int, entry: dict[str, Any]) -> TrialRecord:
+def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> TrialRecord:
+    """A result of a file without a plan: what its output says, and what the sender said of it."""
     contract = entry["contract"]
     url = urlsplit(contract.get("url") or "")
     target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
     return TrialRecord(
         ordinal=ordinal,
-        server={"name": target[:200]},
+        server={"name": target[:200], **_said(envelope.server)},
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
             "keepalive": contract.get("keepalive"),
             "tls": {"http": False, "https": True}.get(url.scheme),
+            **_said(envelope.workload),
         },
         load={},
         **_read_fields(entry),
     )
+
+
+def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -9,9 +9,11 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,15 +55,34 @@ class Sandbox:
         *,
         tool: str,
         meanwhile: Callable[[], None] = lambda: None,
+        limits: Limits | None = None,
     ) -> dict[str, Any]:
         """What the child read: {"version", "entries"} or {"refused"}.
 
         `meanwhile` is called every MEANWHILE_S seconds until the child answers. Raises
         ParserFailed, and StorageAway when the child could not read a file.
         """
-        limits = current_limits()
+        return self._request(artefacts, {"tool": tool}, limits or current_limits(), meanwhile)
+
+    def trace(
+        self, artefacts: Sequence[LocalArtefact], *, tool: str, entry: int, limits: Limits
+    ) -> dict[str, Any]:
+        """Where the figures of one trial come from: {"texts", "figures", "marks"} or {"refused"}.
+
+        The marks are those of `formats.provenance`, as lists. Raises as `read` does.
+        """
+        asked = {"tool": tool, "trace": {"entry": entry}}
+        return self._request(artefacts, asked, limits, lambda: None)
+
+    def _request(
+        self,
+        artefacts: Sequence[LocalArtefact],
+        asked: dict[str, Any],
+        limits: Limits,
+        meanwhile: Callable[[], None],
+    ) -> dict[str, Any]:
         request = {
-            "tool": tool,
+            **asked,
             "limits": asdict(limits),
             "artefacts": [{"name": item.name, "path": str(item.path)} for item in artefacts],
         }
@@ -194,6 +215,47 @@ def _death_reason(code: int) -> str:
 
 _sandbox: Sandbox | None = None
 _owner = 0
+# The worker reads one upload at a time; the threads of the web server take turns.
+_turns = threading.Lock()
+TURN_S = 10.0
+QUICK_CPU_S = 8
+QUICK_UNPACKED_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class QuickSandbox:
+    """The sandbox in turn, with the limits of a page."""
+
+    child: Sandbox
+    limits: Limits
+
+    def read(self, artefacts: Sequence[LocalArtefact], *, tool: str = "") -> dict[str, Any]:
+        """As `Sandbox.read`."""
+        return self.child.read(artefacts, tool=tool, limits=self.limits)
+
+    def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
+        """As `Sandbox.trace`."""
+        return self.child.trace(artefacts, tool="", entry=entry, limits=self.limits)
+
+
+@contextmanager
+def quick_sandbox() -> Iterator[QuickSandbox]:
+    """The sandbox for a page that waits: one at a time, with little time and space.
+
+    Raises ParserFailed when others keep it busy.
+    """
+    if not _turns.acquire(timeout=TURN_S):
+        raise ParserFailed("The parser is busy with other pages; try again in a minute.")
+    try:
+        usual = current_limits()
+        limits = replace(
+            usual,
+            cpu_s=min(QUICK_CPU_S, usual.cpu_s),
+            decompressed_bytes=min(QUICK_UNPACKED_BYTES, usual.decompressed_bytes),
+        )
+        yield QuickSandbox(sandbox(), limits)
+    finally:
+        _turns.release()
 
 
 def sandbox() -> Sandbox:

@@ -17,7 +17,8 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from backend.runs.models import Cell, Run
+from backend.runs.models import Cell, Run, Trial
+from backend.runs.search import RunSearch
 
 
 class BadCursor(ValueError):
@@ -36,6 +37,9 @@ class RunRow:
     labels: dict[str, Any]
     trials: int
     servers: tuple[str, ...]
+    workloads: tuple[str, ...]
+    tools: tuple[str, ...]
+    server_host: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +50,25 @@ class RunPage:
     next: str | None
 
 
-def run_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> RunPage:
-    """The runs of these workspaces that come after the cursor; raises BadCursor."""
-    rows = Run.objects.filter(workspace__in=list(workspace_ids)).select_related("workspace")
-    rows = _after(rows, after).order_by("-recorded_at", "-pk")
-    found = list(rows.annotate(trial_count=Count("trials"))[: limit + 1])
+EVERY_RUN = RunSearch()
+
+
+def run_page(
+    workspace_ids: Iterable[UUID],
+    *,
+    after: str = "",
+    limit: int = 50,
+    search: RunSearch = EVERY_RUN,
+) -> RunPage:
+    """The runs of these workspaces that `search` selects, after the cursor; raises BadCursor."""
+    rows = search.applied(Run.objects.filter(workspace__in=list(workspace_ids)))
+    rows = _after(rows.select_related("workspace", "server_host"), after)
+    rows = rows.order_by("-recorded_at", "-pk").defer("plan", "facts")
+    found = list(rows[: limit + 1])
     page = found[:limit]
-    servers = _servers_of(page)
+    measured, trials = _measured_in(page), _trials_in(page)
     return RunPage(
-        runs=tuple(_row(run, servers[run.pk]) for run in page),
+        runs=tuple(_row(run, measured[run.pk], trials.get(run.pk, 0)) for run in page),
         next=_cursor(page[-1]) if len(found) > limit else None,
     )
 
@@ -84,15 +98,34 @@ def _read(cursor: str) -> tuple[datetime, UUID]:
         raise BadCursor(cursor) from error
 
 
-def _servers_of(runs: Sequence[Run]) -> dict[UUID, list[str]]:
-    names: dict[UUID, list[str]] = defaultdict(list)
-    pairs = Cell.objects.filter(run__in=runs).values_list("run_id", "server__name")
-    for run_id, name in pairs.distinct().order_by("server__name"):
-        names[run_id].append(name)
-    return names
+def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> int:
+    """How many runs of these workspaces `search` selects."""
+    return search.applied(Run.objects.filter(workspace__in=list(workspace_ids))).count()
 
 
-def _row(run: Run, servers: list[str]) -> RunRow:
+Measured = tuple[set[str], set[str], set[str]]
+_NAMES = ("series__server__name", "series__workload__name", "series__tool")
+
+
+def _measured_in(runs: Sequence[Run]) -> dict[UUID, Measured]:
+    """By run: the names of its servers, workloads and tools."""
+    found: dict[UUID, Measured] = defaultdict(lambda: (set(), set(), set()))
+    cells = Cell.objects.filter(run__in=runs)
+    rows = cells.values_list("run_id", *_NAMES).distinct()
+    for run_id, *names in rows:
+        for known, name in zip(found[run_id], names, strict=True):
+            known.add(name)
+    return found
+
+
+def _trials_in(runs: Sequence[Run]) -> dict[UUID, int]:
+    # Of these runs alone: counted in the statement that pages, it would count every run's.
+    trials = Trial.objects.filter(run__in=runs).order_by()
+    return dict(trials.values_list("run_id").annotate(count=Count("pk")))
+
+
+def _row(run: Run, measured: Measured, trials: int) -> RunRow:
+    servers, workloads, tools = (tuple(sorted(names)) for names in measured)
     return RunRow(
         id=run.pk,
         workspace=run.workspace.slug,
@@ -100,6 +133,9 @@ def _row(run: Run, servers: list[str]) -> RunRow:
         recorded_at=run.recorded_at,
         interrupted=run.interrupted,
         labels=run.labels,
-        trials=getattr(run, "trial_count"),  # noqa: B009  an annotation no stub knows
-        servers=tuple(servers),
+        trials=trials,
+        servers=servers,
+        workloads=workloads,
+        tools=tools,
+        server_host=None if run.server_host is None else str(run.server_host),
     )

@@ -6,6 +6,7 @@ Unknown is null.
 
 from __future__ import annotations
 
+import base64
 import json
 import uuid
 import zlib
@@ -16,6 +17,7 @@ from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.stats import Histogram
 
 
 class Identified(models.Model):
@@ -117,36 +119,63 @@ class Run(models.Model):
         return str(self.id)
 
 
+class Series(models.Model):
+    """What stays the same over the load points: server, hosts, workload, load tool and loop."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # SHA-256 over all of the below.
+    key = models.BinaryField(max_length=32, editable=False)
+    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="series")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="series")
+    server_host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    client_host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    tool = models.CharField(max_length=40)
+    tool_version = models.CharField(max_length=80, null=True)  # noqa: DJ001
+    loop = models.CharField(max_length=10)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "key"], name="series_key")]
+
+    def __str__(self) -> str:
+        return f"{self.server}, {self.workload}"
+
+
 class Cell(models.Model):
     """One series at one load point within one run: its trials merged."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="cells", db_index=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    # SHA-256 over server, hosts, workload, tool and loop: one indexed key for a series.
-    series_key = models.BinaryField(max_length=32)
-    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="cells")
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="cells")
-    tool = models.CharField(max_length=40)
-    tool_version = models.CharField(max_length=80, null=True)  # noqa: DJ001
-    loop = models.CharField(max_length=10)
+    series = models.ForeignKey(
+        Series, on_delete=models.PROTECT, related_name="cells", db_index=False
+    )
     connections = models.PositiveIntegerField(null=True)
     rate_rps = models.FloatField(null=True)
+    # Trials that count: no warm-ups.
+    trial_count = models.PositiveIntegerField(default=0)
     # Compressed HdrHistogram of all counted trials, when every one of them has its own.
     histogram = models.BinaryField(null=True)
     # {"50": …, "99.9": …} in µs of that histogram, kept because decoding one takes milliseconds
     # and a comparison shows hundreds of cells. Empty when there is no histogram.
     percentiles_us = models.JSONField(default=dict)
+    # {"count": n, "points": [[percent, µs], …]} of that histogram, to draw (stats/curve.py).
+    curve = models.JSONField(null=True)
     checks = models.JSONField(default=list)
 
     class Meta:
         indexes = [
-            models.Index(fields=["workspace", "series_key"], name="cell_by_series"),
-            models.Index(fields=["run"], name="cell_by_run"),
+            # All that counting by series and load needs, so that no row is read for it.
+            models.Index(
+                fields=["run", "series", "connections", "rate_rps"],
+                include=["trial_count"],
+                name="cell_by_run",
+            ),
+            models.Index(fields=["series", "run"], name="cell_by_series"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.server} at {self.connections or self.rate_rps}"
+        return f"{self.series.server} at {self.connections or self.rate_rps}"
 
 
 class Trial(models.Model):
@@ -224,3 +253,54 @@ class TrialTimeline(models.Model):
     def slices(self) -> list[dict[str, Any]]:
         unpacked: list[dict[str, Any]] = json.loads(zlib.decompress(self.packed))
         return unpacked
+
+    @property
+    def seconds(self) -> list[dict[str, Any]]:
+        """The slices as they are drawn and answered: counts, and latency in µs; None is unknown."""
+        return [_second(part) for part in self.slices]
+
+
+def _second(part: Mapping[str, Any]) -> dict[str, Any]:
+    encoded = part.get("histogram")
+    histogram = Histogram.decode(base64.b64decode(encoded)) if encoded else None
+    printed = part.get("percentiles") or {}
+    return {
+        "start_s": part["start_s"],
+        "length_s": part["length_s"],
+        "completed": part["completed"],
+        "failed": part["failed"],
+        # The tool's own rate, where it gives no count.
+        "reported_rps": part.get("reported_rps"),
+        "p50_us": histogram.percentile(50) if histogram else printed.get("50"),
+        "p99_us": histogram.percentile(99) if histogram else printed.get("99"),
+        "max_us": histogram.max_us if histogram else printed.get("100"),
+    }
+
+
+class Dismissal(models.Model):
+    """A member's word that a check's finding in a run is known and no caveat, and why.
+
+    It is shown wherever the finding is. Taken back it stays, as what was said once.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="dismissals")
+    check_id = models.CharField(max_length=60)
+    reason = models.CharField(max_length=500)
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    dismissed_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["dismissed_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "check_id"],
+                condition=models.Q(undone_at=None),
+                name="one_dismissal_of_a_check",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.check_id} of {self.run_id}"

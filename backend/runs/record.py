@@ -18,9 +18,10 @@ from backend.accounts.models import User, Workspace
 from backend.runs.checks import TrialFacts, check_cell, check_trial
 from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.identity import identity_of
-from backend.runs.models import Cell, Host, Run, Server, Trial, TrialTimeline, Workload
-from backend.runs.things import host_of, server_of, workload_of
+from backend.runs.models import Cell, Run, Series, Server, Trial, TrialTimeline, Workload
+from backend.runs.things import SeriesIdentity, host_of, series_of, server_of, workload_of
 from backend.stats import Histogram
+from backend.stats.curve import percentile_curve
 
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
@@ -105,6 +106,7 @@ def rerecord_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]
 def _write(writer: _Writer, records: Sequence[TrialRecord]) -> list[Trial]:
     trials = [writer.trial(record) for record in records]
     writer.finish()
+    writer.run.workspace.changed()
     return trials
 
 
@@ -146,6 +148,7 @@ class _Writer:
         self.timelines: list[TrialTimeline] = []
         self.servers: dict[bytes, Server] = {}
         self.workloads: dict[bytes, Workload] = {}
+        self.series: dict[SeriesIdentity, Series] = {}
 
     def trial(self, record: TrialRecord) -> Trial:
         server, workload = self._server(record.server), self._workload(record.workload)
@@ -173,6 +176,7 @@ class _Writer:
                 warmed_up=self._warmed_up(cell),
             )
             cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
+            cell.trial_count = len(self.facts[cell.pk])
             _merge_histograms(cell, self.histograms[cell.pk])
         Cell.objects.bulk_create(self.cells.values())
         Trial.objects.bulk_create(self.trials)
@@ -200,35 +204,25 @@ class _Writer:
             self.cells[key] = Cell(
                 run=self.run,
                 workspace=self.run.workspace,
-                series_key=series_key(self.run, server, workload, point),
-                server=server,
-                workload=workload,
-                tool=point.tool,
-                tool_version=point.tool_version,
-                loop=point.loop,
+                series=self._series(server, workload, point),
                 connections=point.connections,
                 rate_rps=point.rate_rps,
             )
         return self.cells[key]
 
-
-def series_key(run: Run, server: Server, workload: Workload, point: LoadPoint) -> bytes:
-    """SHA-256 over the identity of a series: everything but the load point."""
-    return identity_of(
-        {
-            "server": bytes(server.identity).hex(),
-            "workload": bytes(workload.identity).hex(),
-            "server_host": _host_key(run.server_host),
-            "client_host": _host_key(run.client_host),
-            "tool": point.tool,
-            "tool_version": point.tool_version,
-            "loop": point.loop,
-        }
-    )
-
-
-def _host_key(host: Host | None) -> str | None:
-    return None if host is None else bytes(host.identity).hex()
+    def _series(self, server: Server, workload: Workload, point: LoadPoint) -> Series:
+        identity = SeriesIdentity(
+            server=server,
+            workload=workload,
+            server_host=self.run.server_host,
+            client_host=self.run.client_host,
+            tool=point.tool,
+            tool_version=point.tool_version,
+            loop=point.loop,
+        )
+        if identity not in self.series:
+            self.series[identity] = series_of(self.run.workspace, identity)
+        return self.series[identity]
 
 
 def load_point(record: TrialRecord) -> LoadPoint:
@@ -391,3 +385,4 @@ def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
     cell.histogram = merged.encode()
     found = merged.percentiles(PERCENTILES)
     cell.percentiles_us = {f"{p:g}": value for p, value in zip(PERCENTILES, found, strict=True)}
+    cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

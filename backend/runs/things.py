@@ -1,13 +1,14 @@
-"""Finding or making the server, host and workload that identity fields describe."""
+"""Finding or making the server, host, workload and series that identity fields describe."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from backend.accounts.models import Workspace
 from backend.runs.identity import identity_of
-from backend.runs.models import Host, Server, Workload
+from backend.runs.models import Host, Series, Server, Workload
 
 SERVER_FIELDS = ("name", "version", "runtime", "configuration")
 HOST_FIELDS = ("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel")
@@ -58,6 +59,44 @@ def workload_of(workspace: Workspace, fields: Mapping[str, Any]) -> Workload:
         workspace=workspace, identity=identity_of(known), defaults=known
     )
     return workload
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesIdentity:
+    """What makes results one series; everything but the load."""
+
+    server: Server
+    workload: Workload
+    server_host: Host | None
+    client_host: Host | None
+    tool: str
+    tool_version: str | None
+    loop: str
+
+    @property
+    def key(self) -> bytes:
+        """SHA-256 over the identities of the parts."""
+        things = (self.server, self.workload, self.server_host, self.client_host)
+        names = ("server", "workload", "server_host", "client_host")
+        return identity_of(
+            {
+                **{name: _identity(thing) for name, thing in zip(names, things, strict=True)},
+                "tool": self.tool,
+                "tool_version": self.tool_version,
+                "loop": self.loop,
+            }
+        )
+
+
+def _identity(thing: Server | Workload | Host | None) -> str | None:
+    return None if thing is None else bytes(thing.identity).hex()
+
+
+def series_of(workspace: Workspace, identity: SeriesIdentity) -> Series:
+    """The series with this identity."""
+    fields = {name: getattr(identity, name) for name in SeriesIdentity.__dataclass_fields__}
+    series, _ = Series.objects.get_or_create(workspace=workspace, key=identity.key, defaults=fields)
+    return series
 
 
 def _pick(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -7,15 +7,20 @@ degrees of freedom. Latencies and rates are positive and multiply, so logs are w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, fsum, isfinite, log, sqrt
-from statistics import fmean, median
+from dataclasses import dataclass, replace
+from math import ceil, exp, fsum, inf, log, sqrt
+from statistics import NormalDist, fmean, median
 from typing import Literal
 
 from backend.stats.student import t_quantile
 
 CONFIDENCE = 0.95
 LEAST_TRIALS = 3
+MOST_TRIALS = 999
+NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+# t(97.5 %) ÷ (t(97.5 %) + t(80 %)) of many trials: what a half width may be of a difference, so
+# that the interval leaves out ×1 with a probability of 80 %.
+SURE_SHARE = 0.7
 Verdict = Literal["improved", "regressed", "unchanged", "inconclusive"]
 Better = Literal["higher", "lower"]
 
@@ -96,7 +101,37 @@ def ratio(
     if short < LEAST_TRIALS:
         missing = LEAST_TRIALS - short
         return _inconclusive(value, f"{missing} more {_trials(missing)} would tell")
-    low, high = (exp(bound) for bound in _welch(*logs))
+    found = _judged(value, _welch([logs]), better, relevant)
+    if found.verdict != "inconclusive":
+        return found
+    return replace(found, why=f"{found.why}; {_more_trials(logs, relevant)} would tell")
+
+
+def mean_ratio(
+    pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
+    *,
+    better: Better = "higher",
+    relevant: float = 0.02,
+) -> Ratio:
+    """The geometric mean of `ratio` over (base, other) pairs, with its 95 % interval and verdict.
+
+    The interval is of these very pairs (workloads): their trials are what could have come out
+    otherwise. It says nothing of pairs that were not measured.
+    """
+    sides = [side for pair in pairs for side in pair]
+    if not sides or min(min(side, default=0.0) for side in sides) <= 0:
+        return _inconclusive(None, "a value is unknown or zero")
+    logs = [
+        ([log(value) for value in base], [log(value) for value in other]) for base, other in pairs
+    ]
+    value = exp(fmean(fmean(other) - fmean(base) for base, other in logs))
+    if min(map(len, sides)) < LEAST_TRIALS:
+        return _inconclusive(value, "fewer than 3 trials somewhere: no interval")
+    return _judged(value, _welch(logs), better, relevant)
+
+
+def _judged(value: float, bounds: tuple[float, float], better: Better, relevant: float) -> Ratio:
+    low, high = (exp(bound) for bound in bounds)
     significant, matters = not low <= 1 <= high, abs(log(value)) > log(1 + relevant)
     if significant and matters:
         gain = (value > 1) == (better == "higher")
@@ -106,8 +141,7 @@ def ratio(
         return Ratio(value, low, high, "unchanged", "within the threshold", significant, matters)
     if value == low == high:
         return Ratio(value, low, high, "unchanged", "equal in every trial", False, matters)
-    more = _more_trials(logs, relevant)
-    why = f"the interval includes ×1; {more} more {_trials(more)} would tell"
+    why = "the interval includes ×1"
     return Ratio(value, low, high, "inconclusive", why, significant, matters)
 
 
@@ -119,23 +153,41 @@ def _trials(count: int) -> str:
     return "trial" if count == 1 else "trials"
 
 
-def _welch(base: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    parts = _variance(base) / len(base), _variance(other) / len(other)
-    difference, total = fmean(other) - fmean(base), sum(parts)
+# Two sides of trial values as logarithms.
+_Sides = tuple[Sequence[float], Sequence[float]]
+
+
+def _welch(pairs: Sequence[_Sides]) -> tuple[float, float]:
+    """The interval of the mean difference of the pairs, by Welch's t."""
+    scale = 1 / len(pairs) ** 2
+    sides = [side for pair in pairs for side in pair]
+    parts = [scale * _variance(side) / len(side) for side in sides]
+    difference = fmean(fmean(other) - fmean(base) for base, other in pairs)
+    total = fsum(parts)
     if total == 0:
         return difference, difference
-    freedom = total**2 / (parts[0] ** 2 / (len(base) - 1) + parts[1] ** 2 / (len(other) - 1))
+    squares = (part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
+    freedom = total**2 / fsum(squares)
     half = t_quantile((1 + CONFIDENCE) / 2, max(freedom, 1.0)) * sqrt(total)
     return difference - half, difference + half
 
 
-def _more_trials(logs: tuple[Sequence[float], Sequence[float]], relevant: float) -> int:
-    """How many trials a side are missing until noise as seen is below the effect (or threshold)."""
-    effect = max(abs(fmean(logs[1]) - fmean(logs[0])), log(1 + relevant))
+def _more_trials(logs: _Sides, relevant: float) -> str:
+    """How many more trials a side leave an interval so narrow that it tells either way.
+
+    With half the threshold to each side it either leaves out ×1 or lies within the threshold. A
+    difference as large as the one seen is told by a wider one, in four of five cases.
+    """
+    seen = abs(fmean(logs[1]) - fmean(logs[0]))
+    half = max(log(1 + relevant) / 2, SURE_SHARE * seen)
     noise = _variance(logs[0]) + _variance(logs[1])
     has = min(len(logs[0]), len(logs[1]))
-    needed = (t_quantile((1 + CONFIDENCE) / 2, 30) / effect) ** 2 * noise
-    return max(1, min(999, int(needed) + 1 - has)) if isfinite(needed) else 999
+    # The normal quantile in place of t's needs about a quarter of its square more (Guenther 1981).
+    needed = noise * (NORMAL / half) ** 2 + NORMAL**2 / 4 if half else inf
+    if needed - has > MOST_TRIALS:
+        return f"over {MOST_TRIALS} more trials"
+    more = max(1, ceil(needed) - has)
+    return f"{more} more {_trials(more)}"
 
 
 def tiers(estimates: Sequence[Estimate], *, better: Better = "higher") -> list[str]:

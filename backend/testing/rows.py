@@ -13,7 +13,9 @@ import numpy as np
 from backend.accounts.models import Workspace
 from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
+from backend.runs.things import SeriesIdentity, series_of
 from backend.stats import Histogram
+from backend.stats.curve import percentile_curve
 
 STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 MACHINE = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "kernel": "Linux 6.1"}
@@ -68,6 +70,7 @@ def make_run(
     ordinal = 0
     for spec in cells:
         ordinal = _make_cell(run, spec, ordinal)
+    workspace.changed()
     return run
 
 
@@ -90,19 +93,22 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
         },
     )
     workload = _get(Workload, run.workspace, spec.workload)
-    key = [server.pk.hex, workload.pk.hex, spec.tool, spec.tool_version, spec.loop]
-    host = run.server_host.pk.hex if run.server_host else None
-    cell = Cell.objects.create(
-        run=run,
-        workspace=run.workspace,
-        series_key=identity_of({"key": key, "host": host}),
+    identity = SeriesIdentity(
         server=server,
         workload=workload,
+        server_host=run.server_host,
+        client_host=run.client_host,
         tool=spec.tool,
         tool_version=spec.tool_version,
         loop=spec.loop,
+    )
+    cell = Cell.objects.create(
+        run=run,
+        workspace=run.workspace,
+        series=series_of(run.workspace, identity),
         connections=spec.connections,
         rate_rps=spec.rate_rps,
+        trial_count=len(spec.rates),
         checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.checks],
     )
     trials = [_trial(cell, spec, 1.0, ordinal + n, warmup=True) for n in range(spec.warmups)]
@@ -162,4 +168,5 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     merged = Histogram.merge_all(Histogram.decode(one) for one in encoded)
     cell.histogram = merged.encode()
     cell.percentiles_us = _percentiles(merged)
-    cell.save(update_fields=["histogram", "percentiles_us"])
+    cell.curve = {"count": merged.count, "points": percentile_curve(merged)}
+    cell.save(update_fields=["histogram", "percentiles_us", "curve"])

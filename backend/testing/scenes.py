@@ -29,6 +29,11 @@ CONTRACT: dict[str, Any] = {
         "percentiles": {"50": 1_410.0, "99": 10_020.0},
     },
 }
+SECONDS = [
+    {"start_s": n, "length_s": 1.0, "completed": 6_000 - n, "failed": n, "reported_rps": None,
+     "histogram": None, "percentiles": {"50": 1_400.0, "99": 9_000.0}}
+    for n in range(3)
+]  # fmt: skip
 HOST = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "os": "Debian 12", "kernel": "6.1"}
 
 
@@ -86,6 +91,7 @@ def _record(ordinal: int, server: str, connections: int, repeat: int) -> TrialRe
         load={"tool": "wrk", "tool_version": "4.1", "loop": "closed", "connections": connections},
         contract={**CONTRACT, "requests_completed": completed, "requests_ok": completed},
         repeat=repeat,
+        timeline=SECONDS if ordinal == 0 else (),
         command=["wrk", f"-c{connections}", "http://127.0.0.1:8080/"],
         exit_code=0,
     )

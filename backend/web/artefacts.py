@@ -50,12 +50,12 @@ def raw(request: HttpRequest, artefact_id: UUID) -> HttpResponseBase:
 
 
 def _trial(found: Artefact) -> dict[str, Any] | None:
-    trial = found.trials.select_related("cell__server").first()
+    trial = found.trials.select_related("cell__series__server").first()
     if trial is None:
         return None
     return {
         "ordinal": trial.ordinal,
-        "server": str(trial.cell.server),
+        "server": str(trial.cell.series.server),
         "run_url": f"/r/{trial.run_id}#trial-{trial.pk}",
     }
 

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.runs.models import Run
+from backend.analysis.questions import Question, questions_of
+from backend.ingest.models import State, Upload
+from backend.runs.listing import run_count, run_page
+from backend.runs.models import Host, Run, Server, Workload
+from backend.sharing.models import ResultSet
 from backend.web import visible
+from backend.web.links import compare_url
 
 PLACEHOLDER = "<token>"
+LATEST = 8
+LATEST_RESULT_SETS = 5
+FAILED_WITHIN = timedelta(days=14)
+QUESTIONS_KEPT_S = 600
 
 
 def curl_command(token: str = PLACEHOLDER) -> str:
@@ -23,18 +37,24 @@ def curl_command(token: str = PLACEHOLDER) -> str:
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What this is; for a member, how to send the first file."""
-    workspace = access.workspaces_of(visible.viewer(request)).first()
-    return _front(request, workspace)
+    """What this is; for a member, their workspace, or the choice among several."""
+    workspaces = list(access.workspaces_of(visible.viewer(request)))
+    if len(workspaces) == 1:
+        return _front(request, workspaces[0])
+    context = {
+        "workspaces": [
+            {"workspace": one, "runs": run_count([one.pk]), "latest": _latest(one)}
+            for one in workspaces
+        ],
+        "curl_command": curl_command(),
+    }
+    return render(request, "home.html", context)
 
 
 @require_safe
 def workspace_front(request: HttpRequest, slug: str) -> HttpResponse:
-    """The runs of a workspace; how to send the first file while there is none."""
-    workspace = visible.workspace_or_404(request, slug)
-    if Run.objects.filter(workspace=workspace).exists():
-        return HttpResponseRedirect(f"/w/{workspace.slug}/runs")
-    return _front(request, workspace)
+    """The questions its data answer, what is new and what failed; while empty, the first steps."""
+    return _front(request, visible.workspace_or_404(request, slug))
 
 
 @require_POST
@@ -51,14 +71,78 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
     return _front(request, workspace, token=clear)
 
 
-def _front(request: HttpRequest, workspace: Workspace | None, *, token: str = "") -> HttpResponse:
-    if workspace is None:
-        return render(request, "home.html", {"workspace": None, "curl_command": ""})
-    writable = access.may_write(visible.viewer(request), workspace.pk)
+def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
+    viewer = visible.viewer(request)
+    writable = visible.may_write(request, workspace)
+    latest = _latest(workspace)
     context = {
         "workspace": workspace,
+        "nav": "front",
         "curl_command": curl_command(token or PLACEHOLDER),
         "token_url": f"/w/{workspace.slug}/tokens" if writable else "",
         "new_token": token,
+        "writable": writable,
+        "settings_url": f"/w/{workspace.slug}/settings"
+        if access.may_own(viewer, workspace.pk)
+        else "",
+        "failed": _failed(workspace),
     }
-    return render(request, "home.html", context)
+    if latest is not None:
+        sets = ResultSet.objects.filter(workspace=workspace).select_related("author")
+        context |= {
+            "runs": run_page([workspace.pk], limit=LATEST).runs,
+            "counts": _counts(workspace),
+            "questions": [_shown(workspace, one) for one in _questions(workspace, latest)],
+            "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
+        }
+    return render(request, "workspace.html", context)
+
+
+def _latest(workspace: Workspace) -> Run | None:
+    rows = Run.objects.filter(workspace=workspace).order_by("-recorded_at")
+    return rows.only("id", "recorded_at").first()
+
+
+def _questions(workspace: Workspace, latest: Run) -> list[Question]:
+    """Found anew when a run came; they look at the newest runs only."""
+    key = f"questions:{workspace.pk}:{latest.pk}"
+    known: list[Question] | None = cache.get(key)
+    if known is None:
+        known = questions_of(workspace.pk, workspace.slug)
+        cache.set(key, known, QUESTIONS_KEPT_S)
+    return known
+
+
+def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
+    url = "" if question.query is None else compare_url(workspace.slug, **question.query)
+    return {
+        "id": question.id,
+        "text": question.text,
+        "about": question.about,
+        "why_not": question.why_not,
+        "url": url,
+    }
+
+
+def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
+    front = f"/w/{workspace.slug}"
+    names = {
+        kind: model.objects.filter(workspace=workspace).values("name").distinct().count()
+        for kind, model in (("servers", Server), ("workloads", Workload))
+    }
+    return [
+        ("run", run_count([workspace.pk]), f"{front}/runs"),
+        ("server", names["servers"], f"{front}/servers"),
+        ("host", Host.objects.filter(workspace=workspace).count(), f"{front}/hosts"),
+        ("workload", names["workloads"], f"{front}/workloads"),
+    ]
+
+
+def _failed(workspace: Workspace) -> list[Upload]:
+    """The uploads that lately could not be read."""
+    rows = Upload.objects.filter(
+        workspace=workspace,
+        state__in=[State.FAILED, State.QUARANTINED],
+        received_at__gte=timezone.now() - FAILED_WITHIN,
+    ).order_by("-received_at")
+    return list(rows.only("id", "state", "reason", "received_at")[:LATEST_RESULT_SETS])

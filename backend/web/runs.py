@@ -5,42 +5,99 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
+from backend.analysis.checks import check_named, described
 from backend.analysis.run_view import run_view
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
-from backend.runs.listing import BadCursor, run_page
+from backend.runs.dismissals import dismissals_of
+from backend.runs.listing import BadCursor, run_count, run_page
+from backend.runs.models import Cell, Host, Series, Server, Workload
+from backend.runs.search import STATES, RunSearch, SearchError
 from backend.web import visible
+from backend.web.errors import message
 from backend.web.home import curl_command
 
 RUNS_PER_PAGE = 50
 RECENT_UPLOADS = 10
+MAX_NAMES = 200
 
 
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The newest runs, and what became of the last uploads."""
+    """The runs that the fields of the link select, newest first, and what became of uploads."""
     workspace = visible.workspace_or_404(request, slug)
+    given = request.GET.dict()
+    after = given.pop("after", "")
+    here = f"/w/{slug}/runs"
     try:
-        page = run_page([workspace.pk], after=request.GET.get("after", ""), limit=RUNS_PER_PAGE)
+        search = RunSearch.parse(given)
+        page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
+    except SearchError as error:
+        return message(
+            request,
+            400,
+            title="This link is not understood",
+            sentence=str(error),
+            hint=f"Correct the address, or start again from {here}.",
+        )
     except BadCursor:
         raise Http404 from None
-    uploads = Upload.objects.filter(workspace=workspace).order_by("-received_at")
+    chosen = search.query()
+    total = run_count([workspace.pk], search)
     context = {
         "workspace": workspace,
         "nav": "runs",
         "runs": page.runs,
-        "next_url": f"/w/{workspace.slug}/runs?after={page.next}" if page.next else "",
-        "uploads": uploads.only("id", "state", "reason", "received_at")[:RECENT_UPLOADS],
+        "writable": visible.may_write(request, workspace),
+        "search": search,
+        "states": STATES,
+        "chosen": bool(chosen),
+        "total": total,
+        "everything": run_count([workspace.pk]) if chosen else total,
+        "names": _names(workspace),
+        "clear_url": here,
+        "first_url": (f"{here}?{chosen}" if chosen else here) if after else "",
+        "next_url": f"{here}?{_joined(chosen, after=page.next)}" if page.next else "",
+        "uploads": [] if chosen or after else _recent_uploads(workspace),
         "curl_command": curl_command(),
     }
     return render(request, "runs.html", context)
+
+
+def _joined(query: str, **more: str) -> str:
+    return "&".join(part for part in (query, urlencode(more)) if part)
+
+
+def _names(workspace: Workspace) -> dict[str, list[str]]:
+    """What each field of the form offers; a name beyond these still works in a link."""
+    series = Series.objects.filter(workspace=workspace).order_by("tool")
+    hosts = Host.objects.filter(workspace=workspace)
+    shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
+    servers = Server.objects.filter(workspace=workspace).order_by("name")
+    workloads = Workload.objects.filter(workspace=workspace).order_by("name")
+    return {
+        "server": list(servers.values_list("name", flat=True).distinct()[:MAX_NAMES]),
+        "workload": list(workloads.values_list("name", flat=True).distinct()[:MAX_NAMES]),
+        "host": list(
+            shown.order_by("shown").values_list("shown", flat=True).distinct()[:MAX_NAMES]
+        ),
+        "tool": list(series.values_list("tool", flat=True).distinct()[:MAX_NAMES]),
+    }
+
+
+def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
+    uploads = Upload.objects.filter(workspace=workspace).order_by("-received_at")
+    return list(uploads.only("id", "state", "reason", "received_at")[:RECENT_UPLOADS])
 
 
 @require_safe
@@ -60,7 +117,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "run": _shown(view),
         "trials": trials,
         "rereadings": rereadings_of(run_id),
-        "checks": _checks(trials),
+        "checks": _checks(run_id, trials),
+        "may_dismiss": visible.may_write(request, workspace),
         "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
         "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
     }
@@ -70,7 +128,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
     """The run as the template takes it: instants to format, facts as lines."""
     instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
-    return {**view, **instants, "hosts": [_host(host) for host in view["hosts"]]}
+    return {**view, **instants, "hosts": [shown_host(host) for host in view["hosts"]]}
 
 
 def _instant(text: str | None) -> datetime | None:
@@ -87,7 +145,8 @@ _HOST_LINES = {
 }
 
 
-def _host(host: Mapping[str, Any]) -> dict[str, Any]:
+def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
+    """A host as lines of label and fact."""
     lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
     lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
     more = [(name.replace("_", " "), value) for name, value in host["facts"].items()]
@@ -98,10 +157,25 @@ def _gib(size_bytes: int | None) -> str | None:
     return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
 
 
-def _checks(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each check that fired with the number of trials it fired on, the gravest first."""
+def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each check that fired, on which trials and load points, the gravest first."""
     fired: dict[str, dict[str, Any]] = {}
-    for check in (check for trial in trials for check in trial["checks"]):
-        fired.setdefault(check["id"], {**check, "count": 0})["count"] += 1
+    for trial in trials:
+        for check in trial["checks"]:
+            found = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
+            found["trials"].append({"url": f"/t/{trial['id']}", "ordinal": trial["ordinal"]})
+    for stored in (one for row in _cell_checks(run_id) for one in row):
+        described_one = {**described(check_named(stored["id"])), "trials": [], "cells": 0}
+        fired.setdefault(stored["id"], described_one)["cells"] += 1
+    standing = dismissals_of([run_id])[run_id]
+    for found in fired.values():
+        found["dismissal"] = standing.get(found["id"])
     gravity = ("error", "warning", "info")
-    return sorted(fired.values(), key=lambda one: (gravity.index(one["severity"]), one["id"]))
+    return sorted(
+        fired.values(),
+        key=lambda one: (bool(one["dismissal"]), gravity.index(one["severity"]), one["id"]),
+    )
+
+
+def _cell_checks(run_id: UUID) -> Sequence[Any]:
+    return list(Cell.objects.filter(run=run_id).values_list("checks", flat=True))

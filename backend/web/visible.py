@@ -75,3 +75,8 @@ def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:
 
 def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
     return result_set.workspace_id in workspaces(request)
+
+
+def may_write(request: HttpRequest, workspace: Workspace) -> bool:
+    """Whether the page may offer what changes the workspace."""
+    return access.may_write(viewer(request), workspace.pk)

@@ -14,6 +14,43 @@ describe("canonical", () => {
   });
 });
 
+describe("canonical spelling", () => {
+  it("leaves the defaults of every view out", () => {
+    expect(query.canonical("override=0&view=sweep&override=0&metric=throughput")).toBe("");
+    expect(query.canonical("override=1&view=nines")).toBe("override=1&view=nines");
+  });
+
+  it("sorts by code point and encodes as the service does", () => {
+    const asked = new URLSearchParams([
+      ["server", "\u{1F600}"],
+      ["server", "\uFF00"],
+      ["configuration", "a=b c~*"],
+    ]);
+    expect(query.canonical(asked)).toBe(
+      "configuration=a%3Db+c%7E*&server=%EF%BC%80&server=%F0%9F%98%80",
+    );
+  });
+});
+
+describe("views", () => {
+  it("ask for an axis that a trend can follow", () => {
+    expect(query.withView("at=64&run=1", "trend")).toBe("run=1&view=trend&x=version");
+    expect(query.withView("x=date", "trend")).toBe("view=trend&x=date");
+    expect(query.withView("view=trend&x=version", "sweep")).toBe("x=version");
+    expect(query.viewOf("view=pie")).toBe("sweep");
+  });
+
+  it("know which choices need no new figures", () => {
+    expect(query.sameFigures("run=1", "logy=1&run=1")).toBe(true);
+    expect(query.sameFigures("run=1", "metric=p99&run=1")).toBe(false);
+    expect(query.drawingOf("logy=1&run=1&view=nines")).toBe("logy=1&view=nines");
+  });
+
+  it("forget a place on the axis when the axis changes", () => {
+    expect(query.withAxis("at=64&logx=1&metric=p99", "host")).toBe("metric=p99&x=host");
+  });
+});
+
 describe("changes", () => {
   it("set, clear and narrow", () => {
     expect(query.withValue("run=1", "metric", "p99")).toBe("metric=p99&run=1");
@@ -32,6 +69,7 @@ describe("axes", () => {
     expect(query.logX("logx=1", [10, 20])).toBe(true);
     expect(query.logX("", [0, 64])).toBe(false);
     expect(query.logX("", [8])).toBe(false);
+    expect(query.logX("logx=1", ["one", "two"])).toBe(false);
   });
 });
 

@@ -1,23 +1,38 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Figures } from "../src/api/figures";
 import { getJson, Problem } from "../src/api/http";
-import { chips, slug } from "../src/ui/chips";
+import type { View } from "../src/state/query";
+import { summaryOf } from "../src/text/summary";
+import { chips } from "../src/ui/chips";
+import { choosers, metricPicker, scaleToggles } from "../src/ui/controls";
+import { derived } from "../src/ui/derived";
 import { rowsOf } from "../src/ui/dom";
 import { formatNumbers } from "../src/ui/enhance";
-import { checkList, outcome } from "../src/ui/evidence";
-import { figuresTable } from "../src/ui/figures_table";
+import { checkList, outcome, runList } from "../src/ui/evidence";
+import { FacetMenu } from "../src/ui/facets";
+import { curvesTable, figuresTable } from "../src/ui/figures_table";
 import { legend } from "../src/ui/legend";
+import { Newer } from "../src/ui/newer";
 import { rankingPanel } from "../src/ui/ranking";
+import { ratioTable } from "../src/ui/ratio_table";
 import { nextTheme } from "../src/ui/theme_choice";
-import { sentence, step } from "../src/ui/walk";
+import { sentence, step, trails } from "../src/ui/walk";
 import { figures } from "./figures";
+import { panelled, sample, trend } from "./generate";
 
 beforeEach(() => {
   document.body.replaceChildren();
 });
 
+function tableOf(data: Figures): HTMLTableElement {
+  const [table] = figuresTable(data);
+  if (!(table instanceof HTMLTableElement)) throw new Error("no table");
+  return table;
+}
+
 describe("table", () => {
   it("holds the drawn numbers, one row per cell, with scopes and a caption", () => {
-    const table = figuresTable(figures());
+    const table = tableOf(figures());
     expect(rowsOf(table).length).toBe(5);
     expect(table.querySelector("caption")?.textContent).toContain("server a serves");
     expect(table.querySelectorAll("thead th[scope=col]").length).toBe(8);
@@ -26,12 +41,12 @@ describe("table", () => {
   });
 
   it("says unknown, never 0", () => {
-    const cell = rowsOf(figuresTable(figures()))[1]?.children[3];
+    const cell = rowsOf(tableOf(figures()))[1]?.children[3];
     expect(cell?.textContent).toBe("unknown");
   });
 
   it("sorts with aria-sort and keeps unknown last both ways", () => {
-    const table = figuresTable(figures());
+    const table = tableOf(figures());
     const header = table.querySelectorAll("thead th")[3];
     const order = (): string[] =>
       rowsOf(table).map((row) => row.children[3]?.getAttribute("data-sort-value") ?? "");
@@ -42,12 +57,46 @@ describe("table", () => {
     expect(header?.getAttribute("aria-sort")).toBe("ascending");
     expect(order()).toEqual(["500", "1000", "32000", "64000", ""]);
   });
+
+  it("makes a pressed row the baseline, but not a link in it", () => {
+    const choose = vi.fn();
+    document.body.append(...figuresTable(figures(), choose));
+    document.querySelector<HTMLElement>("tbody td.number")?.click();
+    expect(choose).toHaveBeenLastCalledWith("a");
+    document.querySelector<HTMLElement>("tbody .checks-cell a")?.click();
+    expect(choose).toHaveBeenCalledTimes(1);
+    document.querySelectorAll<HTMLElement>(".series-name")[4]?.click();
+    expect(choose).toHaveBeenLastCalledWith("b");
+  });
+
+  it("makes many rows only when they are asked for, and all of them to sort", () => {
+    const [table, more] = figuresTable(sample({ series: 40 }));
+    document.body.append(table ?? "", more ?? "");
+    expect(document.querySelectorAll("tbody tr").length).toBe(120);
+    document.querySelectorAll<HTMLElement>("thead button")[1]?.click();
+    expect(document.querySelectorAll("tbody tr").length).toBe(320);
+    expect(document.querySelector(".table-more")).toBeNull();
+  });
+
+  it("has a column for each class of error that occurred", () => {
+    const heads = [...tableOf(sample()).querySelectorAll("thead th")].map((one) => one.textContent);
+    expect(heads.filter((text) => text?.startsWith("Errors:")).length).toBe(2);
+  });
+
+  it("holds the percentile curves, blank where they have ended", () => {
+    const table = curvesTable(sample());
+    expect(table?.querySelector("caption")?.textContent).toContain("64 connections");
+    expect(rowsOf(table ?? document).length).toBe(3);
+    expect(curvesTable(figures())).toBeNull();
+  });
 });
 
 describe("ranking", () => {
   it("makes the pressed row the baseline", () => {
     const chooseBaseline = vi.fn();
-    document.body.append(...rankingPanel(figures(), { chooseBaseline, chooseLoad: vi.fn() }));
+    document.body.append(
+      ...rankingPanel(figures(), { chooseBaseline, chooseLoad: vi.fn(), override: null }),
+    );
     const rows = document.querySelectorAll<HTMLButtonElement>("button.rank");
     expect([...rows].map((row) => row.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
     rows[0]?.click();
@@ -59,30 +108,158 @@ describe("ranking", () => {
       ranking: null,
       outcome: { status: "not_comparable", differing: ["cpu"], reasons: ["the CPU differs"] },
     });
-    document.body.append(...rankingPanel(none, { chooseBaseline: null, chooseLoad: null }));
+    document.body.append(
+      ...rankingPanel(none, { chooseBaseline: null, chooseLoad: null, override: null }),
+    );
     expect(document.body.textContent).toContain("Not ranked");
     expect(document.body.textContent).toContain("the CPU differs");
   });
 
+  it("ranks the incomparable only on the reader's word, and says so after", () => {
+    const unlike = { status: "not_comparable", differing: ["cpu"], reasons: [] } as const;
+    const override = vi.fn();
+    const actions = { chooseBaseline: null, chooseLoad: null, override };
+    document.body.append(...rankingPanel(figures({ ranking: null, outcome: unlike }), actions));
+    document.querySelector<HTMLElement>("[data-control=override]")?.click();
+    expect(override).toHaveBeenLastCalledWith(true);
+    const ranked = figures({ outcome: { ...unlike, overridden: true } });
+    document.body.replaceChildren(...rankingPanel(ranked, actions));
+    expect(document.body.textContent).toContain("Overridden");
+    document.querySelector<HTMLElement>(".overridden button")?.click();
+    expect(override).toHaveBeenLastCalledWith(false);
+  });
+
+  it("stands once for each panel", () => {
+    const actions = { chooseBaseline: null, chooseLoad: null, override: null };
+    document.body.append(...rankingPanel(panelled(), actions));
+    expect([...document.querySelectorAll("h2")].map((one) => one.textContent)).toEqual([
+      "hello 13 B",
+      "static 64 KiB",
+    ]);
+    expect(document.querySelectorAll(".rank").length).toBe(6);
+  });
+
   it("offers no buttons on a frozen page", () => {
-    document.body.append(...rankingPanel(figures(), { chooseBaseline: null, chooseLoad: null }));
+    document.body.append(
+      ...rankingPanel(figures(), { chooseBaseline: null, chooseLoad: null, override: null }),
+    );
     expect(document.querySelectorAll("button, select").length).toBe(0);
   });
 });
 
 describe("chips", () => {
-  it("take their own filter away and add what the data offers", () => {
+  it("take their own filter away", () => {
     const go = vi.fn();
     document.body.append(...chips(figures(), "run=0198c5a2-77aa&server=server-a", go));
     expect(document.body.textContent).toContain("2026-11-21 05:40 UTC");
-    document.querySelector<HTMLButtonElement>(".chip-remove")?.click();
-    expect(go).toHaveBeenCalledWith("server=server-a");
+    document.querySelector<HTMLButtonElement>('[aria-label^="Remove server"]')?.click();
+    expect(go).toHaveBeenCalledWith("run=0198c5a2-77aa");
   });
 
-  it("spell names as the service does", () => {
-    expect(slug("http.server 3.11")).toBe("httpserver-311");
-    expect(slug("gunicorn  gthread")).toBe("gunicorn-gthread");
-    expect(slug("…")).toBe("…");
+  it("name values as the figures do and take one of several away", () => {
+    const go = vi.fn();
+    const data = sample();
+    const slug = data.series[0]?.server_slug ?? "";
+    document.body.append(...chips(data, `server=${slug}&server=zz&since=2026-01-01`, go));
+    expect(document.body.textContent).toContain(data.series[0]?.server);
+    expect(document.body.textContent).toContain("since 2026-01-01");
+    document.querySelector<HTMLButtonElement>('[aria-label="Remove server zz"]')?.click();
+    expect(go).toHaveBeenCalledWith(`server=${slug}&since=2026-01-01`);
+  });
+});
+
+describe("controls", () => {
+  const control = (name: string): HTMLInputElement | HTMLSelectElement | null =>
+    document.querySelector(`[data-control="${name}"]`);
+
+  function change(name: string, value: string): void {
+    const field = control(name);
+    if (!field) throw new Error(`no ${name}`);
+    field.value = value;
+    field.dispatchEvent(new Event("change"));
+  }
+
+  it("write the query and nothing else", () => {
+    const go = vi.fn();
+    document.body.append(...choosers(sample(), "at=64&logx=1&server=a", go));
+    change("x", "version");
+    expect(go).toHaveBeenLastCalledWith("server=a&x=version");
+    change("facet", "workload");
+    expect(go).toHaveBeenLastCalledWith("at=64&facet=workload&logx=1&server=a");
+    change("limit", "2.5");
+    expect(go).toHaveBeenLastCalledWith("at=64&limit=2500&logx=1&server=a");
+    change("baseline", sample().series[1]?.id ?? "");
+    expect(go).toHaveBeenLastCalledWith("at=64&baseline=10000001&logx=1&server=a");
+  });
+
+  it("show a few metrics, the chosen one, and the others in groups", () => {
+    const choose = vi.fn();
+    document.body.append(...metricPicker(sample().metrics, "memory", choose));
+    const tabs = [...document.querySelectorAll<HTMLElement>(".tab")].map(
+      (one) => one.dataset.metric,
+    );
+    expect(tabs).toEqual(["throughput", "p50", "p99", "error_rate", "memory", "cpu_per_1k"]);
+    expect(document.querySelector('[aria-pressed="true"]')?.textContent).toBe("Memory");
+    document.querySelector<HTMLElement>('.menu-item[data-metric="p90"]')?.click();
+    expect(choose).toHaveBeenCalledWith("p90");
+  });
+
+  it("offer logarithmic axes where a view has them", () => {
+    document.body.append(...scaleToggles(sample(), "view=errors&logy=1", vi.fn()));
+    const [x, y] = document.querySelectorAll<HTMLButtonElement>(".toggle");
+    expect([x?.disabled, y?.disabled, y?.getAttribute("aria-pressed")]).toEqual([
+      false,
+      true,
+      "false",
+    ]);
+  });
+});
+
+describe("filter menu", () => {
+  const answer = {
+    total: { cells: 4, trials: 20, runs: 2 },
+    fields: [
+      {
+        id: "server",
+        label: "Server",
+        more: 3,
+        values: [
+          { value: "a", label: "<b>server a</b>", count: 20, chosen: true },
+          { value: "b", label: "server b", count: 0, chosen: false },
+        ],
+      },
+    ],
+  };
+
+  it("is read when it is opened, dims what would give nothing, and adds and takes away", async () => {
+    const fetched = vi.fn(async () => new Response(JSON.stringify(answer)));
+    vi.stubGlobal("fetch", fetched);
+    const go = vi.fn();
+    const menu = new FacetMenu((query) => `/facets?${query}`, go);
+    document.body.append(menu.element);
+    menu.follow("server=a");
+    expect(fetched).not.toHaveBeenCalled();
+    menu.element.open = true;
+    menu.element.dispatchEvent(new Event("toggle"));
+    await vi.waitFor(() => expect(document.querySelector(".facet")).not.toBeNull());
+    expect(document.body.textContent).toContain("20 trials in 2 runs match");
+    expect(document.querySelector(".menu-check b")).toBeNull();
+    expect(document.querySelectorAll(".is-none").length).toBe(1);
+    const [a, b] = document.querySelectorAll<HTMLInputElement>("input[type=checkbox]");
+    b?.click();
+    expect(go).toHaveBeenLastCalledWith("server=a&server=b");
+    a?.click();
+    expect(go).toHaveBeenLastCalledWith("");
+  });
+
+  it("says what went wrong where the counts should be", async () => {
+    const body = JSON.stringify({ detail: "The counts are not to be had.", hint: "Reload." });
+    vi.stubGlobal("fetch", async () => new Response(body, { status: 503 }));
+    const menu = new FacetMenu((query) => `/facets?${query}`, vi.fn());
+    document.body.append(menu.element);
+    menu.element.open = true;
+    menu.element.dispatchEvent(new Event("toggle"));
+    await vi.waitFor(() => expect(document.body.textContent).toContain("not to be had.Reload."));
   });
 });
 
@@ -93,7 +270,89 @@ describe("legend", () => {
     expect(a?.getAttribute("aria-pressed")).toBe("true");
     expect(b?.getAttribute("aria-pressed")).toBe("false");
     b?.click();
-    expect(toggle).toHaveBeenCalledWith("b");
+    expect(toggle).toHaveBeenCalledWith(["b"], true);
+  });
+
+  it("has one entry for a server in several panels", () => {
+    expect(legend(panelled(), new Set(), vi.fn()).length).toBe(3);
+  });
+});
+
+describe("derived", () => {
+  it("says knees and capacities in sentences, unknown ones with their reason", () => {
+    const data = sample({ series: 2 });
+    const [first, second] = data.series;
+    const rows = [
+      { series: first?.id ?? "", x: 64, throughput: 41_000, low: 40_000, high: 42_000, why: null },
+      { series: second?.id ?? "", x: null, throughput: null, low: null, high: null, why: "none" },
+    ];
+    document.body.append(...derived({ ...data, capacity: { limit_us: 5_000, rows } }));
+    const said = [...document.querySelectorAll("li")].map((one) => one.textContent);
+    expect(document.body.textContent).toContain("p99 under 5.00 ms");
+    expect(said[0]).toContain("64 connections, 41.0k req/s [40.0, 42.0]");
+    expect(said[1]).toContain(": none");
+    expect(said[2]).toContain("throughput still grows");
+  });
+});
+
+describe("ratios", () => {
+  it("are a table with a number in each cell and its tint", () => {
+    document.body.append(ratioTable(sample()));
+    const rows = rowsOf(document);
+    expect(rows.length).toBe(4);
+    expect(document.querySelectorAll("tbody th[scope=row]").length).toBe(4);
+    expect(document.querySelector("caption")?.textContent).toContain("as a ratio to");
+    expect(rows[1]?.children[1]?.className).toContain("ratio-same");
+    expect(rows[0]?.children[3]?.className).toContain("ratio-better");
+  });
+});
+
+describe("hostile names", () => {
+  const hostile = [
+    "<img src=x onerror=alert(1)>",
+    "\u202Eevil\u202C",
+    "خادم سريع",
+    "😀".repeat(200),
+    `"><script>${"long ".repeat(2_000)}</script>`,
+  ];
+  const data: Figures = {
+    ...sample({ series: 5, names: hostile }),
+    finding: hostile[4] ?? "",
+    conditions: hostile[0] ?? "",
+  };
+
+  it("stay text everywhere", () => {
+    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    document.body.append(
+      ...rankingPanel(data, actions),
+      ...figuresTable(data, vi.fn()),
+      ...legend(data, new Set(), vi.fn()),
+      ...chips(data, `label=${encodeURIComponent(hostile[0] ?? "")}`, vi.fn()),
+      ...choosers(data, "", vi.fn()),
+      ...derived(data),
+      ratioTable(data),
+      ...outcome({ ...data, outcome: { ...data.outcome, reasons: hostile } }),
+    );
+    expect(document.querySelectorAll("img, script").length).toBe(0);
+    expect(document.body.textContent).toContain("<img src=x onerror=alert(1)>");
+  });
+
+  it("are shortened, with the whole in the title, and kept apart from what stands around", () => {
+    const long = hostile[4] ?? "";
+    document.body.append(...legend(data, new Set(), vi.fn()));
+    const name = document.querySelectorAll("bdi")[4];
+    expect(name?.textContent?.length).toBeLessThanOrEqual(48);
+    expect(name?.title).toBe(long);
+    expect(document.querySelectorAll("bdi")[3]?.textContent).not.toMatch(/[\ud800-\udbff]…$/);
+  });
+
+  it("give no address but one of this service", () => {
+    const check = { ...sample().checks[0], section: "javascript:alert(1)" } as never;
+    document.body.append(checkList([check]));
+    const away = { ...sample().runs[0], url: "//evil.example" } as never;
+    document.body.append(runList([away]));
+    const hrefs = [...document.querySelectorAll("a")].map((one) => one.getAttribute("href"));
+    expect(hrefs.filter((one) => !/^\/[^/]|^#/.test(one ?? ""))).toEqual([]);
   });
 });
 
@@ -107,6 +366,44 @@ describe("evidence", () => {
     ]);
   });
 
+  it("leads from a finding to its trials and its section of the docs", () => {
+    document.body.append(checkList(sample().checks));
+    const warning = document.querySelector("#check-same-host");
+    expect(warning?.querySelector('a[href="/docs/checks#same-host"]')).not.toBeNull();
+    expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(6);
+    warning?.querySelector<HTMLElement>("button.link")?.click();
+    expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(9);
+  });
+
+  it("shows what was dismissed apart, with who and why", () => {
+    document.body.append(checkList(sample().checks));
+    const groups = [...document.querySelectorAll(".check-group")];
+    expect(groups.map((one) => one.querySelector("h3")?.textContent)).toEqual([
+      "■ Errors1 check",
+      "▲ Warnings1 check",
+      "Dismissedno caveats, still shown",
+    ]);
+    expect(groups[2]?.textContent).toContain("Warmed up by hand, see the notes");
+    expect(groups[2]?.textContent).toContain("by mira on 2026-11-20 10:00 UTC");
+  });
+
+  it("offers to dismiss only who may, as a form to the run", () => {
+    const { checks, runs } = sample();
+    document.body.append(checkList(checks));
+    expect(document.querySelector("form")).toBeNull();
+    document.body.replaceChildren(checkList(checks, { runs, token: "t" }));
+    const form = document.querySelector("form");
+    expect(form?.getAttribute("action")).toBe(`/r/${runs[0]?.id}/dismissals`);
+    expect(form?.querySelector<HTMLInputElement>("[name=check]")?.value).toBe("errors");
+    expect(form?.querySelector<HTMLInputElement>("[name=csrfmiddlewaretoken]")?.value).toBe("t");
+  });
+
+  it("marks an override beside the outcome", () => {
+    const { outcome: before } = figures();
+    document.body.append(...outcome(figures({ outcome: { ...before, overridden: true } })));
+    expect(document.querySelector(".tag-error")?.textContent).toBe("overridden");
+  });
+
   it("never reads text as markup", () => {
     const check = { ...figures().checks[0], title: "<img src=x>" } as never;
     document.body.append(checkList([check]));
@@ -116,13 +413,42 @@ describe("evidence", () => {
 
 describe("keyboard walk", () => {
   it("goes through points and series and speaks", () => {
-    const data = figures();
-    const first = step(data, null, "ArrowRight");
+    const all = trails(figures(), "sweep", "throughput");
+    const first = step(all, null, "ArrowRight");
     expect(first).toEqual({ series: 0, point: 0 });
-    expect(step(data, { series: 0, point: 2 }, "ArrowRight")).toEqual({ series: 0, point: 2 });
-    expect(step(data, { series: 0, point: 2 }, "ArrowDown")).toEqual({ series: 1, point: 1 });
-    expect(sentence(data, "throughput", { series: 0, point: 1 })).toContain("unknown, 3 trials");
-    expect(sentence(data, "throughput", { series: 1, point: 1 })).toContain("errors above 1 %");
+    expect(step(all, { series: 0, point: 2 }, "ArrowRight")).toEqual({ series: 0, point: 2 });
+    expect(step(all, { series: 0, point: 2 }, "ArrowDown")).toEqual({ series: 1, point: 1 });
+    expect(sentence(all, { series: 0, point: 1 })).toContain("unknown, 3 trials");
+    expect(sentence(all, { series: 1, point: 1 })).toContain("errors above 1 %");
+  });
+
+  it("says of each view what it shows, and passes over series that are not in it", () => {
+    const said = (view: View): string =>
+      sentence(trails(sample(), view, "throughput"), { series: 2, point: 3 });
+    expect(said("nines")).toMatch(/uvicorn.*p99\.9 .* ms/);
+    expect(said("tradeoff")).toMatch(/uvicorn.*at 16 connections: .*k req\/s, p99 .* ms/);
+    expect(said("errors")).toMatch(/uvicorn.*at 16 connections: 0 % all failures/);
+    expect(trails(sample(), "nines", "throughput").length).toBe(3);
+    expect(trails(figures(), "nines", "throughput")).toEqual([]);
+    expect(step([], null, "ArrowRight")).toBeNull();
+  });
+});
+
+describe("summary", () => {
+  it("is one sentence of the drawn numbers", () => {
+    expect(summaryOf(figures(), "sweep", "throughput")).toMatch(
+      /^Throughput lies between 500 req\/s \(.*server b.*, 1 connection\) and 64\.0k req\/s/,
+    );
+    expect(summaryOf(sample(), "nines", "throughput")).toMatch(/No histogram: .*nginx/);
+    expect(summaryOf(sample(), "tradeoff", "throughput")).toMatch(/^The highest throughput short/);
+    expect(summaryOf(sample(), "errors", "throughput")).toMatch(/ of 32 load points, most with/);
+    expect(summaryOf(trend(), "trend", "throughput")).toContain("1 change of throughput");
+    expect(summaryOf(sample(), "ratios", "throughput")).toContain("of 11 ratios");
+  });
+
+  it("says unknown where nothing is known", () => {
+    expect(summaryOf(figures(), "sweep", "memory")).toContain("is not known");
+    expect(summaryOf(figures({ series: [] }), "sweep", "throughput")).toContain("nothing");
   });
 });
 
@@ -138,6 +464,30 @@ describe("server-rendered numbers", () => {
     expect(said).toEqual(["0.812", "4.12", "unknown", "4.00 KiB"]);
     expect(document.querySelector("data")?.title).toBe("812 µs");
     expect(document.querySelector(".unit")?.textContent).toBe(" ms");
+  });
+});
+
+describe("newer runs", () => {
+  it("are asked for when the reader comes back after a while, and offered, not shown", async () => {
+    vi.useFakeTimers({ now: Date.parse("2026-11-21T12:00:00Z"), toFake: ["Date"] });
+    const before = sample();
+    const more = { ...before, runs: [...before.runs, { ...before.runs[0], id: "newer" }] };
+    const fetched = vi.fn(async () => new Response(JSON.stringify(more)));
+    vi.stubGlobal("fetch", fetched);
+    const show = vi.fn();
+    const place = document.body.appendChild(document.createElement("span"));
+    new Newer(place, show).follow("/api", before);
+    expect(place.textContent).toBe("Read 2026-11-21 12:00 UTC");
+    const back = (): boolean => document.dispatchEvent(new Event("visibilitychange"));
+    back();
+    expect(fetched).not.toHaveBeenCalled();
+    vi.setSystemTime(Date.parse("2026-11-21T12:05:00Z"));
+    back();
+    await vi.waitFor(() => expect(place.textContent).toContain("1 newer run since"));
+    expect(show).not.toHaveBeenCalled();
+    place.querySelector("button")?.click();
+    expect(show).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
   });
 });
 

@@ -10,6 +10,7 @@ from backend.analysis import merging
 from backend.analysis.cells import NotVisible
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
+from backend.analysis.times import instant
 from backend.runs.models import Cell
 from backend.stats import median_interval
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
@@ -40,15 +41,23 @@ def test_the_shape(lab):
     figures = ask(lab, f"run={run.pk}")
     assert set(figures) == {
         *("schema", "query", "links", "finding", "conditions", "outcome", "x", "metric"),
-        *("metrics", "series", "ranking", "checks", "runs", "truncated"),
+        *("metrics", "series", "ranking", "panels", "checks", "runs", "truncated"),
+        *("curves", "knees", "capacity", "ratios", "changes"),
     }
     assert figures["query"] == f"run={run.pk}"
     assert figures["links"]["page"] == f"/w/lab/compare?run={run.pk}"
-    assert figures["x"] == {"field": "connections", "label": "Connections", "values": [64]}
+    assert figures["x"] == {
+        "field": "connections",
+        "label": "Connections",
+        "kind": "number",
+        "values": [64],
+    }
     assert figures["runs"] == [
         {
             "id": str(run.pk),
             "started_at": "2026-03-02T09:30:00.000Z",
+            "recorded_at": instant(run.recorded_at),
+            "servers": ["gthread", "sync"],
             "url": f"/r/{run.pk}",
             "trials": 6,
         }
@@ -65,7 +74,14 @@ def test_the_finding_and_the_conditions(lab):
         "wrk 4.1.0 · hello · 13 B · keep-alive · closed loop · 3 trials a point · "
         "1 host: 2-core Xeon, Linux 6.1"
     )
-    assert figures["outcome"] == {"status": "comparable", "differing": [], "reasons": []}
+    assert figures["outcome"] == {
+        "status": "comparable",
+        "differing": [],
+        "reasons": [],
+        "intent": "only the server differs",
+        "confounded": [],
+        "overridden": False,
+    }
 
 
 def test_throughput_is_the_median_with_its_interval_and_warmups_do_not_count(lab):
@@ -291,11 +307,11 @@ def test_different_results_have_no_common_ceiling(lab):
 
 def test_the_number_of_statements_does_not_grow(lab):
     make_run(lab, *[CellSpec(name, connections=c) for name in "abcd" for c in (1, 8, 64)])
-    with CaptureQueriesContext(
-        connection,
-    ) as statements:
+    ask(lab)  # Reads the catalogue, which is kept.
+    with CaptureQueriesContext(connection) as statements:
         ask(lab)
-    assert len(statements) == 3
+    # Workspaces, runs, cells, trials, dismissals, curves.
+    assert len(statements) == 6
     assert not any("parsed" in one["sql"] for one in statements)
 
 
@@ -320,7 +336,8 @@ def test_the_number_of_statements_does_not_grow_with_the_runs_of_a_series(lab, r
         ask(lab)
     with CaptureQueriesContext(connection) as second:
         ask(lab)
-    assert (len(first), len(second)) == (4, 3)
+    # At first the four tables of the catalogue and the histograms of the pools, too.
+    assert (len(first), len(second)) == (10, 5)
 
 
 @pytest.mark.usefixtures("nothing_kept")

@@ -11,11 +11,10 @@ from django.test import Client
 from backend.accounts import access
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.storage import storage
-from backend.sharing.models import Visibility
 from backend.testing.outages import cut_off_database, database_away
-from backend.testing.scenes import make_result_set, make_scene
+from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_file, make_tenant
-from backend.web.tests.test_access import ROWS, ask
+from backend.web.tests.test_access import ROWS, ask, ids_of
 
 WITHOUT_DATABASE = {"livez": 200, "openapi": 200}
 
@@ -52,13 +51,7 @@ def is_an_outage(response, path, status=503):
 @pytest.mark.parametrize("visitor", ["owner", "token"])
 def test_every_route_says_that_the_database_is_away(visitor):
     scene = make_scene()
-    ids = {
-        "run": scene.run.pk,
-        "trial": scene.trial.pk,
-        "upload": scene.upload.pk,
-        "artefact": scene.artefact.pk,
-        "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
-    }
+    ids = ids_of(scene)
     client = quiet_client(headers=scene.own.headers if visitor == "token" else {})
     if visitor == "owner":
         client.force_login(scene.own.user)

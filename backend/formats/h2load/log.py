@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.formats.logs import Table, line_chunks
+from backend.formats.logs import Table, ahead, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAME = "h2load"
 REQUESTS = Table(
@@ -44,17 +48,39 @@ def _is_row(words: list[str]) -> bool:
 def read_log(source: Source) -> ParsedTrial:
     """Every request: start, status (-1 of one that failed) and time, in order of their ends."""
     requests, statuses = Gathering(), np.zeros(HIGHEST_STATUS + 2, dtype=np.int64)
-    cut = False
-    for number, rows in line_chunks(source):
-        # A row without its line feed may lack digits of its time.
-        cut = not rows.endswith(b"\n") and _may_be_row(rows)
-        if not cut:
-            _add(requests, statuses, *_between_prompts(number, rows))
+    rows = _Rows(source)
+    for number, frame in ahead(rows.frames()):
+        _add(requests, statuses, number, frame)
     if not statuses.any():
         raise FormatError(
             "The h2load log has no row.", tool=NAME, expected="rows of three cells, tabs between"
         )
-    return replace(_trial(requests, statuses), incomplete=cut)
+    return replace(_trial(requests, statuses), incomplete=rows.is_cut)
+
+
+class _Rows:
+    """The rows of one log, a chunk at a time."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        # A last row was cut off and is left out.
+        self.is_cut = False
+
+    def frames(self) -> Iterator[tuple[int, pl.DataFrame]]:
+        """Frames of REQUESTS with the number of their first line."""
+        for first, chunk in line_chunks(self.source):
+            # A row without its line feed may lack digits of its time.
+            self.is_cut = not chunk.endswith(b"\n") and _may_be_row(chunk)
+            number, rows = _between_prompts(first, chunk)
+            if rows and not self.is_cut:
+                yield number, REQUESTS.read_rows(number, _with_tabs(rows))
+
+
+def _with_tabs(rows: bytes) -> bytes:
+    """Rows with tabs, which became spaces in some texts."""
+    if b"\t" in rows:
+        return rows
+    return b"\n".join(b"\t".join(line.split()) for line in rows.rstrip().split(b"\n"))
 
 
 def _may_be_row(line: bytes) -> bool:
@@ -63,21 +89,29 @@ def _may_be_row(line: bytes) -> bool:
 
 
 def _between_prompts(number: int, rows: bytes) -> tuple[int, bytes]:
-    """The rows without the lines around them that are none, and the number of the first."""
-    while rows and not _may_be_row(line := rows.split(b"\n", 1)[0]):
-        number, rows = number + 1, rows[len(line) + 1 :]
-    rows = rows.rstrip()
-    while rows and not _may_be_row(line := rows.rpartition(b"\n")[2]):
-        rows = rows[: len(rows) - len(line)].rstrip()
-    return number, rows
+    """The rows without the lines around them that are none, and the number of the first.
+
+    The same bytes, uncopied, where there are no such lines.
+    """
+    begin, end = 0, len(rows)
+    while begin < end and not _may_be_row(rows[begin : (stop := _line_end(rows, begin))]):
+        number, begin = number + 1, stop
+    while begin < end and not _may_be_row(rows[(start := _last_line(rows, begin, end)) : end]):
+        end = start
+    kept = rows[begin:end]
+    return number, kept.rstrip() if kept[-2:-1].isspace() else kept
 
 
-def _add(requests: Gathering, statuses: Any, number: int, rows: bytes) -> None:
-    if not rows:
-        return
-    if b"\t" not in rows:
-        rows = b"\n".join(b"\t".join(line.split()) for line in rows.split(b"\n"))
-    frame = REQUESTS.read_rows(number, rows)
+def _line_end(rows: bytes, begin: int) -> int:
+    return rows.find(b"\n", begin) + 1 or len(rows)
+
+
+def _last_line(rows: bytes, begin: int, end: int) -> int:
+    """Where the line begins that ends at `end`."""
+    return rows.rfind(b"\n", begin, end - 1) + 1 or begin
+
+
+def _add(requests: Gathering, statuses: Any, number: int, frame: pl.DataFrame) -> None:
     start, status, time = (frame[name] for name in REQUESTS.names)
     if sum(column.null_count() for column in (start, status, time)):
         raise _bad("an empty cell", number)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from backend.formats.logs import Table
@@ -46,12 +46,12 @@ def read_log(source: Source) -> ParsedTrial:
         columns={name: kind for name, kind in KINDS.items() if name in header.split(",")},
         is_whole=_is_whole,
     )
-    requests, statuses = Gathering(), Counter[int]()
+    requests, statuses = Gathering(), np.zeros(MOST[STATUS] + 1, dtype=np.int64)
     for frame in table.frames(source):
         columns = {name: _figures(name, frame[name]) for name in table.columns}
         codes = columns.get(STATUS)
         if codes is not None:
-            statuses.update(dict(frame[STATUS].value_counts().iter_rows()))
+            statuses += np.bincount(codes, minlength=len(statuses))
         requests.add(
             columns[TIME] * 1e6,
             start_s=columns.get(OFFSET),
@@ -64,7 +64,7 @@ def read_log(source: Source) -> ParsedTrial:
             found=header,
             expected=f"rows of {len(table.names)} cells",
         )
-    return _trial(requests, statuses if STATUS in table.columns else None)
+    return _trial(requests, _by_code(statuses) if STATUS in table.columns else None)
 
 
 def _is_whole(row: str) -> bool:
@@ -87,8 +87,8 @@ def _figures(name: str, column: pl.Series) -> NDArray[Any]:
     return figures
 
 
-def _named(statuses: Mapping[int, int]) -> list[tuple[str, int]]:
-    return [(str(code), statuses[code]) for code in sorted(statuses)]
+def _by_code(statuses: NDArray[Any]) -> dict[int, int]:
+    return {code: int(statuses[code]) for code in np.flatnonzero(statuses).tolist()}
 
 
 def _trial(requests: Gathering, statuses: Mapping[int, int] | None) -> ParsedTrial:
@@ -101,7 +101,9 @@ def _trial(requests: Gathering, statuses: Mapping[int, int] | None) -> ParsedTri
         requests_completed=requests.completed,
         requests_ok=good,
         errors={"status": bad},
-        status_counts=None if statuses is None else dict(_named(statuses)),
+        status_counts=None
+        if statuses is None
+        else {str(code): count for code, count in statuses.items()},
         latency_origin="samples",
         latency_resolution_us=RESOLUTION_US,
         samples=requests.completed,

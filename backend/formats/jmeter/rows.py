@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backend.formats.jmeter.layout import Layout, is_stamp
-from backend.formats.logs import LONGEST_LINE_BYTES, count_of, line_chunks
+from backend.formats.logs import LONGEST_LINE_BYTES, count_of, line_chunks, without_blank_end
 from backend.formats.model import FormatError
 from backend.formats.text import Source
 
@@ -74,8 +74,8 @@ class Rows:
                 begun = rows.split(b"\n", skipped)[-1] if rows.count(b"\n") >= skipped else b""
             if not begun.endswith(b"\n") and not self._is_believed(begun):
                 self.is_cut = self.is_cut or bool(begun.strip())
-            elif begun.strip():
-                kept = begun.rstrip(b"\r\n")
+            elif begun and not begun.isspace():
+                kept = without_blank_end(begun)
                 yield Chunk(number, self._read(number, kept), partial(self._threads, kept))
 
     def _chunks(self) -> Iterator[tuple[int, bytes]]:

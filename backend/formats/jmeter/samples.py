@@ -123,7 +123,7 @@ class Samples:
         before, self._before = self._before, (frame, threads)
         if not {"label", "timeStamp"} <= set(frame.columns):
             return frame
-        if not frame["label"].str.contains("-[0-9]+$").any():
+        if not frame["label"].unique().str.contains("-[0-9]+$").any():
             return frame
         import polars as pl
 
@@ -172,7 +172,7 @@ class Samples:
     def _count_codes(self, rows: pl.DataFrame) -> pl.Series:
         import polars as pl
 
-        counts = dict(rows["responseCode"].value_counts().iter_rows())
+        counts = _counts(rows["responseCode"])
         numeric = {code: count for code, count in counts.items() if _is_numeric(code)}
         self.codes.update(numeric)
         self.completed += sum(numeric.values())
@@ -262,6 +262,13 @@ class Samples:
             found=sums if self.transactions else "no row",
             expected="a row for each request",
         )
+
+
+def _counts(values: pl.Series) -> dict[str, int]:
+    """How often each text stands there; most are the first one, which needs no table."""
+    usual = values == values[0]
+    counts = dict(values.filter(~usual).value_counts().iter_rows())
+    return {values[0]: int(usual.sum()), **counts}
 
 
 def _is_numeric(code: str) -> bool:

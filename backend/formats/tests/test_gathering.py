@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.formats import FormatError, RawArtefact
-from backend.formats.logs import Table, ahead, line_chunks
+from backend.formats import FormatError, RawArtefact, timeline
+from backend.formats.logs import Table, ahead, line_chunks, without_blank_end
 from backend.formats.text import MOST_FAULTS, Source
 from backend.formats.timeline import Gathering
 from backend.stats import Histogram
@@ -54,6 +54,14 @@ def test_a_row_that_does_not_fit_is_named(row):
     assert (refused.value.line, refused.value.found) == (3, row.decode())
 
 
+@given(st.lists(st.sampled_from([b"\n", b"\r\n", b"1,2\n", b"3,4\r\n", b"5,6"]), max_size=8))
+def test_blank_lines_at_the_end_are_left_out_and_nothing_else(lines):
+    rows = b"".join(lines)
+    kept = without_blank_end(rows)
+    assert kept.rstrip(b"\r\n") == rows.rstrip(b"\r\n")
+    assert not kept or kept.splitlines()[-1]
+
+
 def test_a_last_row_with_too_few_cells_was_cut_off():
     assert read(b"a,b,c\n1,x,2\n3,y", a=int) == [(1,)]
 
@@ -85,6 +93,53 @@ def test_a_timeline_does_not_depend_on_the_chunks(rows, size):
         Histogram.decode(part.histogram) for part in small.timeline() if part.histogram
     )
     assert merged.count == len(rows)
+
+
+# Start (s), latency (µs), whether it failed, was answered, and is timed without an answer.
+attempts = st.tuples(
+    st.integers(0, 50),
+    # From a quarter of a million seconds on, there is no time series.
+    st.one_of(st.integers(0, 60_000_000), st.integers(1 << 38, 1 << 40)),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+def slice_of(rows):
+    """Completed, failed and encoded histogram, counted one by one."""
+    timed = [latency for _, latency, _, answered, is_timed in rows if answered or is_timed]
+    completed = sum(answered for *_, answered, _ in rows)
+    encoded = Histogram.from_samples(np.array(timed, dtype=np.int64)).encode()
+    return completed, sum(failed for _, _, failed, *_ in rows), encoded or None
+
+
+@settings(deadline=None)
+@given(st.lists(attempts, min_size=1, max_size=60), st.integers(1, 60), st.sampled_from([0, 1, 50]))
+def test_slices_are_what_counting_one_by_one_gives(rows, step, keys_of_part):
+    gathering = Gathering()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(timeline, "KEYS_OF_PART", keys_of_part)
+        for begin in range(0, len(rows), step):
+            columns = zip(*rows[begin : begin + step], strict=True)
+            start, latency, failed, answered, timed = (np.array(column) for column in columns)
+            gathering.add(
+                latency, start_s=start, failed=failed, responded=answered, timed=timed | answered
+            )
+    slices = gathering.timeline()
+    origin = min(start for start, *_ in rows[:step])
+    ends = [int((latency / 1e6 + start - origin) // 1) for start, latency, *_ in rows]
+    seconds = range(min(ends), max(ends) + 1)
+    if len(seconds) > timeline.MOST_SECONDS:
+        assert slices == ()
+        return
+    wanted = {second: [] for second in seconds}
+    for second, row in zip(ends, rows, strict=True):
+        wanted[second].append(row)
+    assert [(part.completed, part.failed, part.histogram) for part in slices] == [
+        slice_of(rows) for rows in wanted.values()
+    ]
+    assert gathering.timeline() == slices
 
 
 def test_a_request_counts_in_the_second_it_ended():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source
+from backend.formats.text import Line, Source, fault_in
 
 NAME = "tsung"
 DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
@@ -122,7 +122,7 @@ def _json_or_refuse(dumps: Sequence[Any]) -> ParsedTrial | FormatError:
         return FormatError(
             "The tsung log in JSON lacks a figure or has one of another kind.",
             tool=NAME,
-            found=f"{type(wrong).__name__}: {wrong}",
+            found=fault_in(wrong),
             expected="the object that tsung writes with its JSON backend",
         )
 
@@ -135,8 +135,15 @@ def _stats_of_json(dumps: Sequence[Any]) -> Stats:
             if "hostname" in entry:
                 continue
             names = sample if "mean" in entry else ("value", "total" if "total" in entry else "max")
-            stats[entry["name"].removeprefix("http_")] = [float(entry[name]) for name in names]
+            name = str(entry["name"])
+            stats[name.removeprefix("http_")] = [_figure(entry[one], name) for one in names]
     return stats
+
+
+def _figure(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
+        raise ValueError(f"{str(value)[:80]!r} as a figure of {name[:80]}")
+    return float(value)
 
 
 def _trial(stats: Stats) -> ParsedTrial:

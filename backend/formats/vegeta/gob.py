@@ -113,8 +113,8 @@ class _Messages:
                 data, at = rest + piece, 0
                 while (end := _message_end(data, at)) is not None:
                     self.number += 1
-                    yield data[at : end[1]][end[0] - at :]
-                    at = end[1]
+                    begin, at = end
+                    yield data[begin:at]
                 rest = data[at:]
         self.is_cut = bool(rest)
 
@@ -157,6 +157,8 @@ class _Decoder:
         return self._result(message, at)
 
     def _describe(self, number: int, described: Mapping[str, Any]) -> None:
+        if len(described) != 1:
+            raise TypeError("a type is described as no kind or as several")
         ((kind, about),) = described.items()
         if kind == "encoder":
             self._readers[number] = _bytes

@@ -53,7 +53,7 @@ class Attempts:
     def __init__(self) -> None:
         self.requests = Gathering()
         self.count = self.bytes_in = 0
-        self.statuses, self.failures = Counter[int](), Counter[str]()
+        self.statuses = np.zeros(MOST[CODE] + 1, dtype=np.int64)
         self.classes = Counter[str]()
         self.texts = Counter[str]()
         self.urls: set[str | None] = set()
@@ -66,15 +66,20 @@ class Attempts:
         codes = figures[CODE]
         self.count += len(frame)
         self.bytes_in += int(figures[BYTES_IN].sum())
-        self.statuses.update(dict(frame[CODE].value_counts().iter_rows()))
+        self.statuses += np.bincount(codes, minlength=len(self.statuses))
         self._add_texts(frame)
-        self.urls.update(frame[URL].unique()[:2])
+        self._add_urls(frame[URL])
         self.requests.add(
             figures[LATENCY] / 1000,
             start_s=figures[START] / 1e9,
             failed=(codes < 200) | (codes >= 400),
             responded=codes != 0,
         )
+
+    def _add_urls(self, urls: pl.Series) -> None:
+        """Note the target; of several, two."""
+        is_other = urls.ne_missing(urls[0])
+        self.urls.update((urls[0], urls[is_other.arg_max() or 0]))
 
     def _add_texts(self, frame: pl.DataFrame) -> None:
         """Count error texts, and those of attempts without an answer by class as well."""
@@ -92,21 +97,23 @@ class Attempts:
         if not self.count:
             raise FormatError("The vegeta results have no attempt.", tool=NAME, expected="results")
         (url,) = self.urls if len(self.urls) == 1 else (None,)
-        unanswered = self.statuses.pop(0, 0)
+        seen = np.flatnonzero(self.statuses).tolist()
+        statuses = {code: int(self.statuses[code]) for code in seen}
+        unanswered = statuses.pop(0, 0)
         return ParsedTrial(
             tool=NAME,
             url=url or None,
             loop="open",
             requests_completed=self.count - unanswered,
-            requests_ok=sum(n for code, n in self.statuses.items() if 200 <= code < 400),
+            requests_ok=sum(n for code, n in statuses.items() if 200 <= code < 400),
             bytes_received=self.bytes_in,
             errors={
                 **counted_classes({}),
                 **self.classes,
-                "status": sum(n for code, n in self.statuses.items() if code >= 400),
+                "status": sum(n for code, n in statuses.items() if code >= 400),
             },
             tool_errors=dict(self.texts),
-            status_counts={str(code): n for code, n in sorted(self.statuses.items())},
+            status_counts={str(code): n for code, n in statuses.items()},
             latency_origin="samples",
             latency_resolution_us=RESOLUTION_US,
             samples=self.count,

@@ -40,7 +40,7 @@ def test_a_saved_wrk_report_becomes_a_run(make_upload):
     assert trial.throughput_rps == pytest.approx(6000)
     assert trial.percentiles_us["99"] == 10020
     assert trial.percentiles_origin == "reported"
-    assert trial.cell.tool == "wrk"
+    assert trial.cell.series.tool == "wrk"
     assert trial.cell.connections == 10
     assert [artefact.name for artefact in trial.artefacts.all()] == ["0.txt"]
 
@@ -58,8 +58,8 @@ def test_trials_of_an_envelope_share_a_cell(make_upload):
     upload = processed(make_upload(WRK, WRK, WRK, envelope=make_envelope(3)))
     cell = Cell.objects.get(run=upload.run)
     assert cell.trials.count() == 3
-    assert cell.server.name == "hello"
-    assert len(bytes(cell.series_key)) == 32
+    assert cell.series.server.name == "hello"
+    assert len(bytes(cell.series.key)) == 32
 
 
 def test_one_unreadable_trial_is_kept_with_its_error(make_upload):
@@ -154,7 +154,7 @@ def test_a_server_keeps_its_colour_over_versions(make_upload):
     newer["trials"][0]["server"]["version"] = "2.0"
     first = processed(make_upload(WRK, envelope=make_envelope(1)))
     second = processed(make_upload(WRK, envelope=newer))
-    slots = {run.cells.get().server.slot for run in (first.run, second.run)}
+    slots = {run.cells.get().series.server.slot for run in (first.run, second.run)}
     assert len(slots) == 1
 
 

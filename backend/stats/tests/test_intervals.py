@@ -1,9 +1,14 @@
+import re
+from math import log, pi, sqrt, tan
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.stats import median_interval, ratio, tiers
-from backend.stats.student import t_quantile
+from backend.stats.intervals import mean_ratio
+from backend.stats.student import incomplete_beta, t_quantile
 
 trials = st.lists(st.floats(1, 1e6), min_size=3, max_size=8)
 SWAPPED = {"improved": "regressed", "regressed": "improved"}
@@ -79,3 +84,102 @@ def test_an_unknown_base_gives_no_ratio():
 def test_overlapping_intervals_share_a_rank_range():
     fast, near, slow = (median_interval(v) for v in ([99, 100, 101], [98, 100, 102], [49, 50, 51]))
     assert tiers([fast, near, slow]) == ["1–2", "1–2", "3"]
+
+
+@given(st.floats(0.5001, 0.9999))
+def test_t_quantiles_of_one_and_two_degrees_have_closed_forms(p):
+    assert t_quantile(p, 1) == pytest.approx(tan(pi * (p - 0.5)), rel=1e-6)
+    assert t_quantile(p, 2) == pytest.approx((2 * p - 1) / sqrt(2 * p * (1 - p)), rel=1e-6)
+
+
+@given(st.floats(0.9, 0.999999), st.floats(1, 500))
+def test_t_quantiles_have_their_probability(p, freedom):
+    t = t_quantile(p, freedom)
+    tail = incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
+    assert tail == pytest.approx(1 - p, rel=1e-9)
+
+
+def test_the_middle_of_t_is_zero():
+    assert t_quantile(0.5, 7) == 0
+
+
+def trials_of(rng, true, noise, count):
+    return (true * np.exp(rng.normal(0, noise, count))).tolist()
+
+
+@pytest.mark.parametrize(("base", "other"), [(3, 3), (3, 10), (5, 5), (10, 10)])
+def test_the_interval_of_a_ratio_holds_the_truth_in_95_of_100(base, other):
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(1000):
+        found = ratio(trials_of(rng, 1, 0.05, base), trials_of(rng, 1.1, 0.05, other))
+        held += found.low <= 1.1 <= found.high
+    assert 920 <= held <= 980
+
+
+@pytest.mark.parametrize("count", [3, 5, 10])
+def test_the_interval_of_a_point_holds_the_truth_in_95_of_100(count):
+    rng = np.random.default_rng(12)
+    estimates = [median_interval(trials_of(rng, 100, 0.05, count)) for _ in range(1000)]
+    # Widened to hold the median, it is a little too wide for few trials, never too narrow.
+    assert 935 <= sum(one.low <= 100 <= one.high for one in estimates) <= 985
+
+
+@pytest.mark.parametrize("true", [1, 1.01, 1.02, 1.05])
+def test_as_many_more_trials_as_it_says_mostly_tell(true):
+    rng = np.random.default_rng(13)
+    asked = told = 0
+    for _ in range(300):
+        base, other = trials_of(rng, 1, 0.02, 5), trials_of(rng, true, 0.02, 5)
+        first = ratio(base, other)
+        if first.verdict == "inconclusive":
+            more = int(re.search(r"(\d+) more trial", first.why)[1])
+            asked += 1
+            base += trials_of(rng, 1, 0.02, more)
+            other += trials_of(rng, true, 0.02, more)
+            told += ratio(base, other).verdict != "inconclusive"
+    assert told >= 0.7 * asked > 0
+
+
+def test_noise_beyond_any_number_of_trials_says_so():
+    assert "over 999 more trials would tell" in ratio([1, 100, 1e4], [1e4, 100, 1]).why
+
+
+@given(trials, trials)
+def test_the_mean_of_one_ratio_is_that_ratio(a, b):
+    one, mean = ratio(a, b), mean_ratio([(a, b)])
+    assert (mean.value, mean.low, mean.high, mean.verdict) == pytest.approx(
+        (one.value, one.low, one.high, one.verdict)
+    )
+
+
+@given(st.lists(st.tuples(trials, trials), min_size=1, max_size=4))
+def test_the_mean_ratio_is_the_geometric_mean_and_turns_with_the_baseline(pairs):
+    mean = mean_ratio(pairs)
+    logs = [log(ratio(a, b).value) for a, b in pairs]
+    assert log(mean.value) == pytest.approx(sum(logs) / len(logs), abs=1e-9)
+    turned = mean_ratio([(b, a) for a, b in pairs])
+    assert turned.value == pytest.approx(1 / mean.value)
+    assert turned.low == pytest.approx(1 / mean.high)
+
+
+def test_a_mean_over_few_trials_or_an_unknown_value_has_no_interval():
+    good = ([100, 101, 99], [150, 152, 149])
+    few = mean_ratio([good, ([100, 101], [150, 152])])
+    assert (few.low, few.verdict) == (None, "inconclusive")
+    assert few.value == pytest.approx(1.5, rel=0.01)
+    assert mean_ratio([good, ([], [1.0])]).value is None
+    assert mean_ratio([]).value is None
+
+
+def test_the_interval_of_a_mean_holds_the_truth_in_95_of_100():
+    rng = np.random.default_rng(14)
+    held = 0
+    for _ in range(500):
+        pairs = [
+            (trials_of(rng, 100, noise, 3), trials_of(rng, 110, noise, 5))
+            for noise in (0.01, 0.03, 0.1)
+        ]
+        found = mean_ratio(pairs)
+        held += found.low <= 1.1 <= found.high
+    assert 460 <= held <= 490

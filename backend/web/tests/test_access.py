@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from backend.accounts.models import Role, Token
+from backend.ingest.models import Upload
 from backend.sharing.changing import revoke
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_result_set
@@ -34,6 +35,7 @@ EVERYONE = expected(200, 200, 200, 200, 200, 200)
 MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
 WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
 NOBODY = expected(404, 404, 404, 404, 404, 404)
+OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
 SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
@@ -56,13 +58,26 @@ ROWS = {
     "readyz": Row("/readyz", EVERYONE),
     "home": Row("/", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
-    "workspace": Row("/w/own-lab/", expected(404, 404, 302, 302, 404, 404)),
+    "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
+    "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),
+    "server-page": Row("/w/own-lab/servers/{server}", MEMBERS_PAGE),
+    "hosts-page": Row("/w/own-lab/hosts", MEMBERS_PAGE),
+    "host-page": Row("/w/own-lab/hosts/{host}", MEMBERS_PAGE),
+    "workloads-page": Row("/w/own-lab/workloads", MEMBERS_PAGE),
+    "workload-page": Row("/w/own-lab/workloads/{workload}", MEMBERS_PAGE),
+    "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
+    "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
+    "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
     "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "dismissals": Row(
+        "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
+    ),
+    "trial-page": Row("/t/{trial}", MEMBERS_PAGE),
     "upload-page": Row("/u/{upload}", MEMBERS_PAGE),
     "artefact-page": Row("/a/{artefact}", MEMBERS_PAGE),
     "artefact-raw": Row("/a/{artefact}/raw", MEMBERS_PAGE),
@@ -86,12 +101,23 @@ ROWS = {
         "post",
         {"workspace": "own-lab"},
     ),
+    "upload-preview": Row(
+        "/api/v1/uploads/preview",
+        expected(401, 404, 404, 400, 400, 400),
+        "post",
+        {"workspace": "own-lab"},
+    ),
     "upload": Row("/api/v1/uploads/{upload}", expected(404, 404, 200, 200, 200, 404)),
     "compare": Row("/api/v1/compare?run={run}", MEMBERS_API),
     "compare-csv": Row("/api/v1/compare.csv?run={run}", MEMBERS_API),
+    "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
+    "server-list": Row("/api/v1/servers", SIGNED_IN_API),
+    "host-list": Row("/api/v1/hosts", SIGNED_IN_API),
+    "workload-list": Row("/api/v1/workloads", SIGNED_IN_API),
     "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
     "result-set-list": Row(
         "/api/v1/result-sets",
@@ -157,15 +183,23 @@ def routes(patterns=None, prefix=""):
             yield pattern.name
 
 
-@pytest.fixture
-def ids(scene):
+def ids_of(scene):
+    """What stands in the paths of the rows."""
     return {
         "run": scene.run.pk,
         "trial": scene.trial.pk,
         "upload": scene.upload.pk,
         "artefact": scene.artefact.pk,
+        "server": scene.trial.cell.series.server_id,
+        "host": scene.run.server_host_id,
+        "workload": scene.trial.cell.series.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
     }
+
+
+@pytest.fixture
+def ids(scene):
+    return ids_of(scene)
 
 
 @pytest.fixture
@@ -205,6 +239,33 @@ def test_access(name, visitor, visitors, ids):
     assert response.status_code == row.status[visitor]
     if response.status_code >= 400:
         assert b"secret" not in body_of(response)
+
+
+# Pages that also take a form: who may not see the page may not send it either.
+FORMS = {
+    "new-upload": ("/w/own-lab/upload", {"paste": WRK, "action": "save"}),
+    "preview": ("/w/own-lab/upload", {"paste": WRK}),
+    "settings": ("/w/own-lab/settings", {"relevant_percent": "9", "min_trials": "9"}),
+    "undo": ("/r/{run}/dismissals", {"check": "same-host", "undo": "1"}),
+}
+
+
+@pytest.mark.parametrize("visitor", ["anonymous", "stranger", "viewer", "token", "foreign_token"])
+@pytest.mark.parametrize("name", FORMS)
+def test_who_may_not_change_sends_no_form(name, visitor, visitors, ids, scene):
+    path, data = FORMS[name]
+    uploads = Upload.objects.count()
+    assert visitors[visitor].post(path.format(**ids), data).status_code == 404
+    assert Upload.objects.count() == uploads
+    scene.own.workspace.refresh_from_db()
+    assert scene.own.workspace.min_trials == 3
+
+
+def test_members_upload_but_only_owners_set(visitors, scene):
+    scene.own.user.memberships.update(role=Role.MEMBER)
+    assert visitors["owner"].get("/w/own-lab/upload").status_code == 200
+    for method in ("get", "post"):
+        assert getattr(visitors["owner"], method)("/w/own-lab/settings").status_code == 404
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PUBLIC])
@@ -280,10 +341,12 @@ def test_foreign_and_missing_are_the_same_answer(name, visitor, visitors, ids):
 
 @pytest.mark.parametrize("visitor", ["stranger", "foreign_token"])
 def test_lists_hold_nothing_of_others(visitor, visitors, ids):
-    for path in ["/api/v1/runs", "/api/v1/compare", "/api/v1/compare?workspace=own-lab"]:
-        body = body_of(visitors[visitor].get(path))
+    lists = ["runs", "compare", "servers", "hosts", "workloads"]
+    for name in [*lists, *(f"{name}?workspace=own-lab" for name in lists)]:
+        body = body_of(visitors[visitor].get(f"/api/v1/{name}"))
         assert str(ids["run"]).encode() not in body
-        assert b"secret-server" not in body
+        for secret in (b"secret-server", b"bench-1", str(ids["workload"]).encode()):
+            assert secret not in body
 
 
 @pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.method == "get"])

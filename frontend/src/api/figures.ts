@@ -1,13 +1,31 @@
 // The JSON of /api/v1/compare, of /s/<id>.json and of every export: one shape, one type.
 
-export type MetricId = "throughput" | "p50" | "p99" | "error_rate";
+/** An id the server offers in `metrics`; those every point carries are named in `points`. */
+export type MetricId = string;
+
+export type Group = "rate" | "latency" | "errors" | "resources";
 
 export interface Metric {
   readonly id: MetricId;
   readonly label: string;
   readonly unit: string;
   readonly better: "higher" | "lower";
+  readonly group?: Group;
 }
+
+/** A load point or, on a categorical axis, a name. */
+export type X = number | string;
+
+export const ERROR_CLASSES = [
+  "connect",
+  "read",
+  "write",
+  "timeout",
+  "status",
+  "length",
+  "other",
+] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 export interface Measure {
   readonly value: number | null;
@@ -19,12 +37,15 @@ export interface Measure {
 }
 
 export interface Point {
-  readonly x: number;
+  readonly x: X;
   readonly cell: string;
+  readonly cells?: readonly string[];
   readonly trials: number;
   readonly overload: boolean | null;
-  readonly metrics: Partial<Record<MetricId, Measure | null>>;
+  readonly metrics: Readonly<Partial<Record<MetricId, Measure | null>>>;
   readonly checks: readonly string[];
+  /** Shares of attempts by class; null where the tool does not tell classes apart. */
+  readonly errors?: Readonly<Partial<Record<ErrorClass, number | null>>> | null;
 }
 
 export interface Series {
@@ -33,10 +54,16 @@ export interface Series {
   readonly server: string;
   readonly server_slug?: string | null;
   readonly version: string | null;
+  readonly runtime?: string | null;
+  readonly configuration?: string | null;
   readonly workload: string | null;
+  readonly workload_slug?: string | null;
   readonly tool: string | null;
+  readonly loop?: string | null;
+  readonly load?: string | null;
   readonly host: string | null;
   readonly host_slug?: string | null;
+  readonly facet?: string | null;
   readonly slot: number;
   readonly points: readonly Point[];
 }
@@ -59,13 +86,24 @@ export interface RankRow {
   readonly high: number | null;
   readonly tier: string | null;
   readonly ratio: Ratio | null;
+  readonly significant?: boolean | null;
+  readonly relevant?: boolean | null;
+  /** Why it is not ranked. */
+  readonly why?: string | null;
 }
 
 export interface Ranking {
-  readonly x: number;
+  readonly x: X;
   readonly metric: MetricId;
   readonly baseline: string | null;
   readonly rows: readonly RankRow[];
+}
+
+export interface Dismissal {
+  readonly run: string;
+  readonly reason: string;
+  readonly by: string | null;
+  readonly at: string | null;
 }
 
 export interface Check {
@@ -76,37 +114,146 @@ export interface Check {
   readonly count: number;
   readonly cells?: readonly string[];
   readonly trials?: readonly string[];
+  readonly section?: string | null;
+  readonly dismissed?: readonly Dismissal[];
 }
 
 export interface RunLink {
   readonly id: string;
   readonly started_at: string | null;
+  readonly recorded_at?: string | null;
+  readonly servers?: readonly string[];
   readonly url: string;
   readonly trials: number;
 }
 
+export interface Outcome {
+  readonly status: "comparable" | "caveats" | "not_comparable";
+  readonly differing: readonly string[];
+  readonly reasons: readonly string[];
+  readonly overridden?: boolean;
+  readonly confounded?: readonly string[];
+  readonly intent?: string | null;
+}
+
+export interface Panel {
+  readonly value: string;
+  readonly series: readonly string[];
+  readonly finding: string;
+  readonly outcome: Outcome;
+  readonly ranking: Ranking | null;
+}
+
+/** Percentile in percent, latency in microseconds. */
+export type CurvePoint = readonly [percent: number, us: number];
+
+export interface Curve {
+  readonly series: string;
+  readonly count: number;
+  readonly points: readonly CurvePoint[];
+}
+
+export interface Curves {
+  readonly at: X;
+  readonly series: readonly Curve[];
+}
+
+/** Where more load brings no more throughput. */
+export interface Knee {
+  readonly series: string;
+  readonly x: number | null;
+  readonly throughput: number | null;
+  readonly why: string | null;
+}
+
+export interface Capacity {
+  readonly limit_us: number;
+  readonly rows: readonly {
+    readonly series: string;
+    readonly x: number | null;
+    readonly throughput: number | null;
+    readonly low: number | null;
+    readonly high: number | null;
+    readonly why: string | null;
+  }[];
+}
+
+export interface Ratios {
+  readonly baseline: { readonly server: string; readonly label: string };
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly cells: readonly (readonly (Ratio | null)[])[];
+}
+
+export interface Change {
+  readonly series: string;
+  readonly x: X;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly ratio: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly text: string;
+}
+
+/** Fields marked optional are absent in snapshots frozen before they existed. */
 export interface Figures {
+  readonly schema?: number;
   readonly query: string;
   readonly links?: { readonly page?: string; readonly json?: string; readonly csv?: string };
   readonly finding: string;
   readonly conditions: string;
-  readonly outcome: {
-    readonly status: "comparable" | "caveats" | "not_comparable";
-    readonly differing: readonly string[];
-    readonly reasons: readonly string[];
-  };
+  readonly outcome: Outcome;
   readonly x: {
     readonly field: string;
     readonly label: string;
-    readonly values: readonly number[];
+    readonly kind?: "number" | "category";
+    readonly values: readonly X[];
   };
   readonly metric: MetricId;
   readonly metrics: readonly Metric[];
   readonly series: readonly Series[];
   readonly ranking: Ranking | null;
+  readonly panels?: readonly Panel[] | null;
+  readonly curves?: Curves | null;
+  readonly knees?: readonly Knee[];
+  readonly capacity?: Capacity | null;
+  readonly ratios?: Ratios | null;
+  readonly changes?: readonly Change[];
   readonly checks: readonly Check[];
   readonly runs: readonly RunLink[];
   readonly truncated: unknown;
+}
+
+/** One panel as a comparison of its own, so that whatever draws figures draws a panel. */
+export function panelFigures(figures: Figures, panel: Panel): Figures {
+  const inside = new Set(panel.series);
+  return {
+    ...figures,
+    finding: panel.finding,
+    outcome: panel.outcome,
+    ranking: panel.ranking,
+    series: figures.series.filter((series) => inside.has(series.id)),
+    panels: null,
+  };
+}
+
+/** The comparison itself, or each of its panels. */
+export function parts(figures: Figures): readonly Figures[] {
+  return figures.panels ? figures.panels.map((panel) => panelFigures(figures, panel)) : [figures];
+}
+
+/** Names on the axis stand in the order given; an axis of load points is a scale. */
+export function isCategory(figures: Figures): boolean {
+  const { kind, values } = figures.x;
+  return kind === "category" || values.some((value) => typeof value === "string");
+}
+
+/** Metrics with a value somewhere: the others would make empty columns and charts. */
+export function knownMetrics(figures: Figures): readonly Metric[] {
+  return figures.metrics.filter((metric) =>
+    everyValue(figures, metric.id).some((value) => value !== null),
+  );
 }
 
 export function metricOf(figures: Figures, id: MetricId): Metric {

@@ -1,5 +1,5 @@
 // How a series is told apart: colour by its stored slot, marker and dash as the second channel.
-import type { Series } from "../api/figures";
+import { type Figures, parts, type Series } from "../api/figures";
 import { type ChartTheme, SLOTS } from "./theme";
 
 export const MARKERS = ["circle", "rectRot", "triangle", "rect"] as const;
@@ -43,6 +43,11 @@ export function slotsOf(series: readonly Series[]): ReadonlyMap<string, number> 
   return slots;
 }
 
+/** Each panel tells its own series apart, so a server looks the same in all of them. */
+export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
+  return new Map(parts(figures).flatMap((part) => [...slotsOf(part.series)]));
+}
+
 /** Up to six lines can be told apart; beyond that the leaders stay loud and the rest go grey. */
 export function defaultEmphasis(
   series: readonly Series[],
@@ -52,4 +57,13 @@ export function defaultEmphasis(
   if (ids.length <= EMPHASISED) return new Set(ids);
   const first = [...ranked.filter((id) => ids.includes(id)), ...ids];
   return new Set([...new Set(first)].slice(0, EMPHASISED));
+}
+
+/** The lines that are loud until the reader chooses: the leaders of every panel. */
+export function emphasisOf(figures: Figures): ReadonlySet<string> {
+  const chosen = parts(figures).flatMap((part) => {
+    const ranked = part.ranking?.rows.map((row) => row.series) ?? [];
+    return [...defaultEmphasis(part.series, ranked)];
+  });
+  return new Set(chosen);
 }

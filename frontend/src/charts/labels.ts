@@ -31,7 +31,7 @@ export function spread(
 
 export function fitted(text: string, width: number, measure: (text: string) => number): string {
   if (measure(text) <= width) return text;
-  let kept = text;
-  while (kept.length > 1 && measure(`${kept}…`) > width) kept = kept.slice(0, -1);
-  return `${kept.trimEnd()}…`;
+  const kept = [...text];
+  while (kept.length > 1 && measure(`${kept.join("")}…`) > width) kept.pop();
+  return `${kept.join("").trimEnd()}…`;
 }

@@ -7,6 +7,7 @@ import {
   metricOf,
   type RankRow,
   type Verdict,
+  type X,
 } from "../api/figures";
 import {
   halfWidth,
@@ -35,10 +36,13 @@ export interface RankingRow {
   readonly ratioRange: string;
   readonly verdict: Verdict | null;
   readonly why: string;
+  /** Beyond noise, and beyond what the workspace finds worth naming; null where untold. */
+  readonly significant: boolean | null;
+  readonly relevant: boolean | null;
 }
 
 export interface RankingView {
-  readonly x: number;
+  readonly x: X;
   readonly metric: string;
   readonly better: "higher" | "lower";
   readonly unit: Unit;
@@ -102,7 +106,9 @@ function rankingRow(
     ratio: baseline ? "×1" : times(ratio?.value, ratio?.low, ratio?.high),
     ratioRange: baseline ? "" : interval(ratio?.low, ratio?.high, PLAIN),
     verdict: baseline ? null : (ratio?.verdict ?? null),
-    why: baseline ? "the baseline" : (ratio?.why ?? ""),
+    why: baseline ? "the baseline" : (ratio?.why ?? row.why ?? ""),
+    significant: row.significant ?? null,
+    relevant: row.relevant ?? null,
   };
 }
 

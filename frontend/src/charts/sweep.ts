@@ -1,35 +1,43 @@
-// figures -> Chart.js configuration of one metric over the load points. Pure: no DOM, no fetch.
+// figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
 import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
 import {
   everyValue,
   type Figures,
+  isCategory,
   type MetricId,
   measureOf,
   metricOf,
   type Point,
   type Series,
+  type X,
 } from "../api/figures";
 import {
   halfWidth,
   interval,
   inUnit,
-  type Kind,
   kindOf,
   loadPoint,
   plural,
   type Unit,
   unitFor,
 } from "../text/format";
-import { colourOf, dashOf, markerOf, slotsOf } from "./identity";
+import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
+import { slotsIn } from "./identity";
+import { type Drawn, filling, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
-import { guide } from "./marks/guide";
+import { guide, limitLine } from "./marks/guide";
+import { highlight } from "./marks/highlight";
 import { endLabels, type LabelOptions } from "./marks/labels";
+import { loadMarks } from "./marks/loads";
 import type { ChartTheme } from "./theme";
 
 export const ERROR_LIMIT = 0.01;
 
 export interface SweepPoint {
+  /** Its place on the axis; `at` is the x it stands for. */
   readonly x: number;
+  readonly at: X;
   readonly y: number | null;
   readonly low: number | null;
   readonly high: number | null;
@@ -39,10 +47,7 @@ export interface SweepPoint {
   readonly trials: number;
 }
 
-export interface SweepDataset extends ChartDataset<"line", SweepPoint[]> {
-  readonly seriesId: string;
-  readonly loud: boolean;
-}
+export interface SweepDataset extends ChartDataset<"line", SweepPoint[]>, Drawn {}
 
 export type SweepConfig = ChartConfiguration<"line", SweepPoint[]>;
 
@@ -52,161 +57,155 @@ export interface SweepOptions {
   readonly logY: boolean;
   readonly emphasis: ReadonlySet<string>;
   readonly theme: ChartTheme;
-  readonly size: "main" | "small";
+  readonly size: Size;
   /** Room for direct labels, in pixels; 0 leaves them to the legend. */
   readonly labelWidth: number;
-  readonly at: number | null;
+  readonly at: X | null;
+  /** Figures whose values the axis must hold too: those of all panels, so that they share one. */
+  readonly scope?: Figures;
+  /** Steps and change marks, on an axis that need not start at zero. */
+  readonly trend?: boolean;
+  /** A latency limit in microseconds, drawn where p99 is. */
+  readonly limit?: number | null;
 }
 
 export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig {
   const kind = kindOf(metricOf(figures, options.metric).unit);
   const unit = unitFor(kind, everyValue(figures, options.metric));
+  const slots = slotsIn(figures);
   const datasets = ordered(figures.series, options.emphasis).map((series) =>
-    dataset(figures, series, options),
+    dataset(figures, series, slots.get(series.id) ?? series.slot, options),
   );
+  const place = placeOf(figures);
+  const { theme, size } = options;
+  const extent = reach(options.scope ?? figures, options);
+  const y = yScale({ theme, size, kind, unit, log: usesLogY(options), ...extent });
   return {
     type: "line",
     data: { datasets },
     options: {
-      responsive: true,
-      maintainAspectRatio: false,
-      animation: false,
+      ...frame(theme, labelRoom(figures, options)),
       parsing: false,
       normalized: true,
-      events: ["mousemove", "mouseout", "click", "touchstart", "touchmove"],
       interaction: { mode: "nearest", axis: "x", intersect: false },
-      layout: { padding: { top: 8, right: Math.max(10, options.labelWidth), bottom: 0, left: 0 } },
-      font: { family: options.theme.font, size: 12 },
       scales: {
         x: xScale(figures, options),
-        y: yScale(figures, kind, unit, options),
+        y: startsAboveZero(figures, options) ? lifted(y, extent) : y,
       },
       plugins: { tooltip: tooltip(figures, unit, options) },
     },
     plugins: [
-      guide(options.at, options.theme),
-      evidence(options.theme, options.size),
+      guide(options.at === null ? null : place(options.at), theme),
+      limitLine(limitIn(options), theme, size),
+      ...(options.trend ? [changeMarks(figures, theme, size)] : []),
+      evidence(theme, size),
+      loadMarks(figures, options.metric, theme, size),
+      highlight(),
       endLabels(labelOptions(figures, options)),
     ],
   };
 }
 
-/** Loud lines are drawn last, so that context never covers them. */
-function ordered(series: readonly Series[], emphasis: ReadonlySet<string>): readonly Series[] {
-  return [...series].sort((a, b) => Number(emphasis.has(b.id)) - Number(emphasis.has(a.id)));
+export function trendChart(figures: Figures, options: SweepOptions): SweepConfig {
+  return sweepChart(figures, { ...options, trend: true });
 }
 
-function dataset(figures: Figures, series: Series, options: SweepOptions): SweepDataset {
-  const slot = slotsOf(figures.series).get(series.id) ?? series.slot;
-  const loud = options.emphasis.has(series.id);
-  const colour = loud ? colourOf(slot, options.theme) : options.theme.context;
-  const points = series.points.map((point) => sweepPoint(point, options));
-  const radius = options.size === "main" ? 4.5 : 3;
+function limitIn(options: SweepOptions): number | null {
+  return options.metric === "p99" ? (options.limit ?? null) : null;
+}
+
+/** Names with an order of their own; a line between two hosts would mean nothing. */
+const ORDERED = new Set(["version", "date", "payload", "connections", "rate", "tool_version"]);
+
+export function joinsPoints(figures: Figures): boolean {
+  return !isCategory(figures) || ORDERED.has(figures.x.field);
+}
+
+function dataset(
+  figures: Figures,
+  series: Series,
+  slot: number,
+  options: SweepOptions,
+): SweepDataset {
+  const look = lookOf(series, slot, { ...options, dense: isDense(figures.series) });
+  const points = sweepPoints(figures, series, options);
+  const skips = skipped(figures, points);
   return {
-    seriesId: series.id,
-    loud,
-    label: series.label,
+    ...look,
     data: points,
-    clip: false,
-    tension: 0,
     spanGaps: false,
-    borderColor: colour,
-    borderWidth: loud ? 2 : 1.25,
-    borderDash: dashOf(slot),
-    pointStyle: markerOf(slot),
-    pointRadius: loud ? radius : radius - 1.5,
-    pointHoverRadius: radius + 1.5,
-    pointBorderColor: colour,
-    pointBorderWidth: 1.75,
-    pointBackgroundColor: points.map((point) => (point.overload ? options.theme.surface : colour)),
+    showLine: joinsPoints(figures),
+    ...(options.trend ? { stepped: "middle" as const } : {}),
+    ...(skips.size > 0 ? { segment: dotted(skips, isCategory(figures)) } : {}),
+    pointBackgroundColor: filling(look, points, options.theme.surface),
   };
 }
 
-function sweepPoint(point: Point, options: SweepOptions): SweepPoint {
+function sweepPoints(figures: Figures, series: Series, options: SweepOptions): SweepPoint[] {
+  const place = placeOf(figures);
+  const aside = joinsPoints(figures) ? 0 : dodge(figures, series);
+  return series.points
+    .map((point) => sweepPoint(point, place(point.x) + aside, options))
+    .sort((a, b) => a.x - b.x);
+}
+
+/** Series side by side on an axis of names, so that their whiskers do not cover each other. */
+function dodge(figures: Figures, series: Series): number {
+  const count = figures.series.length;
+  const rank = figures.series.findIndex((one) => one.id === series.id);
+  return (rank - (count - 1) / 2) * Math.min(0.14, 0.7 / count);
+}
+
+function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint {
   const measure = measureOf(point, options.metric);
-  const shown = (value: number | null | undefined): number | null => drawable(value, options);
+  const log = usesLogY(options);
   return {
-    x: point.x,
-    y: shown(measure?.value),
-    low: shown(measure?.low),
-    high: shown(measure?.high),
-    each: (measure?.each ?? []).map(shown).filter((value) => value !== null),
+    x,
+    at: point.x,
+    y: drawable(measure?.value, log),
+    low: drawable(measure?.low, log),
+    high: drawable(measure?.high, log),
+    each: (measure?.each ?? []).map((one) => drawable(one, log)).filter((value) => value !== null),
     overload: point.overload === true,
     failing: (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT,
     trials: point.trials,
   };
 }
 
-/** A log axis has no place for zero: a gap there, the table still says 0. */
-function drawable(value: number | null | undefined, options: SweepOptions): number | null {
-  if (typeof value !== "number" || !Number.isFinite(value)) return null;
-  return usesLogY(options) && value <= 0 ? null : value;
-}
-
 function usesLogY(options: SweepOptions): boolean {
-  return options.logY && options.metric !== "error_rate";
+  return options.logY && !options.metric.startsWith("error_");
 }
 
-type Scale = NonNullable<NonNullable<SweepConfig["options"]>["scales"]>[string];
-type TickScale = { ticks: { value: number }[] };
-
-function xScale(figures: Figures, options: SweepOptions): Scale {
-  const values = figures.x.values;
-  const { theme, size } = options;
-  const least = Math.min(...values);
-  const most = Math.max(...values);
-  return {
-    type: options.logX ? "logarithmic" : "linear",
-    min: options.logX ? least / 1.12 : Math.min(0, least),
-    max: options.logX ? most * 1.12 : most * 1.03,
-    grid: { color: theme.grid, drawTicks: false },
-    border: { color: theme.grid },
-    title: {
-      display: size === "main",
-      text: figures.x.label,
-      color: theme.muted,
-      font: { size: 12 },
-      padding: { top: 4, bottom: 0 },
-    },
-    afterBuildTicks: (axis: TickScale) => {
-      axis.ticks = values.map((value) => ({ value }));
-    },
-    ticks: {
-      color: theme.muted,
-      padding: 6,
-      font: { size: size === "main" ? 12 : 11 },
-      maxRotation: 0,
-      autoSkip: true,
-      autoSkipPadding: 8,
-      callback: (value: string | number) => String(value),
-    },
-  } as Scale;
+/** The points that a line reaches only by passing over an x where its series has none. */
+function skipped(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<number> {
+  const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
+  const found = new Set<number>();
+  points.forEach((point, i) => {
+    const before = points[i - 1];
+    if (before && (ranks.get(point.at) ?? 0) - (ranks.get(before.at) ?? 0) > 1) found.add(i);
+  });
+  return found;
 }
 
-function yScale(figures: Figures, kind: Kind, unit: Unit, options: SweepOptions): Scale {
-  const { theme, size } = options;
-  const log = usesLogY(options);
-  const { least, most } = reach(figures, options);
-  const axisUnit = kind === "time" ? unitFor(kind, [most]) : unit;
-  return {
-    type: log ? "logarithmic" : "linear",
-    ...(log ? logBounds(least, most) : { min: 0, suggestedMax: most * 1.04 }),
-    // All-zero error rates would otherwise get an axis up to 100 %.
-    ...(most === 0 && !log ? { max: kind === "ratio" ? ERROR_LIMIT : 1 } : {}),
-    grid: { color: theme.grid, drawTicks: false },
-    border: { display: false },
-    ticks: {
-      color: theme.muted,
-      padding: 8,
-      font: { size: size === "main" ? 12 : 11 },
-      maxTicksLimit: size === "main" ? 7 : 4,
-      callback: (value: string | number) => tick(Number(value), axisUnit, log),
-    },
-  } as Scale;
+/** Whether a line of the chart passes over an x that was not measured. */
+export function hasSkips(figures: Figures): boolean {
+  if (!joinsPoints(figures) || isCategory(figures)) return false;
+  const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
+  return figures.series.some((series) => {
+    const places = series.points.map((point) => ranks.get(point.x) ?? 0).sort((a, b) => a - b);
+    return places.some((place, i) => i > 0 && place - (places[i - 1] ?? place) > 1);
+  });
 }
 
-function logBounds(least: number, most: number): object {
-  return least > 0 ? { suggestedMin: least, suggestedMax: most } : {};
+/** Dotted where a load between was not measured; no line at all across a missing name. */
+function dotted(skips: ReadonlySet<number>, category: boolean): object {
+  const over = (context: { p1DataIndex: number }): boolean => skips.has(context.p1DataIndex);
+  return category
+    ? {
+        borderColor: (context: { p1DataIndex: number }) =>
+          over(context) ? "transparent" : undefined,
+      }
+    : { borderDash: (context: { p1DataIndex: number }) => (over(context) ? [1.5, 5] : undefined) };
 }
 
 /** How many times the largest value an interval may reach before the axis cuts it off. */
@@ -220,15 +219,15 @@ interface Reach {
 /** What the y axis shows: every value and trial, and every interval end that is not too far off. */
 function reach(figures: Figures, options: SweepOptions): Reach {
   const points = figures.series.flatMap((series) =>
-    series.points.map((point) => sweepPoint(point, options)),
+    series.points.map((point) => sweepPoint(point, 0, options)),
   );
   const values = points.flatMap((point) => [point.y, ...point.each]).filter(isNumber);
   const most = Math.max(0, ...values);
   const least = values.length > 0 ? Math.min(...values) : 0;
-  const ends = points
-    .flatMap((point) => [point.low, point.high])
+  const limit = limitIn(options) ?? 0;
+  const ends = [...points.flatMap((point) => [point.low, point.high]), limit]
     .filter(isNumber)
-    .filter((end) => end <= most * LONGEST && end >= least / LONGEST);
+    .filter((end) => end > 0 && end <= most * LONGEST && end >= least / LONGEST);
   return { least: Math.min(least, ...ends), most: Math.max(most, ...ends) };
 }
 
@@ -243,51 +242,44 @@ export function hasCutInterval(figures: Figures, options: SweepOptions): boolean
   );
 }
 
+/** A step of three percent between versions is lost on an axis from zero. */
+export function startsAboveZero(figures: Figures, options: SweepOptions): boolean {
+  if (!options.trend || usesLogY(options)) return false;
+  const { least, most } = reach(options.scope ?? figures, options);
+  return least > most * 0.4;
+}
+
+function lifted(scale: object, { least, most }: Reach): object {
+  const room = (most - least || most) * 0.15;
+  return { ...scale, min: undefined, suggestedMin: least - room, suggestedMax: most + room };
+}
+
 function isNumber(value: number | null): value is number {
   return value !== null;
 }
 
-/** Log axes are labelled at 1, 2 and 5 of each decade; more would collide. */
-function tick(value: number, unit: Unit, log: boolean): string | null {
-  if (log) {
-    const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-    if (![1, 2, 5].includes(Math.round(lead * 100) / 100)) return null;
-  }
-  if (value === 0) return "0";
-  return `${Number((value / unit.factor).toPrecision(6))}${unit.suffix}`;
+/** A label stands at the end of a line; where there is no line, the legend has to do. */
+function labelRoom(figures: Figures, options: SweepOptions): number {
+  return joinsPoints(figures) ? options.labelWidth : 0;
 }
 
 function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   return {
     theme: options.theme,
-    width: options.labelWidth,
+    width: labelRoom(figures, options),
     texts: new Map(figures.series.map((series) => [series.id, series.label])),
   };
 }
 
-type TooltipOptions = NonNullable<
-  NonNullable<NonNullable<SweepConfig["options"]>["plugins"]>["tooltip"]
->;
-
-function tooltip(figures: Figures, unit: Unit, options: SweepOptions): TooltipOptions {
-  const { theme } = options;
+function tooltip(figures: Figures, unit: Unit, options: SweepOptions): object {
   const metric = metricOf(figures, options.metric);
   return {
-    backgroundColor: theme.surface,
-    borderColor: theme.grid,
-    borderWidth: 1,
-    titleColor: theme.ink,
-    bodyColor: theme.ink,
-    titleFont: { family: theme.font, size: 12 },
-    bodyFont: { family: theme.font, size: 12 },
-    cornerRadius: 6,
-    padding: 10,
-    boxPadding: 4,
-    usePointStyle: true,
-    filter: (item) => (item.dataset as SweepDataset).loud,
-    itemSort: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
+    ...tooltipLook(options.theme),
+    itemSort: (a: TooltipItem<"line">, b: TooltipItem<"line">) =>
+      Number(b.parsed.y) - Number(a.parsed.y),
     callbacks: {
-      title: (items) => (items[0] ? loadPoint(Number(items[0].parsed.x), figures.x.label) : ""),
+      title: (items: TooltipItem<"line">[]) =>
+        items[0] ? loadPoint((items[0].raw as SweepPoint).at, figures.x.label) : "",
       label: (item: TooltipItem<"line">) =>
         ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
     },
@@ -295,7 +287,11 @@ function tooltip(figures: Figures, unit: Unit, options: SweepOptions): TooltipOp
 }
 
 /** "52.3k req/s [51.0, 53.8], 3 trials": what a tooltip and the keyboard readout say. */
-export function spoken(point: SweepPoint, unit: Unit, name: string): string {
+export function spoken(
+  point: Omit<SweepPoint, "at" | "x" | "each">,
+  unit: Unit,
+  name: string,
+): string {
   const per = name === "req/s" ? " req/s" : "";
   const half = halfWidth(point.low, point.high);
   const value = `${inUnit(point.y, unit, half)}${point.y === null ? "" : unit.suffix + per}`;

@@ -14,14 +14,33 @@ export interface ChartTheme {
 export const SLOTS = 8;
 
 /** Canvas knows no `var()` and no `light-dark()`; a probe element resolves both. */
-export function readTheme(host: HTMLElement = document.body): ChartTheme {
+function reader(
+  host: HTMLElement,
+  paper: boolean,
+): { colour: (name: string) => string; done: () => void } {
   const probe = document.createElement("span");
   probe.hidden = true;
+  if (paper) probe.style.colorScheme = "light";
   host.append(probe);
-  const colour = (name: string): string => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
+  return {
+    colour: (name) => {
+      probe.style.color = `var(--${name})`;
+      return getComputedStyle(probe).color;
+    },
+    done: () => probe.remove(),
   };
+}
+
+export function readColour(name: string, host: HTMLElement): string {
+  const { colour, done } = reader(host, false);
+  const found = colour(name);
+  done();
+  return found;
+}
+
+/** The theme of the page, or the light one that belongs on paper. */
+export function readTheme(host: HTMLElement = document.body, paper = false): ChartTheme {
+  const { colour, done } = reader(host, paper);
   const theme: ChartTheme = {
     ink: colour("ink"),
     muted: colour("muted"),
@@ -32,7 +51,7 @@ export function readTheme(host: HTMLElement = document.body): ChartTheme {
     font: getComputedStyle(host).fontFamily,
     series: Array.from({ length: SLOTS }, (_, slot) => colour(`series-${slot}`)),
   };
-  probe.remove();
+  done();
   return theme;
 }
 

@@ -2,6 +2,7 @@
 import { bindCopy } from "../ui/copy";
 import { formatNumbers, formatTimes } from "../ui/enhance";
 import { onKey } from "../ui/keyboard";
+import { bindPalette } from "../ui/palette";
 import { makeSortable } from "../ui/sortable";
 import { chooseTheme, nextTheme, storedTheme } from "../ui/theme_choice";
 
@@ -52,6 +53,7 @@ function bindHelp(): void {
 bindTheme();
 bindMenus();
 bindHelp();
+bindPalette();
 formatNumbers();
 formatTimes();
 bindCopy();

@@ -1,17 +1,72 @@
 // The view's whole state is its query string. One canonical spelling per view: keys sorted,
 // values sorted, defaults and empties left out, so equal views have equal links.
+import type { X } from "../api/figures";
 
 const DEFAULTS: Readonly<Record<string, string>> = {
   metric: "throughput",
   x: "connections",
   logy: "0",
+  override: "0",
+  view: "sweep",
 };
 
-/** Keys that narrow what is shown; each value is a chip the reader can take away. */
-export const FILTERS = ["run", "server", "workload", "tool", "host"] as const;
+/** Keys that narrow what is shown; each value can be taken away again. */
+export const FILTERS = [
+  "server",
+  "version",
+  "runtime",
+  "configuration",
+  "workload",
+  "payload",
+  "host",
+  "client",
+  "tool",
+  "tool_version",
+  "loop",
+  "connections",
+  "rate",
+  "label",
+  "run",
+] as const;
 export type Filter = (typeof FILTERS)[number];
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** What panels may go by, as a reader calls it. */
+export const DIVIDING = [
+  ["server", "server"],
+  ["version", "version"],
+  ["runtime", "runtime"],
+  ["configuration", "configuration"],
+  ["host", "host"],
+  ["client", "client host"],
+  ["workload", "workload"],
+  ["payload", "payload"],
+  ["tool", "load tool"],
+  ["tool_version", "tool version"],
+  ["loop", "loop"],
+] as const;
+
+const LOADS = [
+  ["connections", "connections"],
+  ["rate", "offered rate"],
+] as const;
+
+/** What may make a series; the axis may go by dates as well. */
+export const GROUPING = [...DIVIDING, ...LOADS] as const;
+export const AXES = [...LOADS, ...DIVIDING, ["date", "date"]] as const;
+
+export const VIEWS = ["sweep", "nines", "tradeoff", "errors", "ratios", "trend"] as const;
+export type View = (typeof VIEWS)[number];
+
+/** By code point, as the service sorts: UTF-16 units would put an emoji before "＀". */
+function compare(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i += 1) {
+    const step = (left[i]?.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? 0);
+    if (step !== 0) return step;
+  }
+  return left.length - right.length;
+}
 
 export function canonical(params: URLSearchParams | string): string {
   const seen = new Set<string>();
@@ -25,21 +80,76 @@ export function canonical(params: URLSearchParams | string): string {
   return new URLSearchParams(pairs).toString();
 }
 
+export function oneOf(query: string, key: string): string | null {
+  return new URLSearchParams(query).get(key);
+}
+
+export function allOf(query: string, key: string): readonly string[] {
+  return new URLSearchParams(query).getAll(key);
+}
+
 export function withValue(query: string, key: string, value: string | null): string {
+  return withValues(query, key, value === null ? [] : [value]);
+}
+
+export function withValues(query: string, key: string, values: readonly string[]): string {
   const params = new URLSearchParams(query);
   params.delete(key);
-  if (value !== null) params.set(key, value);
+  for (const value of values) params.append(key, value);
   return canonical(params);
 }
 
-export function withFilter(query: string, key: Filter, value: string): string {
+export function withFilter(query: string, key: string, value: string): string {
   const params = new URLSearchParams(query);
   params.append(key, value);
   return canonical(params);
 }
 
-export function withoutFilter(query: string, key: Filter, value: string): string {
+export function withoutFilter(query: string, key: string, value: string): string {
   const pairs = [...new URLSearchParams(query)].filter(([k, v]) => k !== key || v !== value);
+  return canonical(new URLSearchParams(pairs));
+}
+
+/** Another axis has other load points: what was chosen on the old one would mean nothing. */
+export function withAxis(query: string, x: string): string {
+  const params = new URLSearchParams(query);
+  for (const key of ["at", "logx"]) params.delete(key);
+  params.set("x", x);
+  return canonical(params);
+}
+
+/** A trend is over versions or dates, so asking for one chooses such an axis. */
+export function withView(query: string, view: View): string {
+  const x = oneOf(query, "x");
+  const ordered = view !== "trend" || x === "version" || x === "date";
+  return withValue(ordered ? query : withAxis(query, "version"), "view", view);
+}
+
+export function viewOf(query: string): View {
+  const asked = oneOf(query, "view");
+  return VIEWS.find((view) => view === asked) ?? "sweep";
+}
+
+/** The latency limit in microseconds, where the link has one. */
+export function limitOf(query: string): number | null {
+  const limit = Number(oneOf(query, "limit"));
+  return Number.isFinite(limit) && limit > 0 ? limit : null;
+}
+
+/** Whether another query only draws the figures at hand differently. */
+export function sameFigures(before: string, after: string): boolean {
+  const asked = (query: string): string => {
+    const params = new URLSearchParams(query);
+    for (const key of ["logx", "logy"]) params.delete(key);
+    return canonical(params);
+  };
+  return asked(before) === asked(after);
+}
+
+/** What a reader may still choose over frozen figures: how they are drawn. */
+export function drawingOf(query: string): string {
+  const keys = ["metric", "view", "logx", "logy"];
+  const pairs = [...new URLSearchParams(query)].filter(([key]) => keys.includes(key));
   return canonical(new URLSearchParams(pairs));
 }
 
@@ -47,16 +157,17 @@ export function withoutFilter(query: string, key: Filter, value: string): string
  * A sweep of 1, 8, 64 is evenly spaced only on a log axis, so that is the default once the
  * load points span a factor of sixteen; `logx=0` or `logx=1` in the link settles it.
  */
-export function logX(query: string, values: readonly number[]): boolean {
-  const asked = new URLSearchParams(query).get("logx");
+export function logX(query: string, values: readonly X[]): boolean {
+  const positive = values.filter((value): value is number => Number(value) > 0);
+  if (values.some((value) => typeof value === "string")) return false;
+  const asked = oneOf(query, "logx");
   if (asked === "0" || asked === "1") return asked === "1";
-  const positive = values.filter((value) => value > 0);
   if (positive.length !== values.length || positive.length < 2) return false;
   return Math.max(...positive) / Math.min(...positive) >= 16;
 }
 
 export function logY(query: string): boolean {
-  return new URLSearchParams(query).get("logy") === "1";
+  return oneOf(query, "logy") === "1";
 }
 
 /** Emphasis lives in the fragment: it changes which lines are loud, never which are shown. */

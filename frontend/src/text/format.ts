@@ -3,7 +3,7 @@
 
 export const UNKNOWN = "unknown";
 
-export type Kind = "rate" | "time" | "ratio" | "count" | "bytes";
+export type Kind = "rate" | "time" | "ratio" | "count" | "bytes" | "transfer" | "seconds" | "cores";
 
 /** A scale shared by a whole column or axis: divide by `factor`, print `suffix` in the header. */
 export interface Unit {
@@ -28,6 +28,17 @@ const BYTE_UNITS: readonly Unit[] = [
   { factor: 1_048_576, suffix: " MiB", header: "MiB" },
   { factor: 1_073_741_824, suffix: " GiB", header: "GiB" },
 ];
+const TRANSFER_UNITS: readonly Unit[] = BYTE_UNITS.map(({ factor, header }) => ({
+  factor,
+  suffix: ` ${header}/s`,
+  header: `${header}/s`,
+}));
+const SECOND_UNITS: readonly Unit[] = [
+  { factor: 1e-6, suffix: " µs", header: "µs" },
+  { factor: 1e-3, suffix: " ms", header: "ms" },
+  { factor: 1, suffix: " s", header: "s" },
+];
+const CORES: Unit = { factor: 1, suffix: " cores", header: "cores" };
 const PERCENT: Unit = { factor: 0.01, suffix: " %", header: "%" };
 export const PLAIN: Unit = { factor: 1, suffix: "", header: "" };
 
@@ -60,6 +71,9 @@ export function unitFor(kind: Kind, values: readonly Maybe[]): Unit {
   if (kind === "time") return largestUnitBelow(TIME_UNITS, middle);
   if (kind === "rate") return largestUnitBelow(RATE_UNITS, middle);
   if (kind === "bytes") return largestUnitBelow(BYTE_UNITS, middle);
+  if (kind === "transfer") return largestUnitBelow(TRANSFER_UNITS, middle);
+  if (kind === "seconds") return largestUnitBelow(SECOND_UNITS, middle);
+  if (kind === "cores") return CORES;
   return kind === "ratio" ? PERCENT : PLAIN;
 }
 
@@ -116,6 +130,9 @@ export function exact(kind: Kind, value: Maybe): string {
     ratio: "",
     count: "",
     bytes: " bytes",
+    transfer: " bytes/s",
+    seconds: " s",
+    cores: " cores",
   };
   return `${value}${names[kind]}`;
 }
@@ -137,10 +154,23 @@ export function times(value: Maybe, low?: Maybe, high?: Maybe): string {
   return `×${significant(value, halfWidth(low, high))}`;
 }
 
+const KINDS: Readonly<Record<string, Kind>> = {
+  "req/s": "rate",
+  us: "time",
+  ratio: "ratio",
+  bytes: "bytes",
+  "bytes/s": "transfer",
+  s: "seconds",
+  cores: "cores",
+};
+
 export function kindOf(unit: string): Kind {
-  if (unit === "req/s") return "rate";
-  if (unit === "us") return "time";
-  return unit === "ratio" ? "ratio" : "count";
+  return KINDS[unit] ?? "count";
+}
+
+/** "p99.9" for 99.9: a percentile by its usual name. */
+export function percentile(percent: number): string {
+  return `p${Number(percent.toPrecision(8))}`;
 }
 
 /** UTC to the minute; the reader's own zone would make two readers quote two dates. */
@@ -172,8 +202,21 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** "1 connection", "64 connections": a load point in words. */
-export function loadPoint(x: number, label: string): string {
+/** "1 connection", "64 connections", "version 3.11": a place on the x axis in words. */
+export function loadPoint(x: number | string, label: string): string {
   const name = label.toLowerCase();
+  if (typeof x === "string") return `${name} ${short(x, 60)}`;
   return `${x} ${x === 1 ? name.replace(/(?<=[a-z])s$/, "") : name}`;
+}
+
+/** Enough of a name to know it by, cut between code points; titles hold the whole. */
+export function short(text: string, most = 60): string {
+  if (text.length <= most) return text;
+  const kept = [...text.slice(0, most * 2)].slice(0, most - 1).join("");
+  return `${kept.replace(/[\s\u200d]+$/u, "")}…`;
+}
+
+/** A foreign name on a canvas, kept from turning the text around it about. */
+export function isolated(text: string): string {
+  return `\u2068${text}\u2069`;
 }

@@ -1,109 +1,103 @@
-// Filters as chips that can be taken away, and a menu to add those the data offers.
-import type { Figures, Series } from "../api/figures";
-import { FILTERS, type Filter, withFilter, withoutFilter } from "../state/query";
-import { utc } from "../text/format";
+// The filters in force as chips that can be taken away, one per field.
+import type { Figures } from "../api/figures";
+import { AXES, FILTERS, oneOf, withoutFilter, withValue, withValues } from "../state/query";
+import { plural, short, utc } from "../text/format";
 import { button, h } from "./dom";
+import { name } from "./names";
 
-interface Choice {
-  readonly filter: Filter;
-  readonly value: string;
-  readonly label: string;
+type Go = (query: string) => void;
+
+const SHOWN = 3;
+
+/** "client host" for "client": a field as a reader calls it. */
+function fieldName(field: string): string {
+  return AXES.find(([value]) => value === field)?.[1] ?? field;
 }
 
-/** The service's own spelling of a name in a link; it takes the plain name as well. */
-export function slug(name: string): string {
-  const spelled = name
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_\s-]/gu, "")
-    .replace(/[-\s]+/g, "-")
-    .replace(/^[-_]+|[-_]+$/g, "");
-  return spelled || name;
-}
-
-function choice(series: Series, filter: Filter): Choice | null {
-  const named = {
-    run: null,
-    server: { value: series.server_slug ?? slug(series.server), label: series.server },
-    workload: series.workload && { value: series.workload, label: series.workload },
-    tool: series.tool && { value: series.tool, label: series.tool },
-    host: series.host && { value: series.host_slug ?? slug(series.host), label: series.host },
-  }[filter];
-  return named ? { filter, ...named } : null;
-}
-
-function names(choice: Choice, value: string): boolean {
-  return choice.value === value || choice.label === value;
-}
-
-function choices(figures: Figures): Choice[] {
-  const found = new Map<string, Choice>();
-  for (const filter of FILTERS) {
-    for (const series of figures.series) {
-      const one = choice(series, filter);
-      if (one) found.set(`${filter}=${one.value}`, one);
-    }
+/** A value as the figures name it: links carry slugs and ids, readers want names. */
+function labelOf(figures: Figures | null, field: string, value: string): string {
+  if (value === "unknown") return "unknown";
+  if (field === "run") {
+    const run = figures?.runs.find((one) => one.id === value);
+    return run?.started_at ? utc(run.started_at) : value.slice(0, 8);
   }
-  for (const run of figures.runs) {
-    const label = run.started_at ? utc(run.started_at) : run.id.slice(0, 8);
-    found.set(`run=${run.id}`, { filter: "run", value: run.id, label });
+  for (const series of figures?.series ?? []) {
+    if (field === "server" && series.server_slug === value) return series.server;
+    if (field === "host" && series.host_slug === value) return series.host ?? value;
+    if (field === "workload" && series.workload_slug === value) return series.workload ?? value;
   }
-  return [...found.values()];
+  return value;
 }
 
-export function chips(
+export function chips(figures: Figures | null, query: string, go: Go): HTMLElement[] {
+  const params = new URLSearchParams(query);
+  const made = FILTERS.filter((field) => params.has(field)).map((field) =>
+    chip(figures, query, field, params.getAll(field), go),
+  );
+  const dates = dateChip(query, go);
+  const all = [...made, ...(dates ? [dates] : [])];
+  return all.length > 0 ? all : [h("span", { class: "chip chip-all" }, "all trials you may see")];
+}
+
+function chip(
   figures: Figures | null,
   query: string,
-  go: (query: string) => void,
-): HTMLElement[] {
-  const offered = figures ? choices(figures) : [];
-  const chosen = [...new URLSearchParams(query)].filter((pair): pair is [Filter, string] =>
-    (FILTERS as readonly string[]).includes(pair[0]),
-  );
-  const made = chosen.map(([filter, value]) => {
-    const known = offered.find((one) => one.filter === filter && names(one, value));
-    const label = known?.label ?? (filter === "run" ? value.slice(0, 8) : value);
+  field: string,
+  values: readonly string[],
+  go: Go,
+): HTMLElement {
+  const shown = values.slice(0, SHOWN).map((value) => {
+    const label = labelOf(figures, field, value);
+    const take = values.length > 1;
     return h(
       "span",
-      { class: "chip" },
-      h("span", { class: "chip-key" }, filter),
-      label,
-      button(
-        { class: "chip-remove", "aria-label": `Remove ${filter} ${label}` },
-        () => go(withoutFilter(query, filter, value)),
-        "×",
-      ),
+      { class: "chip-value" },
+      name(label, 32),
+      take &&
+        button(
+          { class: "chip-remove", "aria-label": `Remove ${fieldName(field)} ${short(label, 32)}` },
+          () => go(withoutFilter(query, field, value)),
+          "×",
+        ),
     );
   });
-  const rest = offered.filter(
-    (one) => !chosen.some(([filter, value]) => filter === one.filter && names(one, value)),
+  const rest = values.length - shown.length;
+  return h(
+    "span",
+    { class: "chip", role: "group", "aria-label": `${fieldName(field)} filter` },
+    h("span", { class: "chip-key" }, fieldName(field)),
+    ...shown,
+    rest > 0 && h("span", { class: "chip-key" }, `and ${plural(rest, "more", "more")}`),
+    values.length === 1 || rest > 0
+      ? button(
+          {
+            class: "chip-remove",
+            "aria-label":
+              values.length === 1
+                ? `Remove ${fieldName(field)} ${short(labelOf(figures, field, values[0] ?? ""), 32)}`
+                : `Remove the ${fieldName(field)} filter`,
+          },
+          () => go(withValues(query, field, [])),
+          "×",
+        )
+      : null,
   );
-  const lead =
-    chosen.length === 0 ? [h("span", { class: "chip chip-all" }, "all runs you may see")] : [];
-  return [...lead, ...made, ...(rest.length > 0 ? [menu(rest, query, go)] : [])];
 }
 
-function menu(rest: readonly Choice[], query: string, go: (query: string) => void): HTMLElement {
-  const groups = FILTERS.flatMap((filter) => {
-    const values = rest.filter((one) => one.filter === filter);
-    // A filter that every series already shares would change nothing.
-    if (values.length < 2) return [];
-    return [
-      h(
-        "div",
-        { class: "menu-group" },
-        h("p", { class: "menu-title" }, filter),
-        ...values.map((one) =>
-          button({ class: "menu-item" }, () => go(withFilter(query, filter, one.value)), one.label),
-        ),
-      ),
-    ];
-  });
-  const details = h(
-    "details",
-    { class: "menu" },
-    h("summary", { class: "chip chip-add" }, "+ add filter"),
-    h("div", { class: "menu-body" }, ...groups),
+function dateChip(query: string, go: Go): HTMLElement | null {
+  const [since, until] = [oneOf(query, "since"), oneOf(query, "until")];
+  if (!since && !until) return null;
+  const said =
+    since && until ? `${since} to ${until}` : since ? `since ${since}` : `until ${until}`;
+  return h(
+    "span",
+    { class: "chip" },
+    h("span", { class: "chip-key" }, "date"),
+    said,
+    button(
+      { class: "chip-remove", "aria-label": "Remove the dates" },
+      () => go(withValue(withValue(query, "since", null), "until", null)),
+      "×",
+    ),
   );
-  return groups.length > 0 ? details : h("span", { hidden: true });
 }

@@ -1,23 +1,19 @@
 // The comparison, live or frozen: reads figures, fills the page, turns clicks into a new query.
-import type { Chart as AnyChart } from "chart.js";
-import type { Figures, Metric, MetricId } from "../api/figures";
-import { metricOf } from "../api/figures";
-import { defaultEmphasis } from "../charts/identity";
-import type { SweepOptions } from "../charts/sweep";
-import { onThemeChange, readTheme } from "../charts/theme";
-import { emphasisFrom, emphasisHash, logX, logY, withValue } from "../state/query";
-import { Mounts, otherMetrics } from "./charts_panel";
+import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
+import { emphasisOf } from "../charts/identity";
+import { onThemeChange } from "../charts/theme";
+import { emphasisFrom, emphasisHash, oneOf, withValue } from "../state/query";
+import { short } from "../text/format";
 import { chips } from "./chips";
-import { button, h, optionalSlot, slot } from "./dom";
-import { checkList, outcome, runList } from "./evidence";
-import { figuresTable } from "./figures_table";
+import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
+import { derived } from "./derived";
+import { h, optionalSlot, slot } from "./dom";
+import { checkList, type Dismissing, outcome, runList } from "./evidence";
+import { savePng } from "./export_png";
+import { curvesTable, figuresTable } from "./figures_table";
 import { onKey } from "./keyboard";
-import { legend, marksKey } from "./legend";
 import { rankingPanel } from "./ranking";
-import { type Spot, sentence, step } from "./walk";
-
-const LABEL_WIDTH = 178;
-const WIDE = "(min-width: 720px)";
+import { type Scene, Stage } from "./stage";
 
 export interface ViewHooks {
   /** Asks for another view; the page decides whether that means fetching. */
@@ -28,20 +24,25 @@ export interface ViewHooks {
 export class CompareView {
   readonly #root: HTMLElement;
   readonly #hooks: ViewHooks;
-  readonly #mounts = new Mounts();
+  readonly #stage: Stage;
   #figures: Figures | null = null;
   #query = "";
+  /** The query that the figures at hand answer. */
+  #shown = "";
   #emphasis: ReadonlySet<string> = new Set();
-  #spot: Spot | null = null;
+  #tabled = "";
 
   constructor(root: HTMLElement, hooks: ViewHooks) {
     this.#root = root;
     this.#hooks = hooks;
-    onThemeChange(() => this.#drawCharts());
-    matchMedia(WIDE).addEventListener("change", () => this.#drawCharts());
-    addEventListener("beforeprint", () => this.#mounts.resize());
-    addEventListener("afterprint", () => this.#mounts.resize());
+    this.#stage = new Stage(root, {
+      go: hooks.go,
+      chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
+      emphasise: (emphasis) => this.#emphasise(emphasis),
+    });
+    onThemeChange(() => this.#stage.redraw());
     this.#bindKeys();
+    optionalSlot(root, "png")?.addEventListener("click", () => void this.#png());
   }
 
   busy(busy: boolean): void {
@@ -50,7 +51,10 @@ export class CompareView {
 
   fail(message: string, hint: string | null): void {
     const box = slot(this.#root, "problem");
-    box.replaceChildren(h("p", {}, h("strong", {}, message)), ...(hint ? [h("p", {}, hint)] : []));
+    box.replaceChildren(
+      h("p", {}, h("strong", {}, short(message, 600))),
+      ...(hint ? [h("p", {}, short(hint, 600))] : []),
+    );
     box.hidden = false;
     if (this.#figures) return;
     slot(this.#root, "finding").textContent = "This comparison could not be read";
@@ -61,32 +65,48 @@ export class CompareView {
   preview(query: string): void {
     this.#query = query;
     if (!this.#figures) return;
-    this.#drawControls();
-    this.#drawCharts();
+    this.#drawControls(this.#figures);
+    // What the figures at hand do not hold is not drawn as if it were unknown.
+    if (this.#holds(this.#figures)) this.#drawStage(this.#figures);
   }
 
   show(figures: Figures, query: string): void {
     this.#figures = figures;
     this.#query = query;
-    this.#spot = null;
-    const ranked = figures.ranking?.rows.map((row) => row.series) ?? [];
-    this.#emphasis = emphasisFrom(location.hash) ?? defaultEmphasis(figures.series, ranked);
+    this.#shown = query;
+    this.#emphasis = emphasisFrom(location.hash) ?? emphasisOf(figures);
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
     this.#root.classList.add("is-ready");
     this.#drawHead(figures);
-    this.#drawControls();
+    this.#drawControls(figures);
     this.#drawRanking(figures);
-    this.#drawCharts();
+    this.#drawStage(figures);
+    this.#drawTables(figures);
     this.#drawEvidence(figures);
   }
 
+  /** An act that only a live page offers. */
+  #live<T>(act: (value: T) => void): ((value: T) => void) | null {
+    return this.#hooks.frozen ? null : act;
+  }
+
   get #metric(): MetricId {
-    const asked = new URLSearchParams(this.#query).get("metric");
+    const asked = oneOf(this.#query, "metric");
     const known = this.#figures?.metrics.find((metric) => metric.id === asked);
     if (known) return known.id;
     return this.#hooks.frozen ? (this.#figures?.metric ?? "throughput") : "throughput";
+  }
+
+  #holds(figures: Figures): boolean {
+    const sameAxis = oneOf(this.#query, "x") === oneOf(this.#shown, "x");
+    return sameAxis && knownMetrics(figures).some((one) => one.id === this.#metric);
+  }
+
+  /** A live page can ask for any metric; a frozen one offers what it holds. */
+  #offered(figures: Figures): readonly Metric[] {
+    return this.#hooks.frozen ? knownMetrics(figures) : figures.metrics;
   }
 
   #set(key: string, value: string | null): void {
@@ -94,121 +114,95 @@ export class CompareView {
   }
 
   #drawHead(figures: Figures): void {
-    slot(this.#root, "finding").textContent = figures.finding;
-    slot(this.#root, "conditions").textContent = figures.conditions;
+    const title = slot(this.#root, "finding");
+    title.textContent = short(figures.finding, 320);
+    title.title = title.textContent === figures.finding ? "" : figures.finding;
+    slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
     slot(this.#root, "outcome").replaceChildren(...outcome(figures));
     const cut = slot(this.#root, "truncated");
     cut.hidden = !figures.truncated;
     cut.textContent = typeof figures.truncated === "string" ? figures.truncated : TRUNCATED;
-    optionalSlot(this.#root, "chips")?.replaceChildren(
-      ...chips(figures, this.#query, this.#hooks.go),
-    );
-    if (!this.#hooks.frozen) document.title = `${figures.finding} · Loadsheet`;
+    if (!this.#hooks.frozen) document.title = `${short(figures.finding, 120)} · Loadsheet`;
   }
 
-  #drawControls(): void {
-    const figures = this.#figures;
-    if (!figures) return;
-    const chosen = this.#metric;
+  #drawControls(figures: Figures): void {
+    const query = this.#query;
+    const { go } = this.#hooks;
+    const held = (document.activeElement as HTMLElement | null)?.dataset;
+    optionalSlot(this.#root, "chips")?.replaceChildren(...chips(figures, query, go));
+    optionalSlot(this.#root, "choosers")?.replaceChildren(...choosers(figures, query, go));
     slot(this.#root, "metrics").replaceChildren(
-      ...figures.metrics.map((metric) =>
-        button(
-          { class: "tab", "aria-pressed": String(metric.id === chosen), "data-metric": metric.id },
-          () => this.#set("metric", metric.id),
-          metric.label,
-        ),
-      ),
+      ...metricPicker(this.#offered(figures), this.#metric, (id) => this.#set("metric", id)),
     );
-    const x = logX(this.#query, figures.x.values);
-    const y = logY(this.#query);
-    slot(this.#root, "scales").replaceChildren(
-      toggle("log x", x, () => this.#set("logx", x ? "0" : "1")),
-      toggle("log y", y, () => this.#set("logy", y ? null : "1")),
-    );
+    slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, go));
+    slot(this.#root, "scales").replaceChildren(...scaleToggles(figures, query, go));
+    if (held) this.#refocus(held);
   }
 
-  #drawRanking(figures: Figures): void {
-    const live = !this.#hooks.frozen;
-    slot(this.#root, "ranking").replaceChildren(
-      ...rankingPanel(figures, {
-        chooseBaseline: live ? (series) => this.#set("baseline", series) : null,
-        chooseLoad: live ? (x) => this.#set("at", String(x)) : null,
-      }),
-    );
-  }
-
-  #options(figures: Figures, metric: MetricId, size: "main" | "small"): SweepOptions {
-    return {
-      metric,
-      size,
-      logX: logX(this.#query, figures.x.values),
-      logY: logY(this.#query),
-      emphasis: this.#emphasis,
-      theme: readTheme(this.#root),
-      labelWidth: size === "main" && matchMedia(WIDE).matches ? LABEL_WIDTH : 0,
-      at: figures.ranking?.x ?? null,
-    };
-  }
-
-  #drawCharts(): void {
-    const figures = this.#figures;
-    if (!figures) return;
-    this.#mounts.clear();
-    if (figures.series.length === 0) return;
-    const main = this.#metric;
-    const described = metricOf(figures, main);
-    slot(this.#root, "chart-title").replaceChildren(
-      `${described.label} against ${figures.x.label.toLowerCase()}`,
-      h("span", { class: "aside" }, `${unitName(described)}${described.better} is better`),
-    );
-    const options = this.#options(figures, main, "main");
-    const chart = this.#mounts.mount(slot(this.#root, "chart"), figures, options);
-    this.#bindChart(chart);
-    slot(this.#root, "legend").replaceChildren(
-      ...legend(figures, this.#emphasis, (series) => this.#toggleEmphasis(series)),
-    );
-    slot(this.#root, "marks").replaceChildren(marksKey(figures, options));
-    this.#drawMultiples(figures, main);
-  }
-
-  #drawMultiples(figures: Figures, main: MetricId): void {
-    const boxes = otherMetrics(figures, main).map((id) => ({
-      id,
-      box: h("div", { class: "chart chart-small" }),
-    }));
-    slot(this.#root, "multiples").replaceChildren(
-      ...boxes.map(({ id, box }) => this.#multiple(figures, id, box)),
-    );
-    for (const { id, box } of boxes) {
-      this.#mounts.mount(box, figures, this.#options(figures, id, "small"));
+  /** Controls are made anew; who works by keyboard must not be thrown back to the top. */
+  #refocus(held: DOMStringMap): void {
+    for (const key of ["metric", "view", "control", "scale"] as const) {
+      const value = held[key];
+      if (!value) continue;
+      const again = `[data-${key}="${CSS.escape(value)}"]:not(.menu-item)`;
+      this.#root.querySelector<HTMLElement>(again)?.focus();
+      return;
     }
   }
 
-  #multiple(figures: Figures, id: MetricId, box: HTMLElement): HTMLElement {
-    const metric = metricOf(figures, id);
-    const arrow = metric.better === "higher" ? "↑" : "↓";
-    const open = button(
-      { class: "multiple-title", title: "Show in the main chart" },
-      () => this.#set("metric", id),
-      metric.label,
-      h("span", { class: "aside", title: `${metric.better} is better` }, unitName(metric), arrow),
+  #drawRanking(figures: Figures): void {
+    const panel = slot(this.#root, "ranking");
+    const held = (document.activeElement as HTMLElement | null)?.closest<HTMLElement>(".rank");
+    panel.replaceChildren(
+      ...rankingPanel(figures, {
+        chooseBaseline: this.#live((series: string) => this.#set("baseline", series)),
+        chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
+        override: this.#live((on: boolean) => this.#set("override", on ? "1" : null)),
+      }),
     );
-    return h("section", { class: "panel multiple" }, h("h3", {}, open), box);
+    const series = held?.dataset.series;
+    if (!series) return;
+    panel.querySelector<HTMLElement>(`.rank[data-series="${CSS.escape(series)}"]`)?.focus();
   }
 
-  #toggleEmphasis(series: string): void {
-    const next = new Set(this.#emphasis);
-    if (!next.delete(series)) next.add(series);
-    this.#emphasis = next;
-    history.replaceState(history.state, "", emphasisHash(next));
-    this.#drawCharts();
-    const again = `.legend-item[data-series="${CSS.escape(series)}"]`;
-    this.#root.querySelector<HTMLElement>(again)?.focus();
+  #scene(figures: Figures): Scene {
+    return {
+      figures,
+      query: this.#query,
+      metric: this.#metric,
+      emphasis: this.#emphasis,
+    };
+  }
+
+  #drawStage(figures: Figures): void {
+    this.#stage.show(this.#scene(figures));
+    slot(this.#root, "derived").replaceChildren(...derived(figures));
+  }
+
+  #emphasise(emphasis: ReadonlySet<string>): void {
+    this.#emphasis = emphasis;
+    history.replaceState(history.state, "", emphasisHash(emphasis));
+    if (this.#figures) this.#stage.show(this.#scene(this.#figures));
+  }
+
+  /** Thousands of cells cost more than a look whether they are the same as before. */
+  #drawTables(figures: Figures): void {
+    const { series, curves, metrics, x, finding, outcome } = figures;
+    const key = JSON.stringify([series, curves, metrics, x, finding, outcome.overridden]);
+    if (key === this.#tabled) return;
+    this.#tabled = key;
+    const choose = this.#live((id: string) => this.#set("baseline", id));
+    slot(this.#root, "table").replaceChildren(...figuresTable(figures, choose));
+    const curved = curvesTable(figures);
+    const place = slot(this.#root, "curves");
+    place.hidden = curved === null;
+    place.replaceChildren(...(curved ? [curved] : []));
   }
 
   #drawEvidence(figures: Figures): void {
-    slot(this.#root, "table").replaceChildren(figuresTable(figures));
-    slot(this.#root, "checks").replaceChildren(checkList(figures.checks));
+    slot(this.#root, "checks").replaceChildren(
+      checkList(figures.checks, this.#dismissing(figures)),
+    );
     slot(this.#root, "runs").replaceChildren(runList(figures.runs));
     for (const name of ["json", "csv"] as const) {
       const link = optionalSlot(this.#root, `link-${name}`);
@@ -219,45 +213,23 @@ export class CompareView {
     if (kept) kept.value = this.#query;
   }
 
-  #bindChart(chart: AnyChart): void {
-    chart.canvas.addEventListener("click", (event) => {
-      const [hit] = chart.getElementsAtEventForMode(
-        event,
-        "nearest",
-        { axis: "x", intersect: false },
-        false,
-      );
-      const value = hit && chart.data.datasets[hit.datasetIndex]?.data[hit.index];
-      if (!this.#hooks.frozen && value && typeof value === "object" && "x" in value) {
-        this.#set("at", String(value.x));
-      }
-    });
+  #dismissing(figures: Figures): Dismissing | null {
+    if (this.#root.dataset.canDismiss === undefined) return null;
+    const token = document.querySelector<HTMLInputElement>("input[name=csrfmiddlewaretoken]");
+    return token ? { runs: figures.runs, token: token.value } : null;
+  }
+
+  async #png(): Promise<void> {
+    if (this.#figures) await savePng(this.#scene(this.#figures), this.#root);
   }
 
   #bindKeys(): void {
-    const box = slot(this.#root, "chart");
-    box.addEventListener("keydown", (event) => {
-      if (!event.key.startsWith("Arrow") || !this.#figures) return;
-      event.preventDefault();
-      this.#spot = step(this.#figures, this.#spot, event.key);
-      if (!this.#spot) return;
-      slot(this.#root, "readout").textContent = sentence(this.#figures, this.#metric, this.#spot);
-    });
     onKey("t", () => slot(this.#root, "table").focus());
     onKey("b", () => {
-      const series = this.#spot && this.#figures?.series[this.#spot.series];
-      if (series && !this.#hooks.frozen) this.#set("baseline", series.id);
+      const series = this.#stage.chosen;
+      if (series && !this.#hooks.frozen) this.#set("baseline", series);
     });
   }
 }
 
 const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";
-
-/** Times and shares carry their unit on each tick; a rate names it once, beside the title. */
-function unitName(metric: Metric): string {
-  return metric.unit === "req/s" ? "req/s, " : "";
-}
-
-function toggle(label: string, on: boolean, act: () => void): HTMLButtonElement {
-  return button({ class: "toggle", "aria-pressed": String(on) }, act, label);
-}

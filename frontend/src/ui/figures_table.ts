@@ -1,15 +1,20 @@
-// The chart's numbers as a real table: one row per cell, one unit per column.
+// The charts' numbers as real tables: one row per cell, one unit per column; and the curves.
 import {
+  ERROR_CLASSES,
+  type ErrorClass,
   everyValue,
   type Figures,
   intervalText,
+  knownMetrics,
   type Measure,
   type Metric,
   measureOf,
   type Point,
   type Series,
 } from "../api/figures";
-import { slotsOf } from "../charts/identity";
+import { CLASS_NAMES, shareOf } from "../charts/errors";
+import { slotsIn } from "../charts/identity";
+import { curvesOf, TICKS, valueAt } from "../charts/nines";
 import {
   exact,
   halfWidth,
@@ -17,12 +22,21 @@ import {
   inUnit,
   type Kind,
   kindOf,
+  loadPoint,
+  percentile,
+  plural,
   type Unit,
   unitFor,
 } from "../text/format";
 import { button, h } from "./dom";
+import { name } from "./names";
 import { makeSortable } from "./sortable";
 import { swatch } from "./swatch";
+
+/** More rows than anyone reads at once are made only on request, or to sort them. */
+const FIRST_ROWS = 120;
+
+type ChooseBaseline = ((series: string) => void) | null;
 
 interface Column {
   readonly metric: Metric;
@@ -30,28 +44,71 @@ interface Column {
   readonly unit: Unit;
 }
 
-export function figuresTable(figures: Figures): HTMLTableElement {
-  const columns = figures.metrics.map((metric) => column(figures, metric));
-  const slots = slotsOf(figures.series);
-  const body = h("tbody");
-  for (const series of figures.series) {
-    for (const point of series.points) {
-      body.append(row(series, point, columns, slots.get(series.id) ?? series.slot));
-    }
-  }
+interface Layout {
+  readonly columns: readonly Column[];
+  readonly classes: readonly ErrorClass[];
+  readonly slots: ReadonlyMap<string, number>;
+  readonly chooseBaseline: ChooseBaseline;
+}
+
+export function figuresTable(
+  figures: Figures,
+  chooseBaseline: ChooseBaseline = null,
+): HTMLElement[] {
+  const known = knownMetrics(figures);
+  const layout: Layout = {
+    columns: (known.length > 0 ? known : figures.metrics).map((one) => column(figures, one)),
+    classes: classesIn(figures),
+    slots: slotsIn(figures),
+    chooseBaseline,
+  };
+  const cells = figures.series.flatMap((series) =>
+    series.points.map((point) => () => row(series, point, layout)),
+  );
+  const body = h("tbody", {}, ...cells.slice(0, FIRST_ROWS).map((make) => make()));
+  const rest = cells.slice(FIRST_ROWS);
   const table = h(
     "table",
     { class: "figures" },
     h("caption", { class: "visually-hidden" }, caption(figures)),
-    h("thead", {}, head(figures, columns)),
+    h("thead", {}, head(figures, layout)),
     body,
   );
+  const more = button(
+    { class: "button table-more" },
+    () => all(),
+    `Show all ${plural(cells.length, "row")}`,
+  );
+  const all = (): void => {
+    body.append(...rest.splice(0).map((make) => make()));
+    more.remove();
+  };
+  // Sorting a part would put the wrong rows first.
+  table.tHead?.addEventListener("click", all, { capture: true });
   makeSortable(table);
-  return table;
+  if (chooseBaseline) pressRows(body, chooseBaseline);
+  return rest.length > 0 ? [table, more] : [table];
+}
+
+/** A row is a large target for the pointer; the keyboard has the button with its name. */
+function pressRows(body: HTMLElement, choose: (series: string) => void): void {
+  body.addEventListener("click", (event) => {
+    const target = event.target as Element;
+    const series = target.closest<HTMLElement>("tr[data-series]")?.dataset.series;
+    const selecting = (getSelection()?.toString() ?? "") !== "";
+    if (series && !selecting && !target.closest("a, button")) choose(series);
+  });
+}
+
+function classesIn(figures: Figures): readonly ErrorClass[] {
+  return ERROR_CLASSES.filter((one) =>
+    figures.series.some((series) => series.points.some((point) => (shareOf(point, one) ?? 0) > 0)),
+  );
 }
 
 function caption(figures: Figures): string {
-  return `${figures.finding}. ${figures.conditions}. The numbers drawn above, one row per cell; intervals in brackets.`;
+  const mark = figures.outcome.overridden ? " Ranked on a reader's override." : "";
+  return `${figures.finding}. ${figures.conditions}. The numbers drawn above, one row per cell; intervals in brackets.${mark}`;
 }
 
 function column(figures: Figures, metric: Metric): Column {
@@ -59,14 +116,15 @@ function column(figures: Figures, metric: Metric): Column {
   return { metric, kind, unit: unitFor(kind, everyValue(figures, metric.id)) };
 }
 
-function head(figures: Figures, columns: readonly Column[]): HTMLTableRowElement {
+function head(figures: Figures, { columns, classes }: Layout): HTMLTableRowElement {
   return h(
     "tr",
     {},
     heading("Series", "", "ascending"),
     heading(figures.x.label, "number", "ascending"),
     heading("Trials", "number", "descending"),
-    ...columns.map((one) => metricHeading(one)),
+    ...columns.map((one) => metricHeading(one.metric.label, one.unit.header, one.metric.better)),
+    ...classes.map((one) => metricHeading(`Errors: ${CLASS_NAMES[one]}`, "%", "lower")),
     heading("Checks", "", "descending"),
   );
 }
@@ -79,39 +137,49 @@ function heading(label: string, style: string, first: string): HTMLTableCellElem
   );
 }
 
-function metricHeading({ metric, unit }: Column): HTMLTableCellElement {
-  const up = metric.better === "higher";
+function metricHeading(
+  label: string,
+  unit: string,
+  better: "higher" | "lower",
+): HTMLTableCellElement {
+  const up = better === "higher";
   return h(
     "th",
     { scope: "col", class: "number" },
     button(
       { class: "sort", "data-sort": up ? "descending" : "ascending" },
       () => {},
-      metric.label,
-      h("span", { class: "unit" }, ` ${unit.header} `),
+      label,
+      h("span", { class: "unit" }, ` ${unit} `),
       h(
         "span",
-        { class: "better", title: `${metric.better} is better`, "aria-hidden": "true" },
+        { class: "better", title: `${better} is better`, "aria-hidden": "true" },
         up ? "↑" : "↓",
       ),
-      h("span", { class: "visually-hidden" }, `, ${metric.better} is better`),
+      h("span", { class: "visually-hidden" }, `, ${better} is better`),
     ),
   );
 }
 
-function row(
-  series: Series,
-  point: Point,
-  columns: readonly Column[],
-  slot: number,
-): HTMLTableRowElement {
+function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement {
+  const numeric = typeof point.x === "number";
   return h(
     "tr",
-    { id: `cell-${point.cell}` },
-    h("th", { scope: "row" }, swatch(slot), series.label),
-    h("td", { class: "number" }, String(point.x)),
+    { id: `cell-${point.cell}`, "data-series": series.id },
+    h(
+      "th",
+      { scope: "row" },
+      swatch(layout.slots.get(series.id) ?? series.slot),
+      seriesName(series, layout.chooseBaseline),
+    ),
+    h(
+      "td",
+      { class: numeric ? "number" : null },
+      numeric ? String(point.x) : name(String(point.x), 40),
+    ),
     h("td", { class: "number" }, String(point.trials)),
-    ...columns.map((one) => valueCell(measureOf(point, one.metric.id), one)),
+    ...layout.columns.map((one) => valueCell(measureOf(point, one.metric.id), one)),
+    ...layout.classes.map((one) => shareCell(shareOf(point, one))),
     h(
       "td",
       { class: "checks-cell words", "data-sort-value": point.checks.length },
@@ -120,7 +188,26 @@ function row(
   );
 }
 
-function valueCell(measure: Measure | null, { kind, unit }: Column): HTMLTableCellElement {
+function seriesName(series: Series, choose: ChooseBaseline): HTMLElement {
+  if (!choose) return name(series.label);
+  return button(
+    { class: "series-name", title: `${series.label}: make it the baseline` },
+    () => choose(series.id),
+    name(series.label),
+  );
+}
+
+function shareCell(share: number | null): HTMLTableCellElement {
+  return valueCell(
+    { value: share, low: null, high: null },
+    { kind: "ratio", unit: unitFor("ratio", []) },
+  );
+}
+
+function valueCell(
+  measure: Measure | null,
+  { kind, unit }: Pick<Column, "kind" | "unit">,
+): HTMLTableCellElement {
   const value = measure?.value ?? null;
   const half = halfWidth(measure?.low, measure?.high);
   const range = interval(measure?.low, measure?.high, unit);
@@ -146,4 +233,59 @@ function badges(point: Point): (Node | string)[] {
       ? h("span", { class: "tag" }, mark)
       : h("a", { class: "tag", href: `#check-${mark}` }, mark),
   );
+}
+
+/** The percentile curves: one row per series, a column per tick; blank where a curve has ended. */
+export function curvesTable(figures: Figures): HTMLTableElement | null {
+  const curves = curvesOf(figures);
+  if (curves.length === 0) return null;
+  const percents = TICKS.filter((one) => curves.some((curve) => valueAt(curve, one) !== null));
+  const unit = unitFor(
+    "time",
+    curves.map((curve) => valueAt(curve, 99) ?? valueAt(curve, 50)),
+  );
+  const slots = slotsIn(figures);
+  const labels = new Map(figures.series.map((series) => [series.id, series.label]));
+  const at = figures.curves ? loadPoint(figures.curves.at, figures.x.label) : "";
+  const table = h(
+    "table",
+    { class: "figures" },
+    h("caption", {}, `Latency percentiles at ${at}, from merged histograms`),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heading("Series", "", "ascending"),
+        heading("Responses", "number", "descending"),
+        ...percents.map((one) => metricHeading(percentile(one), unit.header, "lower")),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      ...curves.map((curve) =>
+        h(
+          "tr",
+          { "data-series": curve.series },
+          h(
+            "th",
+            { scope: "row" },
+            swatch(slots.get(curve.series) ?? 0),
+            name(labels.get(curve.series) ?? curve.series),
+          ),
+          h("td", { class: "number" }, String(curve.count)),
+          ...percents.map((one) =>
+            valueCell(
+              { value: valueAt(curve, one), low: null, high: null },
+              { kind: "time", unit },
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+  makeSortable(table);
+  return table;
 }

@@ -1,43 +1,83 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
-import { type Figures, intervalName } from "../api/figures";
-import { slotsOf } from "../charts/identity";
-import { hasCutInterval, type SweepOptions } from "../charts/sweep";
-import { button, h } from "./dom";
+import { type Figures, intervalName, type Series } from "../api/figures";
+import { slotsIn } from "../charts/identity";
+import { isDense } from "../charts/look";
+import { hasCutInterval, hasSkips, type SweepOptions, startsAboveZero } from "../charts/sweep";
+import type { View } from "../state/query";
+import { button } from "./dom";
+import { name } from "./names";
 import { swatch } from "./swatch";
+
+/** Series that look the same in several panels are one entry. */
+interface Entry {
+  readonly slot: number;
+  readonly label: string;
+  readonly ids: readonly string[];
+}
+
+function entries(figures: Figures): readonly Entry[] {
+  const slots = slotsIn(figures);
+  const found = new Map<string, Entry>();
+  for (const series of figures.series) {
+    const slot = slots.get(series.id) ?? series.slot;
+    const key = figures.panels ? `${slot} ${series.label}` : series.id;
+    const ids = [...(found.get(key)?.ids ?? []), series.id];
+    found.set(key, { slot, label: series.label, ids });
+  }
+  return [...found.values()];
+}
 
 export function legend(
   figures: Figures,
   emphasis: ReadonlySet<string>,
-  toggle: (series: string) => void,
+  toggle: (series: readonly string[], on: boolean) => void,
 ): HTMLElement[] {
-  const slots = slotsOf(figures.series);
-  return figures.series.map((series) => {
-    const loud = emphasis.has(series.id);
+  return entries(figures).map(({ slot, label, ids }) => {
+    const loud = ids.some((id) => emphasis.has(id));
     return button(
       {
         class: "legend-item",
         "aria-pressed": String(loud),
-        "data-series": series.id,
-        title: loud ? "Show as grey context" : "Show in its colour",
+        "data-series": ids[0] ?? "",
       },
-      () => toggle(series.id),
-      swatch(slots.get(series.id) ?? series.slot),
-      h("span", {}, series.label),
+      () => toggle(ids, !loud),
+      swatch(slot),
+      name(label, 48),
     );
   });
 }
 
-export function marksKey(figures: Figures, options: SweepOptions): HTMLElement {
-  const metric = options.metric;
+/** What the marks of the drawn view mean, only those that occur. */
+export function marksKey(figures: Figures, view: View, options: SweepOptions): string {
+  if (view === "nines") {
+    return "merged histograms of all trials · a curve ends where fewer than 10 samples remain";
+  }
   const points = figures.series.flatMap((series) => series.points);
-  const interval = intervalName(figures, metric);
-  const parts = [...(interval ? [`whisker = ${interval}`] : []), "faint dot = one trial"];
+  const hollow = points.some((point) => point.overload) ? ["hollow = overload"] : [];
+  if (view === "tradeoff") return ["arrows go from low load to high", ...hollow].join(" · ");
+  const interval = intervalName(figures, options.metric);
+  const dots = isDense(figures.series) ? [] : ["faint dot = one trial"];
+  const parts = [...(interval ? [`whisker = ${interval}`] : []), ...dots];
   if (hasCutInterval(figures, options)) {
     parts.push("↑ = the interval goes on; the table has its end");
   }
-  if (points.some((point) => point.overload)) parts.push("hollow = overload");
+  parts.push(...hollow);
   if (points.some((point) => (point.metrics.error_rate?.value ?? 0) > 0.01)) {
     parts.push("✕ = errors above 1 %");
   }
-  return h("p", { class: "hint" }, parts.join(" · "));
+  if (hasSkips(figures)) parts.push("dotted = a load between was not measured");
+  if (marked(figures, figures.knees ?? [])) parts.push("ring = knee");
+  if (marked(figures, figures.capacity?.rows ?? [])) {
+    parts.push("▲ = highest load within the limit");
+  }
+  if (view === "trend" && (figures.changes ?? []).length > 0) parts.push("dashed rule = a change");
+  if (startsAboveZero(figures, { ...options, trend: view === "trend" })) {
+    parts.push("the axis does not start at zero");
+  }
+  return parts.join(" · ");
+}
+
+function marked(figures: Figures, rows: readonly { series: string; x: unknown }[]): boolean {
+  const shown = new Set(figures.series.map((series: Series) => series.id));
+  return rows.some((row) => row.x !== null && shown.has(row.series));
 }

@@ -1,34 +1,62 @@
 // The ranking panel: one button per series; pressing it makes that series ×1.
-import { type Figures, intervalName } from "../api/figures";
+import { type Figures, intervalName, panelFigures, type X } from "../api/figures";
 import { slotsOf } from "../charts/identity";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { SLOTS } from "../charts/theme";
-import { exact, kindOf, loadPoint } from "../text/format";
-import { h, svg } from "./dom";
+import { exact, kindOf, loadPoint, short } from "../text/format";
+import { button, h, svg } from "./dom";
+import { name } from "./names";
 import { swatch } from "./swatch";
 
 export interface RankingActions {
   /** Null on a frozen page: what is frozen cannot get another baseline. */
   readonly chooseBaseline: ((series: string) => void) | null;
-  readonly chooseLoad: ((x: number) => void) | null;
+  readonly chooseLoad: ((x: X) => void) | null;
+  /** Ranks although the series are not comparable, or no longer. */
+  readonly override: ((on: boolean) => void) | null;
 }
 
 export function rankingPanel(figures: Figures, actions: RankingActions): HTMLElement[] {
+  if (!figures.panels) return rankingOf(figures, actions, "");
+  return figures.panels.flatMap((panel) =>
+    rankingOf(panelFigures(figures, panel), actions, panel.value),
+  );
+}
+
+function rankingOf(figures: Figures, actions: RankingActions, panel: string): HTMLElement[] {
   const view = rankingView(figures);
-  if (!view) return [h("h2", {}, "Ranking"), ...withheld(figures)];
+  const lead = panel ? h("h2", {}, name(panel)) : null;
+  if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const slots = slotsOf(figures.series);
   const list = h("ol", { class: "ranks" });
   for (const row of view.rows) list.append(rank(figures, row, slots.get(row.series) ?? 0, actions));
   return [
+    ...(lead ? [lead] : []),
     h(
       "div",
       { class: "panel-head" },
-      h("h2", {}, heading(view)),
+      h(lead ? "h3" : "h2", {}, heading(view)),
       loadChoice(figures, view, actions),
     ),
+    ...overridden(figures, actions),
     list,
     axis(view),
     note(figures, actions),
+  ];
+}
+
+/** A ranking that should not be there says so, wherever it stands. */
+function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
+  if (!figures.outcome.overridden) return [];
+  const back = actions.override;
+  return [
+    h(
+      "p",
+      { class: "overridden" },
+      h("strong", {}, "Overridden: "),
+      "ranked although not measured under like conditions. ",
+      back && button({ class: "link" }, () => back(false), "Take back"),
+    ),
   ];
 }
 
@@ -38,17 +66,20 @@ function heading(view: RankingView): string {
 
 function loadChoice(figures: Figures, view: RankingView, actions: RankingActions): HTMLElement {
   const { chooseLoad } = actions;
-  const name = figures.x.label.toLowerCase();
+  const axisName = figures.x.label.toLowerCase();
   if (!chooseLoad) return h("p", { class: "hint" }, `at ${loadPoint(view.x, figures.x.label)}`);
   const select = h("select", {
-    "aria-label": `Rank at this number of ${name}`,
+    "aria-label": `Rank at this ${typeof view.x === "number" ? "number of " : ""}${axisName}`,
     "data-control": "at",
   });
   for (const value of figures.x.values) {
-    select.append(h("option", { value, selected: value === view.x }, String(value)));
+    select.append(h("option", { value, selected: value === view.x }, short(String(value), 32)));
   }
-  select.addEventListener("change", () => chooseLoad(Number(select.value)));
-  return h("label", { class: "inline" }, "at", select, name);
+  select.addEventListener("change", () => {
+    const chosen = figures.x.values[select.selectedIndex];
+    if (chosen !== undefined) chooseLoad(chosen);
+  });
+  return h("label", { class: "inline" }, "at", select, axisName);
 }
 
 function rank(
@@ -60,7 +91,7 @@ function rank(
   const { chooseBaseline } = actions;
   const inside = [
     h("span", { class: "tier", title: "Tier: series in one tier cannot be told apart" }, row.tier),
-    h("span", { class: "name" }, swatch(slot), h("span", {}, row.label)),
+    h("span", { class: "name" }, swatch(slot), name(row.label, 80)),
     h(
       "span",
       { class: "ratio" },
@@ -75,7 +106,9 @@ function rank(
     ),
     remark(row),
   ];
-  if (!chooseBaseline) return h("li", {}, h("div", { class: "rank" }, ...inside));
+  if (!chooseBaseline) {
+    return h("li", {}, h("div", { class: "rank", "data-series": row.series }, ...inside));
+  }
   const control = h(
     "button",
     {
@@ -100,10 +133,21 @@ function rankUnit(figures: Figures): string {
   return unitName(figures) === "req/s" ? `${suffix} req/s` : suffix;
 }
 
+/** Beyond noise and worth naming are two things; a row says which of them fails. */
 function remark(row: RankingRow): HTMLElement | false {
-  if (row.verdict !== "unchanged" && row.verdict !== "inconclusive") return false;
-  const said = row.verdict === "unchanged" ? "no relevant difference" : "inconclusive";
-  return h("span", { class: "remark" }, row.why ? `${said}: ${row.why}` : said);
+  const lead = remarkLead(row);
+  if (!lead && (row.verdict !== null || row.baseline || !row.why)) return false;
+  return h("span", { class: "remark" }, [lead, row.why].filter(Boolean).join(": "));
+}
+
+function remarkLead(row: RankingRow): string {
+  if (row.verdict === "inconclusive") return "inconclusive";
+  if (row.verdict === "unchanged") {
+    return row.significant === true && row.relevant === false
+      ? "beyond noise, too small to matter"
+      : "no relevant difference";
+  }
+  return "";
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
@@ -138,12 +182,37 @@ function note(figures: Figures, actions: RankingActions): HTMLElement {
   return h("p", { class: "hint" }, base + how);
 }
 
-function withheld(figures: Figures): HTMLElement[] {
+const SAID_AT_ONCE = 8;
+
+function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
   const { status, reasons } = figures.outcome;
-  const lead =
-    status === "not_comparable"
-      ? "Not ranked: these series were not measured under like conditions."
-      : "Not ranked: there is not enough to rank by.";
-  const list = h("ul", { class: "reasons" }, ...reasons.map((reason) => h("li", {}, reason)));
-  return [h("p", { class: "withheld" }, lead), ...(reasons.length > 0 ? [list] : [])];
+  const unlike = status === "not_comparable";
+  const lead = unlike
+    ? "Not ranked: these series were not measured under like conditions."
+    : "Not ranked: there is not enough to rank by.";
+  const more = reasons.length - SAID_AT_ONCE;
+  const list = h(
+    "ul",
+    { class: "reasons" },
+    ...reasons.slice(0, SAID_AT_ONCE).map((reason) => h("li", {}, reason)),
+    more > 0 && h("li", {}, `and ${more} more`),
+  );
+  return [
+    h("p", { class: "withheld" }, lead),
+    ...(unlike && reasons.length > 0 ? [list] : []),
+    ...(unlike && actions.override ? [overrideOffer(actions.override)] : []),
+  ];
+}
+
+function overrideOffer(override: (on: boolean) => void): HTMLElement {
+  return h(
+    "div",
+    { class: "override" },
+    h(
+      "p",
+      { class: "hint" },
+      "You may rank them all the same. The link, the table and every export will then say that the ranking was overridden; differences may come from the conditions as well as from the servers.",
+    ),
+    button({ class: "button", "data-control": "override" }, () => override(true), "Rank anyway"),
+  );
 }

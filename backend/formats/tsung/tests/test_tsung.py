@@ -77,3 +77,19 @@ def test_a_broken_row_is_named(broken):
 
 def test_a_row_that_is_cut_off_is_left_out():
     assert read(ROW * 2 + ROW[:40])[0].samples == 2
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ((b'"max"', b'"mx"'), "no max"),
+        ((b'"max": 20', b'"max": [20]'), "'[20]' as a figure of"),
+        ((b'"max": 20', b'"max": 1e400'), "'inf' as a figure of"),
+    ],
+)
+def test_a_damaged_figure_of_the_json_is_said_in_words(damage, found):
+    samples = b'[{"name": "finish_users_count", "value": 1, "max": 20}]'
+    text = b'{"stats": [{"timestamp": 1, "samples": %s}]}' % samples
+    with pytest.raises(FormatError) as refused:
+        read(text.replace(*damage))
+    assert found in refused.value.found

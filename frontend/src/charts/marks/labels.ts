@@ -1,8 +1,10 @@
 // The name of each loud line at its end, in ink, tied to the line by a short coloured leader.
-import type { Chart, Plugin } from "chart.js";
+import type { Chart, ChartType, Plugin } from "chart.js";
+import { isolated, short } from "../../text/format";
 import { fitted, type Placed, spread } from "../labels";
-import type { SweepDataset } from "../sweep";
+import type { Drawn } from "../look";
 import type { ChartTheme } from "../theme";
+import { strength } from "./highlight";
 
 export interface LabelOptions {
   readonly theme: ChartTheme;
@@ -20,7 +22,7 @@ interface End {
   readonly colour: string;
 }
 
-export function endLabels(options: LabelOptions): Plugin<"line"> {
+export function endLabels(options: LabelOptions): Plugin<ChartType> {
   return {
     id: "endLabels",
     afterDatasetsDraw(chart) {
@@ -36,38 +38,39 @@ export function endLabels(options: LabelOptions): Plugin<"line"> {
   };
 }
 
-function endsOf(chart: Chart<"line">): Map<string, End> {
+function endsOf(chart: Chart<ChartType>): Map<string, End> {
   const ends = new Map<string, End>();
   chart.data.datasets.forEach((raw, index) => {
-    const dataset = raw as unknown as SweepDataset;
+    const dataset = raw as unknown as Drawn & { data: readonly { y: number | null }[] };
     if (!dataset.loud) return;
     const last = dataset.data.findLastIndex((point) => point.y !== null);
     const element = chart.getDatasetMeta(index).data[last];
     if (!element) return;
     const id = dataset.seriesId;
-    ends.set(id, { id, x: element.x, y: element.y, colour: String(dataset.borderColor) });
+    ends.set(id, { id, x: element.x, y: element.y, colour: dataset.ownColour });
   });
   return ends;
 }
 
-function write(chart: Chart<"line">, end: End, placed: Placed, options: LabelOptions): void {
+function write(chart: Chart<ChartType>, end: End, placed: Placed, options: LabelOptions): void {
   const { ctx, chartArea } = chart;
   const start = chartArea.right + 6;
   ctx.save();
   ctx.strokeStyle = end.colour;
   ctx.lineWidth = 1;
-  ctx.globalAlpha = 0.7;
+  const seen = strength(chart, end.id);
+  ctx.globalAlpha = 0.7 * seen;
   ctx.beginPath();
   ctx.moveTo(Math.max(end.x + 7, start - 4), end.y);
   ctx.lineTo(start + LEADER - 8, placed.at);
   ctx.stroke();
-  ctx.globalAlpha = 1;
+  ctx.globalAlpha = seen;
   ctx.fillStyle = options.theme.ink;
   ctx.font = `12px ${options.theme.font}`;
   ctx.textBaseline = "middle";
-  const text = options.texts.get(end.id) ?? end.id;
+  const text = short(options.texts.get(end.id) ?? end.id);
   const room = options.width - LEADER - 4;
   const measure = (part: string): number => ctx.measureText(part).width;
-  ctx.fillText(fitted(text, room, measure), start + LEADER - 4, placed.at);
+  ctx.fillText(isolated(fitted(text, room, measure)), start + LEADER - 4, placed.at);
   ctx.restore();
 }

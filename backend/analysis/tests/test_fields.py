@@ -1,0 +1,261 @@
+"""Any field as filter, axis, series or facet; counts of what can be chosen; override."""
+
+import pytest
+
+from backend.analysis.comparison import compare
+from backend.analysis.facets import facets
+from backend.analysis.fields import AXES, DIVIDING, FIELDS, GROUPING
+from backend.analysis.metrics import METRICS
+from backend.analysis.query import CompareQuery
+from backend.runs.dismissals import dismiss
+from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+BIG = {**HELLO, "name": "big", "path": "/big", "payload_bytes": 10_000}
+OTHER = {**MACHINE, "name": "bench-2", "cpu_model": "EPYC"}
+
+
+@pytest.fixture
+def lab():
+    return make_workspace("lab")
+
+
+def ask(workspace, text=""):
+    return compare(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+
+
+def count(workspace, text=""):
+    found = facets(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+    return found["total"], {
+        field["id"]: {value["value"]: value["count"] for value in field["values"]}
+        for field in found["fields"]
+    }
+
+
+def test_versions_are_an_axis_in_their_order(lab):
+    for version in ("1.10", "1.9", "2.0"):
+        make_run(lab, CellSpec("a", version=version), CellSpec("b", version=version))
+    figures = ask(lab, "x=version")
+    assert figures["x"]["kind"] == "category"
+    assert figures["x"]["values"] == ["1.9", "1.10", "2.0"]
+    assert [series["label"] for series in figures["series"]] == ["a", "b"]
+    assert [point["x"] for point in figures["series"][0]["points"]] == ["1.9", "1.10", "2.0"]
+    assert {series["load"] for series in figures["series"]} == {"64 connections"}
+    assert figures["ranking"]["x"] == "2.0"
+    assert ask(lab, "x=version&at=1.10")["ranking"]["x"] == "1.10"
+
+
+def test_the_loads_make_series_where_they_are_not_the_axis(lab):
+    make_run(lab, *[CellSpec("a", version=v, connections=c) for v in "12" for c in (1, 8)])
+    figures = ask(lab, "x=version")
+    assert sorted(series["load"] for series in figures["series"]) == [
+        "1 connections",
+        "8 connections",
+    ]
+    assert len({series["label"] for series in figures["series"]}) == 2
+
+
+def test_payload_is_an_axis_of_numbers_over_workloads(lab):
+    make_run(lab, CellSpec("a"), CellSpec("a", workload=BIG))
+    figures = ask(lab, "x=payload")
+    assert figures["x"]["values"] == [13, 10_000]
+    (series,) = figures["series"]
+    assert len(series["points"]) == 2
+    assert figures["outcome"]["status"] == "comparable"
+
+
+def test_the_hardware_as_axis_forbids_no_comparison_of_servers(lab):
+    for host in (MACHINE, OTHER):
+        make_run(lab, CellSpec("a"), CellSpec("b", rates=(1620.0, 1600.0, 1640.0)), host=host)
+    assert ask(lab)["outcome"]["status"] == "not_comparable"
+    figures = ask(lab, "x=host")
+    assert figures["x"]["values"] == ["bench-1", "bench-2"]
+    assert figures["outcome"]["status"] == "comparable"
+    assert figures["ranking"]["rows"][0]["label"] == "b 23.0"
+
+
+def test_facets_divide_into_panels_each_with_its_own_verdict(lab):
+    cells = [CellSpec(name, workload=load) for name in "ab" for load in (HELLO, BIG)]
+    make_run(lab, *cells)
+    assert ask(lab)["outcome"]["status"] == "not_comparable"
+    figures = ask(lab, "facet=workload")
+    assert [panel["value"] for panel in figures["panels"]] == ["big", "hello"]
+    assert {panel["outcome"]["status"] for panel in figures["panels"]} == {"comparable"}
+    assert all(len(panel["series"]) == 2 and panel["ranking"] for panel in figures["panels"])
+    assert figures["ranking"] is None
+    assert figures["finding"].startswith("By workload: big: ")
+
+
+def test_series_may_be_made_of_fewer_fields_and_mixtures_are_refused(lab):
+    make_run(lab, CellSpec("a"), CellSpec("b"))
+    (series,) = ask(lab, "series=version")["series"]
+    assert series["points"][0]["trials"] == 6
+    outcome = ask(lab, "series=version")["outcome"]
+    assert outcome["status"] == "not_comparable"
+    assert outcome["reasons"][0].startswith("points mix different servers")
+    assert ask(lab, "series=server")["outcome"]["status"] == "comparable"
+
+
+@pytest.mark.parametrize("field", GROUPING)
+def test_every_field_can_make_series(lab, field):
+    make_run(lab, CellSpec("a", configuration={"workers": 2}))
+    assert len(ask(lab, f"series={field}")["series"]) == 1
+
+
+@pytest.mark.parametrize("field", DIVIDING)
+def test_every_field_can_be_a_facet(lab, field):
+    make_run(lab, CellSpec("a", configuration={"workers": 2}))
+    (panel,) = ask(lab, f"facet={field}")["panels"]
+    assert panel["value"]
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_every_field_can_be_the_axis(lab, axis):
+    make_run(lab, CellSpec("a", configuration={"workers": 2}, rate_rps=5.0, loop="open"))
+    figures = ask(lab, f"x={axis}")
+    known = 0 if axis == "runtime" else 1
+    assert len(figures["x"]["values"]) == known
+    assert figures["x"]["label"] == FIELDS[axis].label
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_answers_and_says_so_where_it_is_unknown(lab, metric):
+    make_run(lab, CellSpec("a"), CellSpec("b"))
+    figures = ask(lab, f"metric={metric}")
+    assert all(
+        metric in point["metrics"] for series in figures["series"] for point in series["points"]
+    )
+    assert figures["ranking"]["metric"] == metric
+    assert figures["finding"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("version=1.0", {"a"}),
+        ("version=unknown", {"c"}),
+        ("configuration=workers%3D4", {"b"}),
+        ("payload=10000", {"b"}),
+        ("payload=unknown", set()),
+        ("loop=open", {"c"}),
+        ("client=bench-1", {"a", "b", "c"}),
+        ("tool_version=4.1.0", {"a", "b", "c"}),
+        ("connections=8", {"b"}),
+        ("connections=8.0&connections=64", {"a", "b"}),
+        ("rate=100", {"c"}),
+        ("connections=unknown", {"c"}),
+        ("label=build:7", {"a", "b", "c"}),
+        ("label=build:8", set()),
+        ("since=2026-03-02&until=2026-03-02", {"a", "b", "c"}),
+        ("since=2026-03-03", set()),
+        ("until=2026-03-01", set()),
+    ],
+)
+def test_filters(lab, text, left):
+    run = make_run(
+        lab,
+        CellSpec("a", version="1.0"),
+        CellSpec("b", configuration={"workers": 4}, workload=BIG, connections=8),
+        CellSpec("c", version=None, loop="open", connections=None, rate_rps=100.0),
+    )
+    run.labels = {"build": "7"}
+    run.save()
+    found = {
+        series["server"]
+        for x in ("connections", "rate")
+        for series in ask(lab, f"{text}&x={x}")["series"]
+    }
+    assert found == left
+
+
+def test_counts_are_under_every_filter_but_their_own(lab):
+    make_run(lab, CellSpec("a"), CellSpec("b", tool="ab"), CellSpec("b", connections=8))
+    total, counts = count(lab, "server=a&tool=wrk")
+    assert total == {"cells": 1, "trials": 3, "runs": 1}
+    assert counts["server"] == {"a": 3, "b": 3}
+    assert counts["tool"] == {"wrk": 3, "ab": 0}
+    assert counts["connections"] == {"8": 0, "64": 3}
+    assert counts["rate"] == {"unknown": 3}
+
+
+def test_counts_of_labels_and_settings(lab):
+    first = make_run(lab, CellSpec("a", configuration={"workers": 4, "tls": True}))
+    first.labels = {"build": "7"}
+    first.save()
+    make_run(lab, CellSpec("b"))
+    _, counts = count(lab, "label=build:7")
+    assert counts["label"] == {"build:7": 3}
+    # What the label leaves nothing of is there to be dimmed.
+    assert counts["configuration"] == {"tls=True": 3, "workers=4": 3, "unknown": 0}
+    assert counts["server"] == {"a": 3, "b": 0}
+    assert count(make_workspace("empty"))[0] == {"cells": 0, "trials": 0, "runs": 0}
+
+
+def test_an_override_ranks_what_is_not_comparable_and_says_so(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("b"), host=OTHER)
+    plain, forced = ask(lab), ask(lab, "override=1")
+    assert plain["ranking"] is None
+    assert not plain["outcome"]["overridden"]
+    assert forced["ranking"]
+    assert forced["outcome"]["status"] == "not_comparable"
+    assert forced["outcome"]["overridden"]
+    assert forced["finding"].startswith("Not comparable, ranked by request: ")
+    assert "override=1" in forced["links"]["page"]
+    make_run(lab2 := make_workspace("fair"), CellSpec("a"), CellSpec("b"))
+    assert not ask(lab2, "override=1")["outcome"]["overridden"]
+
+
+@pytest.mark.parametrize(
+    ("host", "version", "intent", "confounded"),
+    [
+        ({"kernel": "Linux 6.12"}, "23.0", "only the kernel differs", []),
+        ({"cpu_model": "EPYC"}, "23.0", "only the processor differs", []),
+        ({"cpu_model": "EPYC", "cores": 64}, "23.0", "only the machine differs", []),
+        ({}, "24.0", "only the version differs", []),
+        ({"kernel": "Linux 6.12"}, "24.0", None, ["version", "kernel"]),
+    ],
+)
+def test_what_a_comparison_is_about_is_detected(lab, host, version, intent, confounded):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("a", version=version), host={**MACHINE, **host})
+    outcome = ask(lab)["outcome"]
+    assert outcome["intent"] == intent
+    assert outcome["confounded"] == confounded
+
+
+def test_a_dismissed_finding_is_no_caveat_but_shown(lab):
+    run = make_run(lab, CellSpec("a", trial_checks=["same-host"]), CellSpec("b"))
+    make_run(lab, CellSpec("a"), CellSpec("b"))
+    assert ask(lab)["outcome"]["status"] == "caveats"
+    dismiss(run, "same-host", reason="both are pinned to cores of their own", author=None)
+    figures = ask(lab)
+    assert figures["outcome"]["status"] == "comparable"
+    (check,) = figures["checks"]
+    assert (check["id"], check["count"]) == ("same-host", 0)
+    (dismissed,) = check["dismissed"]
+    assert dismissed["run"] == str(run.pk)
+    assert dismissed["reason"] == "both are pinned to cores of their own"
+
+
+def test_a_finding_stands_where_it_was_not_dismissed(lab):
+    runs = [make_run(lab, CellSpec("a", trial_checks=["same-host"])) for _ in range(2)]
+    dismiss(runs[0], "same-host", reason="pinned", author=None)
+    (check,) = (one for one in ask(lab)["checks"] if one["id"] == "same-host")
+    assert (check["count"], len(check["dismissed"])) == (3, 1)
+
+
+def test_a_workspace_says_which_facts_of_the_hosts_must_match(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("b"), host=OTHER)
+    assert ask(lab)["outcome"]["status"] == "not_comparable"
+    lab.must_match = []
+    lab.save()
+    assert ask(lab)["outcome"]["status"] == "caveats"
+    make_run(strict := make_workspace("strict"), CellSpec("a"))
+    make_run(strict, CellSpec("b"), host={**MACHINE, "kernel": "Linux 6.12"})
+    assert ask(strict)["outcome"]["status"] == "caveats"
+    strict.must_match = ["kernel"]
+    strict.save()
+    assert ask(strict)["outcome"]["status"] == "not_comparable"

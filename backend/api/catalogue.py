@@ -1,0 +1,151 @@
+"""GET /api/v1/servers, /api/v1/hosts and /api/v1/workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.api.runs import DEFAULT_LIMIT, MAX_LIMIT, limit_asked, workspaces_asked
+from backend.api.schema import documented
+from backend.runs import catalogue
+from backend.runs.catalogue import Listed, ListPage
+
+PARAMETERS = [
+    OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
+    OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}", default=DEFAULT_LIMIT),
+    OpenApiParameter("after", str, description="As given by next"),
+]
+
+
+class _Tallied(serializers.Serializer[Listed]):
+    """What all three have: how often it was measured, and when last."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    runs = serializers.IntegerField(source="tally.runs")
+    load_points = serializers.IntegerField(source="tally.cells")
+    last_measured = serializers.DateTimeField(source="tally.last", allow_null=True)
+
+
+class VariantSerializer(serializers.Serializer[Any]):
+    """One version and configuration of a server. Null is unknown."""
+
+    id = serializers.UUIDField(source="pk")
+    version = serializers.CharField(allow_null=True)
+    runtime = serializers.CharField(allow_null=True)
+    configuration = serializers.DictField()
+
+
+class ServerRowSerializer(_Tallied):
+    """A server by its name, with every version and configuration of it."""
+
+    variants = VariantSerializer(source="others", many=True)
+
+
+class HostRowSerializer(_Tallied):
+    """A machine as measured. Null is unknown."""
+
+    load_points = None  # type: ignore[assignment]  # a host has runs; its cells are servers'
+    cpu_model = serializers.CharField(source="row.cpu_model", allow_null=True)
+    cores = serializers.IntegerField(source="row.cores", allow_null=True)
+    memory_bytes = serializers.IntegerField(source="row.memory_bytes", allow_null=True)
+    virtualisation = serializers.CharField(source="row.virtualisation", allow_null=True)
+    os = serializers.CharField(source="row.os", allow_null=True)
+    kernel = serializers.CharField(source="row.kernel", allow_null=True)
+
+
+class AskedSerializer(serializers.Serializer[Any]):
+    """What a workload asks for. Null is unknown."""
+
+    id = serializers.UUIDField(source="pk")
+    method = serializers.CharField(allow_null=True)
+    path = serializers.CharField(allow_null=True)
+    payload_bytes = serializers.IntegerField(allow_null=True)
+    keepalive = serializers.BooleanField(allow_null=True)
+    tls = serializers.BooleanField(allow_null=True)
+    headers = serializers.DictField()
+
+
+class WorkloadRowSerializer(_Tallied):
+    """A workload by its name, with every one of that name."""
+
+    variants = AskedSerializer(source="others", many=True)
+
+
+class ServerPageSerializer(serializers.Serializer[Any]):
+    servers = ServerRowSerializer(many=True)
+    total = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+
+
+class HostPageSerializer(serializers.Serializer[Any]):
+    hosts = HostRowSerializer(many=True)
+    total = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+
+
+class WorkloadPageSerializer(serializers.Serializer[Any]):
+    workloads = WorkloadRowSerializer(many=True)
+    total = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+
+
+class ServerList(APIView):
+    """The servers one may see."""
+
+    @extend_schema(
+        operation_id="server_list",
+        parameters=PARAMETERS,
+        responses={200: ServerPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """By name, with versions, configurations and how often they were measured."""
+        return _answer(request, "servers", catalogue.server_page, ServerPageSerializer)
+
+
+class HostList(APIView):
+    """The hosts one may see."""
+
+    @extend_schema(
+        operation_id="host_list",
+        parameters=PARAMETERS,
+        responses={200: HostPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """By name, with their facts and in how many runs they took part."""
+        return _answer(request, "hosts", catalogue.host_page, HostPageSerializer)
+
+
+class WorkloadList(APIView):
+    """The workloads one may see."""
+
+    @extend_schema(
+        operation_id="workload_list",
+        parameters=PARAMETERS,
+        responses={200: WorkloadPageSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """By name, with what is asked and how often it was measured."""
+        return _answer(request, "workloads", catalogue.workload_page, WorkloadPageSerializer)
+
+
+def _answer(
+    request: Request,
+    noun: str,
+    read: Callable[..., ListPage],
+    serializer: type[serializers.Serializer[Any]],
+) -> Response:
+    given = request.query_params.dict()
+    after = given.get("after", "").replace("\0", "")
+    page = read(workspaces_asked(request), after=after, limit=limit_asked(request))
+    following = None
+    if page.next:
+        following = f"/api/v1/{noun}?{urlencode({**given, 'after': page.next})}"
+    return Response(serializer({noun: page.rows, "total": page.total, "next": following}).data)

@@ -1,0 +1,83 @@
+"""GET /api/v1/facets: what can be chosen in a comparison, with counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.analysis.answers import answer
+from backend.analysis.cells import NotVisible
+from backend.analysis.facets import FACETS, facets
+from backend.analysis.query import QueryError
+from backend.api.auth import required_actor
+from backend.api.compare import QUERY, AnyFormat, bad_query, read_query
+from backend.api.errors import NOT_FOUND_HINT, Problem
+from backend.api.schema import documented
+
+Shape = serializers.Serializer[Any]
+
+
+class FacetValueSerializer(Shape):
+    value = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # popped by DRF's metaclass
+    count = serializers.IntegerField(help_text="Trials under all filters but this field's")
+    chosen = serializers.BooleanField()
+
+
+class FacetSerializer(Shape):
+    id = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # popped by DRF's metaclass
+    values = FacetValueSerializer(many=True)
+    more = serializers.IntegerField(help_text="How many values are not listed")
+
+
+class TotalSerializer(Shape):
+    cells = serializers.IntegerField()
+    trials = serializers.IntegerField()
+    runs = serializers.IntegerField()
+
+
+class FacetsSerializer(Shape):
+    """What can be chosen."""
+
+    total = TotalSerializer()
+    fields = FacetSerializer(many=True)  # type: ignore[assignment]  # popped by DRF's metaclass
+
+
+class Facets(APIView):
+    """The values of every field with their counts."""
+
+    content_negotiation_class = AnyFormat
+
+    @extend_schema(
+        operation_id="facets",
+        parameters=[
+            *QUERY,
+            OpenApiParameter("field", str, description="Only these fields", many=True, enum=FACETS),
+        ],
+        responses={200: FacetsSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Counts of trials: each field's under all filters but its own."""
+        workspace_ids = access.workspace_ids_of(required_actor(request))
+        asked = request.query_params.copy()
+        only = sorted(set(asked.pop("field", None) or FACETS))
+        if unknown := set(only) - set(FACETS):
+            raise bad_query(QueryError("field", min(unknown), ", ".join(FACETS)))
+        query = read_query(asked)
+        try:
+            counted = answer(
+                f"facets of {only}",
+                query,
+                workspace_ids,
+                lambda: facets(query, workspace_ids=workspace_ids, only=only),
+            )
+        except NotVisible as missing:
+            raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
+        return HttpResponse(counted, content_type="application/json")

@@ -1,0 +1,71 @@
+"""Gatling's failures by class: it gives each as a text, of a check or of a Java exception."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NAMES = ("connect", "read", "timeout", "status", "other")
+# How the names of checks begin, and what stands in their failures: a response was there.
+CHECKS = (
+    *("status.", "regex(", "jsonPath(", "jsonpJsonPath(", "jmesPath(", "jsonpJmesPath(", "css("),
+    *("xpath(", "form(", "substring(", "header(", "headerRegex(", "bodyString", "bodyBytes"),
+    *("bodyLength", "bodyStream", "md5", "sha1", "responseTimeInMillis", "currentLocation"),
+)
+CHECK_WORDS = (", found ", ", but actually ", ", unexpectedly found ")
+WORDS = (
+    ("timeout", ("timeout", "Timeout", "timed out")),
+    (
+        "connect",
+        (
+            *("ConnectException", "onnection refused", "UnknownHost", "NoRouteToHost"),
+            *("No route to host", "unreachable", "BindException", "SSLHandshake", "resolve"),
+            "Cannot assign requested address",
+        ),
+    ),
+    ("write", ("Broken pipe", "broken pipe")),
+    (
+        "read",
+        (
+            *(
+                "remature close",
+                "remotely closed",
+                "emotely Closed",
+                "eset by peer",
+                "Connection reset",
+            ),
+            *("ClosedChannel", "onnection closed", "Channel was closed", "PrematureChannelClosure"),
+        ),
+    ),
+)
+
+
+def is_check(message: str) -> bool:
+    """Whether a check failed: on a response that was there."""
+    return message.startswith(CHECKS) or any(word in message for word in CHECK_WORDS)
+
+
+def error_class(message: str) -> str:
+    """Ours for a failure as "j.i.IOException: Premature close"."""
+    if is_check(message):
+        return "status" if message.startswith("status.") else "other"
+    for name, words in WORDS:
+        if any(word in message for word in words):
+            return name
+    return "other"
+
+
+def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
+    """The counts of each class."""
+    counts: dict[str, int] = dict.fromkeys((*NAMES, "write"), 0)
+    for message, count in failures.items():
+        counts[error_class(message)] += count
+    # Netty tells a failed write as a lost connection: none found does not say there was none.
+    return {**counts, "write": counts["write"] or None}
+
+
+def unanswered(failures: Mapping[str, int]) -> int | None:
+    """How many had no response; None where a text does not tell."""
+    lost = {message: count for message, count in failures.items() if not is_check(message)}
+    if any(error_class(message) == "other" for message in lost):
+        return None
+    return sum(lost.values())

@@ -1,0 +1,176 @@
+"""Which printed numbers a reading stands on: each is altered in turn, and what changes is read
+from it.
+
+Exact and the same for every tool: nothing is said of a figure that the parser itself did not
+show. The price is one reading for each number, so only short outputs are traced.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.formats.model import FormatError, ParsedTrial, RawArtefact
+from backend.formats.reading import parse
+from backend.formats.text import decode
+
+MAX_BYTES = 64 << 10
+MAX_NUMBERS = 1200
+BUDGET_S = 3.0
+
+# Digits with the separators that may stand among them; a sign or a unit is not part of it.
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_STEPS = (1, 9, 2, 8, 3, 7, 4, 6, 5)
+# What is the parser's own word, and no figure.
+_NO_FIGURES = ("tool", "latency_origin", "incomplete")
+
+
+class NotTraced(Exception):
+    """These artefacts are not traced; the message says why, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A number in a text and the figures that change with it.
+
+    Without figures: the reading is refused with another number here, since it must agree with
+    others. `start` and `end` count characters of the text; `line` is counted from 1.
+    """
+
+    artefact: int
+    start: int
+    end: int
+    line: int
+    figures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The texts as they were read, the figures of the trial, and the numbers they stand on.
+
+    Figures are named by their path in the contract ("latency_us.percentiles.99"); `histogram`
+    stands for the whole distribution.
+    """
+
+    texts: tuple[str, ...]
+    figures: Mapping[str, Any]
+    marks: tuple[Mark, ...]
+
+
+def trace(
+    artefacts: Sequence[tuple[str, bytes]], *, entry: int = 0, tool: str | None = None
+) -> Trace:
+    """The marks of the trial that is the `entry`-th result in the artefacts (name, bytes).
+
+    Raises NotTraced for what is too long or no text, FormatError for what cannot be read.
+    """
+    texts = [_text_of(data) for _, data in artefacts]
+    names = [name for name, _ in artefacts]
+    numbers = [(index, found) for index, text in enumerate(texts) for found in _numbers(text)]
+    if len(numbers) > MAX_NUMBERS:
+        raise NotTraced(
+            f"The output holds {len(numbers)} numbers; at most {MAX_NUMBERS} are traced."
+        )
+    reader = _Reader(names, texts, entry, tool)
+    marks = tuple(reader.marks(numbers))
+    return Trace(tuple(texts), reader.figures, marks)
+
+
+def _text_of(data: bytes) -> str:
+    if len(data) > MAX_BYTES:
+        raise NotTraced(f"The output has more than {MAX_BYTES >> 10} KiB, which is too long.")
+    if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise NotTraced("The output is binary, no text.")
+    return _CONTROL.sub("", decode(data))
+
+
+def _numbers(text: str) -> Iterator[tuple[int, int]]:
+    for found in _NUMBER.finditer(text):
+        yield found.span()
+
+
+class _Reader:
+    """Reads the artefacts again and again, each time with one number altered."""
+
+    def __init__(
+        self, names: Sequence[str], texts: Sequence[str], entry: int, tool: str | None
+    ) -> None:
+        self.names, self.texts, self.entry, self.tool = names, texts, entry, tool
+        self.printed = frozenset(text[start:end] for text in texts for start, end in _numbers(text))
+        self.deadline = time.monotonic() + BUDGET_S
+        self.figures = self._read(texts)
+
+    def marks(self, numbers: Sequence[tuple[int, tuple[int, int]]]) -> Iterator[Mark]:
+        for index, (start, end) in numbers:
+            if time.monotonic() > self.deadline:
+                raise NotTraced("Reading the output once for each of its numbers takes too long.")
+            text = self.texts[index]
+            changed = self._changed_with(index, start, end)
+            if changed is not None:
+                yield Mark(index, start, end, text.count("\n", 0, start) + 1, changed)
+
+    def _changed_with(self, index: int, start: int, end: int) -> tuple[str, ...] | None:
+        """What changes with the number; nothing where it is only refused, None where it is free."""
+        text, is_refused = self.texts[index], False
+        for altered in _altered(text[start:end], self.printed):
+            texts = list(self.texts)
+            texts[index] = text[:start] + altered + text[end:]
+            try:
+                figures = self._read(texts)
+            except FormatError:
+                is_refused = True
+                continue
+            if changed := _differences(self.figures, figures):
+                return changed
+        return () if is_refused else None
+
+    def _read(self, texts: Sequence[str]) -> dict[str, Any]:
+        artefacts = [
+            RawArtefact.of(name, text.encode(errors="replace"))
+            for name, text in zip(self.names, texts, strict=True)
+        ]
+        entries = parse(artefacts, tool=self.tool)
+        trials = [one for one in entries if isinstance(one, ParsedTrial)]
+        if self.entry >= len(trials):
+            raise FormatError(f"The output holds {len(trials)} results, not {self.entry + 1}.")
+        return figures_of(trials[self.entry])
+
+
+def _altered(number: str, printed: frozenset[str]) -> Iterator[str]:
+    """The number with another last digit, then with another first one: of the same length.
+
+    Never one that is printed elsewhere: a p98 made a p99 would stand in the p99's place.
+    """
+    last, first = int(number[-1]), int(number[0])
+    lasts = (number[:-1] + str((last + step) % 10) for step in _STEPS)
+    firsts = (str((first + step) % 10) + number[1:] for step in _STEPS if (first + step) % 10)
+    for candidates in (lasts, firsts if len(number) > 1 else ()):
+        fresh = next((one for one in candidates if one not in printed), None)
+        if fresh is not None:
+            yield fresh
+
+
+def figures_of(trial: ParsedTrial) -> dict[str, Any]:
+    """Every figure that is known, by its path, and the histogram as its bytes."""
+    found: dict[str, Any] = {}
+    _flatten("", trial.as_contract(), found)
+    if trial.histogram is not None and trial.histogram.count:
+        found["histogram"] = trial.histogram.encode()
+    return {name: value for name, value in found.items() if name not in _NO_FIGURES}
+
+
+def _flatten(path: str, value: Any, found: dict[str, Any]) -> None:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            _flatten(f"{path}.{name}" if path else str(name), inner, found)
+    elif value is not None:
+        found[path] = value
+
+
+def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """The figures of `before` that `after` lacks or has otherwise."""
+    return tuple(name for name, value in before.items() if after.get(name) != value)

@@ -1,0 +1,157 @@
+"""Reading files as an upload would be read, without keeping anything: what a page shows first."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from backend.accounts.models import Workspace
+from backend.ingest.envelope import Envelope
+from backend.ingest.process import plain_record
+from backend.ingest.receive import IncomingFile, UploadTooLarge
+from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
+from backend.runs.checks import Finding, check_trial
+from backend.runs.models import Host, Run
+from backend.runs.record import LoadPoint, TrialRecord, facts_of, load_point
+
+MAX_BYTES = 16 << 20
+MAX_FILES = 50
+MAX_TRIALS = 200
+# For all files together: others wait for their turn meanwhile.
+BUDGET_S = 20.0
+TOO_LONG = "The files before it took too long to read it here; it is read once it is saved."
+
+
+@dataclass(frozen=True, slots=True)
+class DryTrial:
+    """A trial as it would be recorded; None is unknown. Times in µs, rates per second."""
+
+    server: str
+    workload: str
+    point: LoadPoint
+    figures: Mapping[str, Any]
+    findings: Sequence[Finding]
+    incomplete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DryRefusal:
+    """Why a result is not read: the sentence, and apart what was found where and expected."""
+
+    sentence: str
+    line: int | None = None
+    found: str | None = None
+    expected: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DryFile:
+    """What one file holds, as far as it can be told now."""
+
+    name: str
+    trials: tuple[DryTrial, ...]
+    refusals: tuple[DryRefusal, ...]
+
+
+def dry_run(
+    workspace: Workspace, files: Sequence[IncomingFile], envelope: Envelope, *, tool: str = ""
+) -> list[DryFile]:
+    """Read each file in the sandboxed child. Nothing is stored.
+
+    Raises UploadTooLarge, and ParserFailed when the parser is busy.
+    """
+    total = sum(file.size or 0 for file in files)
+    if total > MAX_BYTES or len(files) > MAX_FILES:
+        raise UploadTooLarge(
+            f"These {len(files)} files have {total} bytes; at most {MAX_FILES} files of "
+            f"{MAX_BYTES} bytes are read before they are saved."
+        )
+    found: list[DryFile] = []
+    with tempfile.TemporaryDirectory(prefix="dry-run-") as folder, quick_sandbox() as child:
+        deadline = time.monotonic() + BUDGET_S
+        for position, file in enumerate(files):
+            if time.monotonic() > deadline:
+                found.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
+                continue
+            place = Path(folder) / str(position)
+            found.append(_read(workspace, child, file, place, envelope, tool))
+    return found
+
+
+def _read(
+    workspace: Workspace,
+    child: QuickSandbox,
+    file: IncomingFile,
+    path: Path,
+    envelope: Envelope,
+    tool: str,
+) -> DryFile:
+    name = _name(file)
+    with path.open("wb") as out:
+        for chunk in file.chunks():
+            out.write(chunk)
+    try:
+        answer = child.read([LocalArtefact(name, path)], tool=tool)
+    except ParserFailed as failed:
+        return DryFile(name, (), (DryRefusal(str(failed)),))
+    entries = answer.get("entries") or []
+    refused = [answer, *entries]
+    run = _unsaved_run(workspace, envelope)
+    records = _records((entry for entry in entries if "contract" in entry), envelope)
+    return DryFile(
+        name,
+        tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
+        tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
+    )
+
+
+def _name(file: IncomingFile) -> str:
+    return (file.name or "artefact")[:200]
+
+
+def _records(entries: Iterable[dict[str, Any]], envelope: Envelope) -> list[TrialRecord]:
+    return [plain_record(number, entry, envelope) for number, entry in enumerate(entries)]
+
+
+def _refusal(entry: Mapping[str, Any]) -> DryRefusal:
+    parts = entry.get("refusal")
+    if parts is None:
+        return DryRefusal(entry["refused"])
+    return DryRefusal(parts["reason"], parts["line"], parts["found"], parts["expected"])
+
+
+def _unsaved_run(workspace: Workspace, envelope: Envelope) -> Run:
+    server = envelope.hosts.get("server")
+    return Run(
+        id=uuid4(),
+        workspace=workspace,
+        same_host=envelope.same_host,
+        server_host=Host(workspace=workspace, name=server.get("name")) if server else None,
+    )
+
+
+def _trial(run: Run, record: TrialRecord) -> DryTrial:
+    point = load_point(record)
+    facts = facts_of(record, point, run)
+    version = record.server.get("version")
+    return DryTrial(
+        server=" ".join(part for part in (record.server["name"], version) if part),
+        workload=record.workload["name"],
+        point=point,
+        figures={
+            "throughput": facts.throughput_rps,
+            "p50": facts.percentiles_us.get("50"),
+            "p99": facts.percentiles_us.get("99"),
+            "error_rate": facts.error_rate,
+            "requests": facts.requests_completed,
+            "elapsed_s": facts.elapsed_s,
+            "origin": facts.percentiles_origin,
+        },
+        findings=check_trial(facts),
+        incomplete=record.incomplete,
+    )

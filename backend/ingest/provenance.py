@@ -1,0 +1,115 @@
+"""Where a trial's figures come from: its raw output with the numbers that were read marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+
+from backend.formats import PARSER_VERSION
+from backend.ingest.models import Artefact
+from backend.ingest.preview import preview
+from backend.ingest.sandbox import LocalArtefact, ParserFailed, quick_sandbox
+from backend.ingest.storage import StorageAway, storage
+from backend.runs.models import Trial
+
+KEPT_S = 24 * 3600
+# More files than any load tool writes for one trial.
+MAX_ARTEFACTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A number in the text of an artefact and the figures that were read with it.
+
+    No figures: it must agree with others, or the reading is refused.
+    """
+
+    start: int
+    end: int
+    line: int
+    figures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """An artefact as text, with the numbers that were read in it, in their order."""
+
+    artefact: Artefact
+    text: str
+    truncated: bool
+    reads: tuple[Read, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The raw texts of a trial; `figures` are what is read of them now, by their paths.
+
+    Where nothing could be traced `figures` is empty and `why_not` says why, as a sentence.
+    """
+
+    texts: tuple[RawText, ...]
+    figures: Mapping[str, Any]
+    why_not: str
+
+
+def provenance_of(trial: Trial) -> Provenance:
+    """Traced once and kept for a day. Raises FileNotFoundError and StorageAway."""
+    artefacts = list(trial.artefacts.order_by("position")[:MAX_ARTEFACTS])
+    if not artefacts:
+        return Provenance((), {}, "No raw output is kept for this trial.")
+    entry = _entry_of(trial, artefacts)
+    answer = _kept(artefacts, entry)
+    if "refused" in answer:
+        return Provenance(_untraced(artefacts), {}, answer["refused"])
+    reads: list[list[Read]] = [[] for _ in artefacts]
+    for index, start, end, line, figures in answer["marks"]:
+        reads[index].append(Read(start, end, line, tuple(figures)))
+    texts = tuple(
+        RawText(artefact, text, truncated=False, reads=tuple(found))
+        for artefact, text, found in zip(artefacts, answer["texts"], reads, strict=True)
+    )
+    return Provenance(texts, answer["figures"], "")
+
+
+def _entry_of(trial: Trial, artefacts: Sequence[Artefact]) -> int:
+    """Which of several results in one file the trial is."""
+    # A plan names the files of each trial, which then hold one result.
+    if trial.command or trial.run.plan:
+        return 0
+    return artefacts[0].trials.filter(ordinal__lt=trial.ordinal).count()
+
+
+def _kept(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
+    hashes = "-".join(artefact.sha256[:16] for artefact in artefacts)
+    key = f"provenance:{PARSER_VERSION}:{entry}:{hashes}"
+    known: dict[str, Any] | None = cache.get(key)
+    if known is None:
+        known = _ask(artefacts, entry)
+        cache.set(key, known, KEPT_S)
+    return known
+
+
+def _ask(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
+    with ExitStack() as stack:
+        local = [
+            LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
+            for item in artefacts
+        ]
+        child = stack.enter_context(quick_sandbox())
+        try:
+            return child.trace(local, entry=entry)
+        except ParserFailed as failed:
+            # Kept like an answer: a text that is hard to read costs its time once a day.
+            return {"refused": str(failed)}
+
+
+def _untraced(artefacts: Sequence[Artefact]) -> tuple[RawText, ...]:
+    shown = [(artefact, preview(artefact.sha256)) for artefact in artefacts]
+    return tuple(RawText(artefact, one.text, one.truncated, ()) for artefact, one in shown)
+
+
+__all__ = ["ParserFailed", "Provenance", "RawText", "Read", "StorageAway", "provenance_of"]

@@ -1,0 +1,124 @@
+"""What a workspace has measured: its servers, hosts and workloads, by name, one page at a time.
+
+Runs and load points are counted, not trials: counting a million of those takes a second.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Max, Q
+from django.db.models.functions import Coalesce
+
+from backend.runs.models import Cell, Host, Run, Server, Workload
+
+# Of one thing, the newest so many others are listed.
+MAX_RELATED = 100
+_WHEN = Coalesce("run__started_at", "run__recorded_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often something was measured, and when last (None: never)."""
+
+    runs: int = 0
+    cells: int = 0
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A server, host or workload in a list. `others` are the rows with the same name."""
+
+    id: UUID
+    name: str
+    tally: Tally
+    row: Any
+    others: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of things in the order of their names, and where the next one begins, or None."""
+
+    rows: tuple[Listed, ...]
+    next: str | None
+    total: int
+
+
+def server_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
+    """Servers by name: one entry for all versions and configurations of a name."""
+    rows = Server.objects.filter(workspace__in=list(workspace_ids))
+    return _named_page(rows, "server", after=after, limit=limit)
+
+
+def workload_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
+    """Workloads by name: one entry for all of a name."""
+    rows = Workload.objects.filter(workspace__in=list(workspace_ids))
+    return _named_page(rows, "workload", after=after, limit=limit)
+
+
+def _named_page(rows: Any, kind: str, *, after: str, limit: int) -> ListPage:
+    names = rows.order_by("name").values_list("name", flat=True).distinct()
+    total = names.count()
+    found = list(names.filter(name__gt=after)[: limit + 1])
+    page = found[:limit]
+    by_name: dict[str, list[Any]] = defaultdict(list)
+    for row in rows.filter(name__in=page).order_by("-created_at", "pk"):
+        by_name[row.name].append(row)
+    ids = [row.pk for same in by_name.values() for row in same]
+    tallies = tally_by(Q(**{f"series__{kind}__in": ids}), f"series__{kind}__name")
+    listed = (
+        Listed(same[0].pk, name, tallies.get(name, Tally()), same[0], tuple(same))
+        for name, same in ((name, by_name[name]) for name in page)
+    )
+    return ListPage(tuple(listed), page[-1] if len(found) > limit else None, total)
+
+
+def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
+    """Hosts in the order of their names; each has a row of its own, since its facts are it."""
+    rows = Host.objects.filter(workspace__in=list(workspace_ids))
+    shown = rows.annotate(shown=Coalesce("name", "cpu_model")).order_by("shown", "pk")
+    total = rows.count()
+    start = int(after) if after.isascii() and after.isdigit() and len(after) < 9 else 0
+    found = list(shown[start : start + limit + 1])
+    page = found[:limit]
+    tallies = host_tallies([host.pk for host in page])
+    listed = tuple(Listed(host.pk, str(host), tallies[host.pk], host) for host in page)
+    return ListPage(listed, str(start + limit) if len(found) > limit else None, total)
+
+
+def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:
+    """By host: the runs it had a part in, as server or as client."""
+    found: dict[UUID, Tally] = defaultdict(Tally)
+    runs = Run.objects.filter(Q(server_host__in=ids) | Q(client_host__in=ids))
+    when = Coalesce("started_at", "recorded_at")
+    pairs = runs.values_list("server_host", "client_host").order_by()
+    rows = pairs.annotate(count=Count("pk"), last=Max(when))
+    for server, client, count, last in rows:
+        for host in {server, client} & set(ids):
+            known = found[host]
+            newest = max(filter(None, (known.last, last)), default=None)
+            found[host] = Tally(known.runs + count, 0, newest)
+    return found
+
+
+def tally_by(wanted: Q, *columns: str) -> dict[Any, Tally]:
+    """Cells that fit, counted by one column (or a tuple of several), the newest first."""
+    rows = (
+        Cell.objects.filter(wanted)
+        .values_list(*columns)
+        .annotate(
+            runs=Count("run", distinct=True), cells=Count("pk", distinct=True), last=Max(_WHEN)
+        )
+        .order_by(F("last").desc(nulls_last=True), *columns)
+    )
+    return {
+        key[0] if len(columns) == 1 else tuple(key): Tally(runs, cells, last)
+        for *key, runs, cells, last in rows[:MAX_RELATED]
+    }

@@ -1,0 +1,66 @@
+"""Findings that a member dismissed: saying so, taking it back, and asking what is dismissed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from backend.accounts.models import User
+from backend.runs.models import Cell, Dismissal, Run, Trial
+
+MAX_REASON = 500
+
+
+class DismissalRefused(ValueError):
+    """Nothing was dismissed; the message says what was got and what was expected."""
+
+
+def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dismissal:
+    """Dismiss one check's findings in `run`. Dismissed already: that dismissal, unchanged."""
+    reason = " ".join(reason.split())
+    if not reason or len(reason) > MAX_REASON or "\0" in reason:
+        raise DismissalRefused(
+            f"The reason has {len(reason)} characters; expected 1 to {MAX_REASON}, without NUL."
+        )
+    if check_id not in fired_in(run):
+        raise DismissalRefused(f"The check {check_id[:60]!r} did not fire in this run.")
+    try:
+        with transaction.atomic():
+            made = Dismissal.objects.create(
+                run=run, check_id=check_id, reason=reason, author=author
+            )
+            run.workspace.changed()
+            return made
+    except IntegrityError:
+        return Dismissal.objects.get(run=run, check_id=check_id, undone_at=None)
+
+
+@transaction.atomic
+def undo(run: Run, check_id: str, *, by: User | None) -> bool:
+    """Take a dismissal back; whether there was one."""
+    standing = Dismissal.objects.filter(run=run, check_id=check_id, undone_at=None)
+    done = bool(standing.update(undone_at=timezone.now(), undone_by=by))
+    run.workspace.changed()
+    return done
+
+
+def dismissals_of(run_ids: Iterable[UUID]) -> Mapping[UUID, Mapping[str, Dismissal]]:
+    """By run and check id: the dismissals that stand, with their authors."""
+    found: dict[UUID, dict[str, Dismissal]] = defaultdict(dict)
+    rows = Dismissal.objects.filter(run__in=list(run_ids), undone_at=None)
+    for row in rows.select_related("author"):
+        found[row.run_id][row.check_id] = row
+    return found
+
+
+def fired_in(run: Run) -> set[str]:
+    """The ids of the checks that fired in the run, on a trial or on a load point."""
+    lists = [
+        *Trial.objects.filter(run=run).values_list("checks", flat=True),
+        *Cell.objects.filter(run=run).values_list("checks", flat=True),
+    ]
+    return {stored["id"] for checks in lists for stored in checks}

@@ -1,0 +1,176 @@
+"""Choosing runs: the fields of a link of the list of runs, and the rows they select."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Self
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast, Coalesce
+
+from backend.runs.models import Cell, Run, Trial
+
+MAX_LENGTH = 200
+MAX_WORDS = 8
+# complete: neither interrupted nor with a trial that failed.
+STATES = ("complete", "failed", "interrupted")
+UNKNOWN = "unknown"
+
+
+class SearchError(ValueError):
+    """A field or value that the list does not take: which, what was got, what is allowed."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSearch:
+    """Which runs; empty fields select all. `since` and `until` are days, both inclusive."""
+
+    q: str = ""
+    server: str = ""
+    host: str = ""
+    workload: str = ""
+    tool: str = ""
+    state: str = ""
+    since: date | None = None
+    until: date | None = None
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> Self:
+        """From the fields of a query string; raises SearchError."""
+        allowed = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in allowed:
+                raise SearchError(
+                    name,
+                    f"There is no field “{name[:60]}” of runs. "
+                    f"Fields are {', '.join(sorted(allowed))}.",
+                )
+        return cls(**{name: _read(name, str(value).strip()) for name, value in given.items()})
+
+    def query(self) -> str:
+        """The fields that choose something, as a query string with sorted names."""
+        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
+        return urlencode({name: str(value) for name, value in sorted(chosen.items()) if value})
+
+    def applied(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+        """Those of `rows` that every given field selects."""
+        for word in self.q.split()[:MAX_WORDS]:
+            rows = rows.filter(_says(word))
+        if self.host:
+            rows = rows.filter(_on_host(self.host))
+        rows = self._with_cells(rows)
+        return self._in_state(self._within(rows))
+
+    def _with_cells(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+        wanted = Q()
+        for column, value in (
+            ("series__server__name", self.server),
+            ("series__workload__name", self.workload),
+            ("series__tool", self.tool),
+        ):
+            if value:
+                wanted &= Q(**{column: value})
+        return rows.filter(Exists(_cells(wanted))) if wanted else rows
+
+    def _within(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+        if not (self.since or self.until):
+            return rows
+        # A saved report says no start; then what counts is when it came.
+        rows = rows.alias(when=Coalesce("started_at", "recorded_at"))
+        if self.since:
+            rows = rows.filter(when__gte=_midnight(self.since))
+        if self.until:
+            rows = rows.filter(when__lt=_midnight(self.until + timedelta(days=1)))
+        return rows
+
+    def _in_state(self, rows: QuerySet[Run]) -> QuerySet[Run]:
+        failed = Exists(Trial.objects.filter(run=OuterRef("pk")).exclude(error=""))
+        if self.state == "interrupted":
+            return rows.filter(interrupted=True)
+        if self.state == "failed":
+            return rows.filter(failed)
+        return rows.filter(~failed, interrupted=False) if self.state == "complete" else rows
+
+
+def _read(name: str, value: str) -> Any:
+    if len(value) > MAX_LENGTH or "\0" in value:
+        raise SearchError(name, f"{name}: expected at most {MAX_LENGTH} characters, without NUL.")
+    if name in ("since", "until"):
+        return _day(name, value) if value else None
+    if name == "state" and value not in ("", *STATES):
+        raise SearchError(name, f"state: got “{value[:60]}”, allowed is {', '.join(STATES)}.")
+    return value
+
+
+def _day(name: str, value: str) -> date:
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        try:
+            day = date.fromisoformat(value)
+        except ValueError:
+            pass
+        else:
+            if day.year < date.max.year:
+                return day
+    raise SearchError(name, f"{name}: got “{value[:60]}”, allowed is a day as 2026-01-31.")
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _cells(wanted: Q) -> QuerySet[Cell]:
+    return Cell.objects.filter(wanted, run=OuterRef("pk"))
+
+
+def _on_host(name: str) -> Q:
+    if name == UNKNOWN:
+        return Q(server_host=None)
+    fits = Q()
+    for role in ("server_host", "client_host"):
+        fits |= Q(**{f"{role}__name": name})
+        fits |= Q(**{f"{role}__name": None, f"{role}__cpu_model": name})
+        if (id_ := _uuid(name)) is not None:
+            fits |= Q(**{role: id_})
+    return fits
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _says(word: str) -> Q:
+    """A word somewhere in the labels, the server, workload, host or tool, or at the id's start."""
+    of_cells = (
+        Q(series__server__name__icontains=word)
+        | Q(series__server__version__icontains=word)
+        | Q(series__workload__name__icontains=word)
+        | Q(series__tool__icontains=word)
+    )
+    found = Q(Exists(_cells(of_cells))) | Q(Exists(_labelled(word)))
+    for role in ("server_host", "client_host"):
+        found |= Q(**{f"{role}__name__icontains": word})
+    if re.fullmatch(r"[0-9a-f-]{1,36}", word.lower(), re.ASCII):
+        found |= Q(Exists(_with_id(word.lower())))
+    return found
+
+
+def _labelled(word: str) -> QuerySet[Run]:
+    same = Run.objects.filter(pk=OuterRef("pk")).exclude(labels={})
+    return same.alias(said=Cast("labels", TextField())).filter(said__icontains=word)
+
+
+def _with_id(start: str) -> QuerySet[Run]:
+    same = Run.objects.filter(pk=OuterRef("pk"))
+    return same.alias(spelt=Cast("pk", TextField())).filter(spelt__startswith=start)

@@ -1,0 +1,173 @@
+"""Change points: where in an ordered series of positions the level of a figure changed.
+
+A position (a version, a day) has the values of its trials. The best segmentation of the positions
+is found by optimal partitioning (Jackson et al., IEEE SPL 2005; pruned: Killick et al., JASA 2012)
+in the library fastcpd; what it proposes is then tested, and what noise explains is merged again,
+the weakest first, as Hunter divides and Otava merges (Fleming et al., ICPE '23).
+
+Noise between positions is not that of trials within one: another day, another build, another
+start of the server. Both must be exceeded. As the place of a change is searched for, its test is
+stricter by the number of places it could have been (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import exp, inf, log, sqrt
+from statistics import fmean, median
+
+from backend.stats.intervals import CONFIDENCE, Better, Ratio, ratio
+from backend.stats.student import t_quantile
+
+LEAST_POSITIONS = 5
+# With a change for every third position, the rest of them still tells how noisy they are.
+POSITIONS_FOR_A_CHANGE = 3
+# The median of |N(0, 1)|.
+_MEDIAN_OF_NORMAL = 0.6745
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A new level from position `index` on, until the next change."""
+
+    index: int
+    # Geometric means of the trials from the change before, and until the change after.
+    before: float
+    after: float
+    # after ÷ before; significant and relevant, else it is no change.
+    ratio: Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """The trials of each position and the mean of their logs."""
+
+    trials: tuple[tuple[float, ...], ...]
+    means: tuple[float, ...]
+    # The variance that a position's mean has by its trials alone: noise is at least that.
+    floor: float
+    better: Better
+    relevant: float
+
+
+def find_changes(
+    positions: Sequence[Sequence[float]], *, better: Better = "higher", relevant: float = 0.02
+) -> list[Change]:
+    """The changes that are significant and relevant, in order; none below 5 positions.
+
+    `positions`: the trial values at each; an empty one is passed over. A value that is not above 0
+    has no ratio to another, so then there are none.
+    """
+    known = [index for index, trials in enumerate(positions) if trials]
+    trials = tuple(tuple(positions[index]) for index in known)
+    if len(known) < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
+        return []
+    means = tuple(fmean(map(log, each)) for each in trials)
+    series = _Series(trials, means, _floor(trials), better, relevant)
+    found = _kept(series, _candidates(series))
+    return [replace(change, index=known[change.index]) for change in found]
+
+
+def _floor(trials: Sequence[Sequence[float]]) -> float:
+    repeated = [[log(value) for value in each] for each in trials if len(each) > 1]
+    freedom = sum(len(each) - 1 for each in repeated)
+    if not freedom:
+        return 0.0
+    squares = sum((value - fmean(each)) ** 2 for each in repeated for value in each)
+    return squares / freedom * fmean(1 / len(each) for each in trials)
+
+
+def _candidates(series: _Series) -> list[int]:
+    """Where the best segmentation starts anew, at most once for every third position."""
+    steps = [abs(two - one) for one, two in pairwise(series.means)]
+    noise = max(
+        median(steps) / _MEDIAN_OF_NORMAL / sqrt(2),
+        sqrt(series.floor),
+        # Finer than a tenth of what matters need not be found.
+        log(1 + series.relevant) / 10,
+        1e-9,
+    )
+    count = len(series.means)
+    scaled, penalty = [mean / noise for mean in series.means], log(count)
+    while True:
+        starts = best_segmentation(scaled, penalty)
+        if len(starts) <= (count - 1) // POSITIONS_FOR_A_CHANGE:
+            return starts
+        penalty *= 1.5
+
+
+def best_segmentation(values: Sequence[float], penalty: float) -> list[int]:
+    """Where segments start so that half the squares around their means + penalties are least."""
+    # Only a trend needs the library: no other request pays for its import.
+    import numpy as np
+    from fastcpd.segmentation import detect_mean
+
+    found = detect_mean(
+        np.array(values).reshape(-1, 1),
+        beta=penalty,
+        cost_adjustment=None,
+        variance_estimation=np.eye(1),
+        cp_only=True,
+    )
+    return [int(start) for start in found.cp_set]
+
+
+def _kept(series: _Series, starts: list[int]) -> list[Change]:
+    """The changes that hold, after the weakest that do not were merged away one by one."""
+    while starts:
+        tested = _tested(series, starts)
+        failing = [index for index, (_, change) in enumerate(tested) if change is None]
+        if not failing:
+            return [change for _, change in tested if change is not None]
+        weakest = min(failing, key=lambda index: tested[index][0])
+        starts = starts[:weakest] + starts[weakest + 1 :]
+    return []
+
+
+def _tested(series: _Series, starts: Sequence[int]) -> list[tuple[float, Change | None]]:
+    """Each change's distance in standard errors, and the change where it holds."""
+    bounds = [0, *starts, len(series.means)]
+    segments = [range(low, high) for low, high in pairwise(bounds)]
+    residuals = [
+        (series.means[at] - fmean(series.means[one] for one in segment)) ** 2
+        for segment in segments
+        for at in segment
+    ]
+    freedom = len(residuals) - len(segments)
+    noise = sqrt(max(sum(residuals) / freedom, series.floor))
+    spread = noise, freedom, len(starts)
+    return [_test(series, before, after, spread) for before, after in pairwise(segments)]
+
+
+def _test(
+    series: _Series, before: range, after: range, spread: tuple[float, int, int]
+) -> tuple[float, Change | None]:
+    noise, freedom, changes = spread
+    step = fmean(series.means[at] for at in after) - fmean(series.means[at] for at in before)
+    error = noise * sqrt(1 / len(before) + 1 / len(after))
+    distance = abs(step) / error if error else (inf if step else 0.0)
+    places = (len(series.means) - 1) * changes
+    old, new = (_trials(series, segment) for segment in (before, after))
+    found = ratio(old, new, better=series.better, relevant=series.relevant)
+    if (
+        distance <= t_quantile(1 - (1 - CONFIDENCE) / 2 / places, freedom)
+        or found.low is None
+        or found.high is None
+        or found.verdict not in ("improved", "regressed")
+    ):
+        return distance, None
+    half = t_quantile((1 + CONFIDENCE) / 2, freedom) * error
+    wider = replace(
+        found, low=min(found.low, exp(step - half)), high=max(found.high, exp(step + half))
+    )
+    return distance, Change(after.start, _level(old), _level(new), wider)
+
+
+def _trials(series: _Series, segment: range) -> list[float]:
+    return [value for at in segment for value in series.trials[at]]
+
+
+def _level(values: Sequence[float]) -> float:
+    return exp(fmean(map(log, values)))

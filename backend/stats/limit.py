@@ -1,0 +1,58 @@
+"""The highest measured load at which a figure is under a limit, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A figure at a load with its interval; None where it is not known."""
+
+    x: float
+    value: float | None
+    low: float | None
+    high: float | None
+    # Whether it may meet the limit at all: not where too much failed or the rate was not reached.
+    counts: bool = True
+
+    def under(self, limit: float) -> bool:
+        return self.counts and self.value is not None and self.value <= limit
+
+    def surely_under(self, limit: float) -> bool:
+        return self.counts and self.high is not None and self.high <= limit
+
+    def possibly_under(self, limit: float) -> bool:
+        """Without an interval nobody knows, so then it is possible."""
+        return self.counts and self.value is not None and (self.low is None or self.low <= limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Highest:
+    """Loads that were measured, never ones between them. low ≤ x ≤ high where known."""
+
+    # The highest load whose figure is under the limit.
+    x: float | None
+    # The highest load where the whole interval is, and where at least a part of it is.
+    low: float | None
+    high: float | None
+    # The next load above `x` that was measured and is not under the limit; None at the end.
+    next: float | None
+    # Loads below `x` whose figure is not under the limit, or not known.
+    over: tuple[float, ...]
+
+
+def highest_under(points: Sequence[Bounded], limit: float) -> Highest:
+    """The highest of `points` (in any order) under `limit`, both in the same unit."""
+    ordered = sorted(points, key=lambda point: point.x)
+    x = max((point.x for point in ordered if point.under(limit)), default=None)
+    return Highest(
+        x=x,
+        low=max((point.x for point in ordered if point.surely_under(limit)), default=None),
+        high=max((point.x for point in ordered if point.possibly_under(limit)), default=None),
+        next=min((point.x for point in ordered if x is None or point.x > x), default=None),
+        over=tuple(
+            point.x for point in ordered if x is not None and point.x < x and not point.under(limit)
+        ),
+    )

@@ -1,0 +1,277 @@
+"""Every page beside the comparison in a real Chromium: that it fits, is accessible and quiet, and
+works by keyboard alone."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from backend.accounts.models import TokenKind
+from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.ingest.models import State, Upload
+from backend.ingest.process import process
+from backend.ingest.storage import storage
+from backend.runs.models import Run, Trial
+from backend.sharing.models import Visibility
+from backend.testing.rows import CellSpec, make_run
+from backend.testing.scenes import make_measured_run, make_result_set
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+
+AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+# Where to leave a picture of every page, for people to look at.
+PICTURES = os.environ.get("PICTURES", "")
+NAMES = (
+    *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
+    *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
+    *("not-understood",),
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def lab(settings, tmp_path):
+    """A workspace with several servers, versions and hosts, and an empty one."""
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    cache.clear()
+    tenant, empty = make_tenant("lab"), make_tenant("empty-lab")
+    upload = make_upload(tenant, *[WRK] * 6, envelope=_plan())
+    process(upload.pk)
+    for version in ("27.0", "27.1"):
+        cells = [
+            CellSpec(server=name, version=version, connections=load, rates=(rate, rate + 9))
+            for name, rate in (("gunicorn sync", 900.0), ("gunicorn gthread", 700.0))
+            for load in (1, 8, 64)
+        ]
+        make_run(tenant.workspace, *cells, host={"name": "bench-2", "cpu_model": "EPYC"})
+    seconds = make_measured_run(tenant.workspace)
+    make_result_set(tenant.workspace, Visibility.PUBLIC)
+    Upload.objects.create(
+        workspace=tenant.workspace,
+        content_sha256="1" * 64,
+        state=State.FAILED,
+        reason="This is no output of a load tool that is read here. Line 1. Found: 'hello'.",
+    )
+    yield {
+        "tenant": tenant,
+        "empty": empty,
+        "run": Run.objects.get(pk=upload.pk),
+        "trial": Trial.objects.filter(run=upload.pk).first(),
+        "seconds": Trial.objects.filter(run=seconds.run_id).earliest("ordinal"),
+    }
+    storage.cache_clear()
+
+
+def _plan():
+    trials = []
+    for server in ("nginx", "caddy"):
+        for repeat in range(3):
+            trial = make_trial(len(trials), repeat=repeat)
+            trial["server"] = {"name": server, "version": "1.27", "configuration": {"workers": 2}}
+            trials.append(trial)
+    return {**make_envelope(0), "trials": trials}
+
+
+def path_of(name, lab):
+    trial = lab["trial"]
+    cell = trial.cell
+    return {
+        "front": "/w/lab/",
+        "runs": "/w/lab/runs",
+        "runs-none": "/w/lab/runs?q=nothing",
+        "servers": "/w/lab/servers",
+        "server": f"/w/lab/servers/{cell.series.server_id}",
+        "hosts": "/w/lab/hosts",
+        "host": f"/w/lab/hosts/{lab['run'].server_host_id}",
+        "workloads": "/w/lab/workloads",
+        "workload": f"/w/lab/workloads/{cell.series.workload_id}",
+        "run": f"/r/{lab['run'].pk}",
+        "trial": f"/t/{trial.pk}",
+        "trial-seconds": f"/t/{lab['seconds'].pk}",
+        "upload": "/w/lab/upload",
+        "settings": "/w/lab/settings",
+        "empty": "/w/empty-lab/",
+        "service": "/",
+        "not-understood": "/w/lab/runs?sever=x",
+    }[name]
+
+
+@pytest.fixture
+def visit(chromium, live_server, lab):
+    contexts = []
+
+    def open_page(path, *, tenant=None, width=1440, theme="light"):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("console", lambda said: _hear(page, said))
+        if tenant is not None:
+            token = issue(
+                TokenKind.LINK,
+                tenant.workspace,
+                user=tenant.user,
+                name="test",
+                lifetime=LINK_LIFETIME,
+            )
+            page.goto(f"{live_server.url}/sign-in/{token}?next={path.replace('?', '%3F')}")
+        else:
+            page.goto(live_server.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def _hear(page, said):
+    # A page of status 400 is said by the browser too; that is no fault of the page.
+    if said.type == "error" and "status of 400" not in said.text:
+        page.complaints.append(said.text)
+
+
+def picture(page, name):
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+def violations(page):
+    # As a tester's tool, past the page's own policy against foreign scripts.
+    page.evaluate(AXE.read_text())
+    found = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
+    return page.evaluate(found)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_page_fits_is_accessible_and_quiet(visit, lab, width, theme):
+    faults = {}
+    for name in NAMES:
+        who = {"empty": lab["empty"], "service": None}.get(name, lab["tenant"])
+        page = visit(path_of(name, lab), tenant=who, width=width, theme=theme)
+        if name == "trial-seconds":
+            expect(page.locator("[data-slot=timeline] canvas")).to_have_count(3)
+        picture(page, f"{name}-{width}-{theme}")
+        too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        found = [*violations(page), *page.complaints, *([too_wide] if too_wide > 0 else [])]
+        if found:
+            faults[name] = found
+        page.context.close()
+    assert faults == {}
+
+
+def test_a_figure_and_its_number_link_to_each_other(visit, lab):
+    page = visit(path_of("trial", lab), tenant=lab["tenant"])
+    page.locator("#figure-completed a").click()
+    mark = page.locator("a.read:target")
+    expect(mark).to_have_text("18000")
+    mark.click()
+    expect(page.locator("tr:target")).to_have_id("figure-completed")
+    assert page.complaints == []
+
+
+def test_the_palette_by_keyboard_alone(visit, lab):
+    page = visit("/w/lab/runs", tenant=lab["tenant"])
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox", name="Search this workspace")
+    expect(box).to_be_focused()
+    page.keyboard.type("caddy")
+    expect(page.locator("#palette-list li").first).to_contain_text("caddy 1.27")
+    picture(page, "palette")
+    assert violations(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/w/lab/servers/"))
+    page.keyboard.press("/")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert page.complaints == []
+
+
+def test_a_slash_typed_in_a_field_stays_there(visit, lab):
+    page = visit("/w/lab/runs", tenant=lab["tenant"])
+    page.locator("#q").fill("")
+    page.locator("#q").press("/")
+    expect(page.locator("#q")).to_have_value("/")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_what_is_pasted_is_read_on_the_page_and_then_saved(visit, lab):
+    page = visit("/w/lab/upload", tenant=lab["tenant"])
+    page.locator("#server").fill("haproxy")
+    page.locator("#paste").fill(WRK)
+    expect(page.locator("#read")).to_contain_text("haproxy")
+    expect(page.locator("#read")).to_contain_text("6.00")
+    picture(page, "upload-read")
+    assert page.url.endswith("/w/lab/upload")
+    assert violations(page) == []
+    page.locator("#paste").fill("hello <img src=x onerror=alert(1)>")
+    expect(page.locator("#read .notice-error")).to_contain_text("no output of a load tool")
+    picture(page, "upload-refused")
+    assert page.locator("#read img").count() == 0
+    page.locator("#paste").fill(WRK)
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url(re.compile("/u/"))
+    assert page.complaints == []
+
+
+def test_a_dropped_file_is_read(visit, lab):
+    page = visit("/w/lab/upload", tenant=lab["tenant"])
+    page.evaluate(
+        """text => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "dropped.txt", { type: "text/plain" }));
+          dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+        }""",
+        WRK,
+    )
+    expect(page.locator("#read")).to_contain_text("dropped.txt")
+    expect(page.locator("#read")).to_contain_text("1 trial")
+    expect(page.locator("[data-slot=chosen]")).to_contain_text("dropped.txt")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url(re.compile("/u/"))
+    assert page.complaints == []
+
+
+def test_pasting_works_without_scripts(chromium, live_server, lab):
+    tenant = lab["tenant"]
+    token = issue(
+        TokenKind.LINK, tenant.workspace, user=tenant.user, name="t", lifetime=LINK_LIFETIME
+    )
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/upload")
+    page.locator("#paste").fill(WRK)
+    page.get_by_role("button", name="Show what is read").click()
+    expect(page.locator("#read")).to_contain_text("1 trial; nothing is saved yet")
+    page.get_by_role("button", name="Save").click()
+    expect(page).to_have_url(re.compile("/u/"))
+    context.close()
+
+
+def test_a_finding_is_dismissed_and_taken_back(visit, lab):
+    page = visit(path_of("trial", lab), tenant=lab["tenant"])
+    finding = page.locator("#check-same-host")
+    finding.locator("summary").click()
+    finding.locator("input[name=reason]").fill("Both measured so; we compare only within.")
+    finding.get_by_role("button", name="Dismiss", exact=True).click()
+    expect(page).to_have_url(re.compile("/r/"))
+    expect(page.locator("#check-same-host")).to_contain_text("we compare only within")
+    assert violations(page) == []
+    page.locator("#check-same-host").get_by_role("button", name="Take back").click()
+    expect(page.locator("#check-same-host")).not_to_contain_text("we compare only within")
+    assert page.complaints == []
+
+
+def test_a_question_is_one_click_from_its_comparison(visit, lab):
+    page = visit("/w/lab/", tenant=lab["tenant"])
+    page.get_by_role("link", name=re.compile("^Which server is fastest")).click()
+    expect(page).to_have_url(re.compile(r"/w/lab/compare\?at=64&workload=hello"))
+    page.wait_for_selector("[data-compare].is-ready")

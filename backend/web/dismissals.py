@@ -1,0 +1,41 @@
+"""Dismissing a check's findings in a run, with a reason, and taking that back."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.views.decorators.http import require_POST
+
+from backend.accounts import access
+from backend.runs.dismissals import DismissalRefused, dismiss, undo
+from backend.runs.models import Run
+from backend.web import visible
+from backend.web.errors import message
+
+
+@require_POST
+def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Fields: check, reason; with undo=1 the dismissal of that check is taken back."""
+    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    viewer = visible.viewer(request)
+    if found is None or not access.may_write(viewer, found.workspace_id):
+        raise Http404
+    check_id = request.POST.get("check", "")
+    if request.POST.get("undo") == "1":
+        done = undo(found, check_id, by=viewer)
+        messages.info(request, "The dismissal was taken back." if done else "Nothing to take back.")
+    else:
+        try:
+            dismiss(found, check_id, reason=request.POST.get("reason", ""), author=viewer)
+        except DismissalRefused as refused:
+            return message(
+                request,
+                400,
+                title="Nothing was dismissed",
+                sentence=str(refused),
+                hint="Go back, write why the finding is no caveat, and send it again.",
+            )
+        messages.info(request, "The finding was dismissed. It stays visible, with your reason.")
+    return HttpResponseRedirect(f"/r/{run_id}#check-{check_id}")

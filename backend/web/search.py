@@ -1,0 +1,82 @@
+"""What the command palette finds: pages and things of one workspace whose names fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+from backend.accounts import access
+from backend.accounts.models import Workspace
+from backend.runs.listing import run_page
+from backend.runs.models import Host, Server, Workload
+from backend.runs.search import RunSearch
+from backend.sharing.models import ResultSet
+from backend.web import visible
+
+EACH = 6
+MAX_LENGTH = 100
+
+
+@require_safe
+def search(request: HttpRequest, slug: str) -> JsonResponse:
+    """{"results": [{"kind", "title", "hint", "url"}]}, pages first; all pages while q is empty."""
+    workspace = visible.workspace_or_404(request, slug)
+    asked = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_LENGTH]
+    pages = [*_PAGES]
+    if visible.may_write(request, workspace):
+        pages.append(("Upload", "upload"))
+    if access.may_own(visible.viewer(request), workspace.pk):
+        pages.append(("Settings", "settings"))
+    found = [*_pages(workspace, asked, pages), *(_things(workspace, asked) if asked else [])]
+    return JsonResponse({"query": asked, "results": found})
+
+
+_PAGES = (
+    ("Compare", "compare"),
+    ("Runs", "runs"),
+    ("Servers", "servers"),
+    ("Hosts", "hosts"),
+    ("Workloads", "workloads"),
+    ("Result sets", "result-sets"),
+    ("Front page and questions", ""),
+)
+
+
+def _pages(
+    workspace: Workspace, asked: str, pages: Sequence[tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    links = [(title, f"/w/{workspace.slug}/{path}") for title, path in pages]
+    for title, url in [*links, ("API", "/api/v1/docs")]:
+        if asked.lower() in title.lower():
+            yield _result("page", title, "", url)
+
+
+def _things(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    front, own = f"/w/{workspace.slug}", Q(workspace=workspace)
+    servers = Server.objects.filter(own, Q(name__icontains=asked) | Q(version__icontains=asked))
+    for server in servers.order_by("name", "-created_at")[:EACH]:
+        more = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
+        yield _result("server", str(server), more, f"{front}/servers/{server.pk}")
+    hosts = Host.objects.filter(own, Q(name__icontains=asked) | Q(cpu_model__icontains=asked))
+    for host in hosts.order_by("name", "pk")[:EACH]:
+        more = " · ".join(part for part in (host.cpu_model, host.kernel) if part)
+        yield _result("host", str(host), more, f"{front}/hosts/{host.pk}")
+    workloads = Workload.objects.filter(own, Q(name__icontains=asked) | Q(path__icontains=asked))
+    for workload in workloads.order_by("name", "pk")[:EACH]:
+        more = " ".join(part for part in (workload.method, workload.path) if part)
+        yield _result("workload", workload.name, more, f"{front}/workloads/{workload.pk}")
+    for run in run_page([workspace.pk], limit=EACH, search=RunSearch(q=asked)).runs:
+        labels = [f"{key}: {value}" for key, value in run.labels.items()]
+        more = " · ".join([", ".join(run.servers[:3]), *labels])
+        yield _result("run", f"Run {str(run.id)[:8]}", more, f"/r/{run.id}")
+    sets = ResultSet.objects.filter(own, title__icontains=asked).defer("snapshot")
+    for result_set in sets[:EACH]:
+        yield _result("result set", result_set.title, result_set.visibility, f"/s/{result_set.pk}")
+
+
+def _result(kind: str, title: str, hint: str, url: str) -> dict[str, Any]:
+    return {"kind": kind, "title": title[:200], "hint": hint[:200], "url": url}

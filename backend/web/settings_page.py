@@ -1,0 +1,103 @@
+"""What an owner decides for a workspace: when a difference matters, and what must match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from backend.accounts import access
+from backend.accounts.models import Workspace, default_must_match
+from backend.analysis.outcome import FACTORS
+from backend.web import visible
+
+# Of the comparison's factors those that are facts of machines; the tool is a choice of its own.
+HOST_FACTORS = tuple(
+    factor for factor in FACTORS if factor.rule != "must" and not factor.id.startswith("tool")
+)
+LARGEST_SHARE = 0.5
+MIN_TRIALS = range(2, 51)
+
+
+class NotSaved(ValueError):
+    """A field is not as allowed; nothing was saved."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """The settings, for owners alone; whoever is none is told no more than a stranger."""
+    workspace = visible.workspace_or_404(request, slug)
+    if not access.may_own(visible.viewer(request), workspace.pk):
+        raise Http404
+    if request.method != "POST":
+        return _form(request, workspace)
+    try:
+        fields = {
+            "relevant_share": _share(request.POST.get("relevant_percent", "")),
+            "min_trials": _trials(request.POST.get("min_trials", "")),
+            "must_match": _factors(request.POST.getlist("must_match")),
+        }
+    except NotSaved as refused:
+        return _form(request, workspace, refused=str(refused))
+    with transaction.atomic():
+        Workspace.objects.filter(pk=workspace.pk).update(**fields)
+        workspace.changed()
+    messages.info(request, "Saved. Comparisons use it from now on; frozen ones stay as they are.")
+    return HttpResponseRedirect(request.path)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= LARGEST_SHARE:
+        raise NotSaved(
+            f"The relevant difference is “{text[:20]}”; expected 0 to {LARGEST_SHARE:.0%}."
+        )
+    return share
+
+
+def _trials(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:9]) in MIN_TRIALS):
+        raise NotSaved(
+            f"The least number of trials is “{text[:20]}”; expected a whole number from "
+            f"{MIN_TRIALS.start} to {MIN_TRIALS.stop - 1}."
+        )
+    return int(text)
+
+
+def _factors(given: list[str]) -> list[str]:
+    known = [factor.id for factor in HOST_FACTORS]
+    for name in given:
+        if name not in known:
+            raise NotSaved(f"There is no fact “{name[:40]}”; expected some of {', '.join(known)}.")
+    return [name for name in known if name in given]
+
+
+def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> HttpResponse:
+    sent = request.POST if refused else None
+    chosen = sent.getlist("must_match") if sent is not None else workspace.must_match
+    usual = default_must_match()
+    context: dict[str, Any] = {
+        "workspace": workspace,
+        "refused": refused,
+        "percent": sent.get("relevant_percent", "")
+        if sent is not None
+        else f"{100 * workspace.relevant_share:g}",
+        "min_trials": sent.get("min_trials", "") if sent is not None else workspace.min_trials,
+        "factors": [
+            {
+                "id": factor.id,
+                "label": factor.word[0].upper() + factor.word[1:],
+                "chosen": factor.id in chosen,
+                "usual": factor.id in usual,
+            }
+            for factor in HOST_FACTORS
+        ],
+    }
+    return render(request, "settings.html", context, status=400 if refused else 200)

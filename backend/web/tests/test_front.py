@@ -1,0 +1,174 @@
+"""The front pages: which questions a workspace's data answer, and what it shows as new."""
+
+from datetime import UTC, datetime
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from backend.analysis.questions import questions_of
+from backend.ingest.models import State, Upload
+from backend.runs.models import Trial
+from backend.sharing.models import Visibility
+from backend.testing.rows import CellSpec, make_run, make_workspace
+from backend.testing.scenes import make_result_set
+from backend.testing.uploads import make_tenant
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept():
+    cache.clear()
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+def asked(workspace):
+    return {one.id: one for one in questions_of(workspace.pk, workspace.slug)}
+
+
+def test_an_empty_workspace_answers_nothing_and_says_so(db):
+    found = asked(make_workspace())
+    assert len(found) == 7
+    assert all(one.query is None and one.why_not for one in found.values())
+
+
+def test_one_server_at_one_load_answers_its_distribution_only(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec(server="a"))
+    found = asked(workspace)
+    assert {id_ for id_, one in found.items() if one.query} == {"distributions"}
+    assert "it takes two" in found["fastest"].why_not
+    assert "three loads" in found["limits"].why_not
+
+
+def test_the_questions_take_their_values_from_what_was_measured(db):
+    workspace = make_workspace()
+    cells = [
+        CellSpec(server=name, connections=load, rates=(rate, rate + 5, rate - 5))
+        for name, rate in (("slow", 500.0), ("fast", 2000.0))
+        for load in (1, 8, 64)
+    ]
+    # A load that only one server was measured at is no load to rank at.
+    run = make_run(workspace, *cells, CellSpec(server="fast", connections=256))
+    Trial.objects.filter(run=run).update(resources={"server_cpu_s": 1.5})
+    found = asked(workspace)
+    assert found["fastest"].text == "Which server is fastest at 64 connections?"
+    assert found["fastest"].query == {"workload": "hello", "at": "64"}
+    assert found["limits"].query == {"workload": "hello", "view": "tradeoff"}
+    assert found["distributions"].query["view"] == "nines"
+    assert found["cost"].query == {"workload": "hello", "at": "64", "metric": "cpu_per_1k"}
+    assert "slow" in found["distance"].about
+    assert len(found["distance"].query["baseline"]) == 8
+    assert found["versions"].query is None
+    assert found["hardware"].query is None
+
+
+def test_two_versions_and_two_hosts_open_their_questions(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec(server="app", version="1"))
+    make_run(
+        workspace,
+        CellSpec(server="app", version="2"),
+        host={"name": "bench-2", "cpu_model": "EPYC"},
+    )
+    found = asked(workspace)
+    assert found["versions"].text == "Did app get slower?"
+    assert found["versions"].query == {
+        "workload": "hello",
+        "server": "app",
+        "connections": "64",
+        "x": "version",
+        "view": "trend",
+    }
+    assert found["hardware"].query == {"workload": "hello", "connections": "64", "x": "host"}
+
+
+def test_two_workloads_are_compared_as_ratios(db):
+    workspace = make_workspace()
+    for name in ("hello", "json"):
+        work = {"name": name, "method": "GET", "path": "/"}
+        make_run(workspace, *(CellSpec(server=one, workload=work) for one in ("a", "b")))
+    found = asked(workspace)
+    assert found["distance"].query == {"view": "ratios"}
+    assert "2 workloads" in found["distance"].about
+
+
+def test_an_open_loop_is_asked_by_its_rate(db):
+    workspace = make_workspace()
+    cells = [
+        CellSpec(server=name, connections=None, rate_rps=500.0, loop="open") for name in ("a", "b")
+    ]
+    make_run(workspace, *cells)
+    found = asked(workspace)
+    assert found["fastest"].query == {"workload": "hello", "x": "rate", "at": "500"}
+    assert "500 req/s offered" in found["fastest"].text
+
+
+def test_reported_percentiles_alone_draw_no_distribution(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec(computed=False))
+    assert "Only percentiles were reported" in asked(workspace)["distributions"].why_not
+
+
+def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
+    html = owner.get("/w/own-lab/").content.decode()
+    links = [part.split('"')[0] for part in html.split('<a href="/w/own-lab/compare?')[1:]]
+    assert links
+    for link in links:
+        names = [name for name, _ in parse_qsl(urlsplit("?" + link.replace("&amp;", "&")).query)]
+        assert names == sorted(names)
+    assert "No server was measured in two known versions." in html
+    assert "question-closed" in html
+
+
+def test_a_front_shows_what_is_new_and_what_failed(owner, scene):
+    make_result_set(scene.own.workspace, Visibility.PRIVATE)
+    Upload.objects.create(
+        workspace=scene.own.workspace,
+        content_sha256="1" * 64,
+        state=State.FAILED,
+        reason="The file is <empty>.",
+    )
+    html = owner.get("/w/own-lab/").content.decode()
+    assert f'href="/r/{scene.run.pk}"' in html
+    assert "secret-title" in html
+    assert "The file is &lt;empty&gt;." in html
+    assert '<a href="/w/own-lab/runs">1 run</a>' in html
+
+
+def test_a_new_run_asks_anew(owner, scene):
+    assert "fastest at 64" in owner.get("/w/own-lab/").content.decode()
+    make_run(
+        scene.own.workspace,
+        *(CellSpec(server=one, connections=512) for one in ("x", "y", "z")),
+        started_at=datetime(2026, 4, 1, tzinfo=UTC),
+    )
+    assert "fastest at 512 connections" in owner.get("/w/own-lab/").content.decode()
+
+
+def test_the_front_page_for_everyone(owner, scene, client):
+    html = client.get("/").content.decode()
+    assert "curl -H" in html
+    assert "/accounts/login/" in html
+    assert "<title id=" in html
+    # One workspace: it is the front page.
+    assert "Which server is fastest" in owner.get("/").content.decode()
+
+
+def test_members_of_several_choose_one(scene):
+    from backend.accounts.models import Membership
+
+    other = make_tenant("third-lab")
+    Membership.objects.create(user=other.user, workspace=scene.own.workspace)
+    client = Client()
+    client.force_login(other.user)
+    html = client.get("/").content.decode()
+    assert 'href="/w/own-lab/"' in html
+    assert 'href="/w/third-lab/"' in html
+    assert "secret-server" not in html

@@ -1,0 +1,144 @@
+"""Uploading in the browser: what is read is shown, nothing is stored until it is saved."""
+
+import gzip
+
+import pytest
+from django.test import Client
+
+from backend.ingest.dry_run import MAX_BYTES
+from backend.ingest.models import Artefact, Upload
+from backend.ingest.process import process
+from backend.runs.models import Run, Server, Trial
+from backend.testing.uploads import WRK, make_file
+
+URL = "/w/own-lab/upload"
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+@pytest.fixture
+def before(scene):
+    return [model.objects.count() for model in (Upload, Artefact, Run, Trial, Server)]
+
+
+def now():
+    return [model.objects.count() for model in (Upload, Artefact, Run, Trial, Server)]
+
+
+def test_what_was_pasted_is_read_and_not_stored(owner, before):
+    html = owner.post(URL, {"paste": WRK, "server": "nginx", "version": "1.27"}).content.decode()
+    assert "1 trial; nothing is saved yet" in html
+    assert 'value="6000.0" data-format="rate"' in html
+    assert 'value="10020.0" data-format="time"' in html
+    assert "nginx 1.27" in html
+    assert "Running 3s test" in html.split("<textarea")[1].split("</textarea>")[0]
+    assert now() == before
+
+
+def test_several_files_and_several_results_in_one(owner, before):
+    files = [make_file(WRK + WRK, "two.txt"), make_file(gzip.compress(WRK.encode()), "one.gz")]
+    html = owner.post(URL, {"file": files}).content.decode()
+    assert "3 trials" in html
+    assert "two.txt" in html
+    assert "one.gz" in html
+    assert now() == before
+
+
+def test_what_is_not_read_says_where_what_and_what_was_expected(owner, before):
+    response = owner.post(URL, {"paste": "hello\n<b>world</b>\n"})
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert "This is no output of a load tool that is read here." in html
+    assert "<dt>Line</dt><dd>1</dd>" in html
+    assert "<code>hello</code>" in html
+    assert "the output of ab" in html
+    assert "<b>world" not in html
+    assert now() == before
+
+
+def test_saving_is_an_upload_like_any_other(owner, scene):
+    said = {"server": "nginx", "version": "1.27", "workload": "hello", "host": "bench-9"}
+    response = owner.post(URL, {"paste": WRK.replace("\n", "\r\n"), "action": "save", **said})
+    assert response.status_code == 302
+    upload = Upload.objects.get(pk=response["Location"].removeprefix("/u/"))
+    assert upload.author == scene.own.user
+    process(upload.pk)
+    upload.refresh_from_db()
+    trial = Trial.objects.get(run=upload.run_id)
+    assert str(trial.cell.series.server) == "nginx 1.27"
+    assert trial.cell.series.workload.name == "hello"
+    assert trial.cell.series.workload.path == "/"
+    assert str(trial.run.server_host) == "bench-9"
+    assert trial.throughput_rps == 6000
+    # As it was typed into the box: browsers send CR LF, the tool printed LF.
+    assert upload.artefacts.get().size_bytes == len(WRK)
+
+
+def test_nothing_said_is_nothing_invented(owner):
+    response = owner.post(URL, {"paste": WRK, "action": "save"})
+    upload = Upload.objects.get(pk=response["Location"].removeprefix("/u/"))
+    assert upload.envelope == {}
+
+
+@pytest.mark.parametrize("action", ["read", "save"])
+def test_an_empty_form_says_what_to_do(owner, before, action):
+    response = owner.post(URL, {"paste": "  \n", "action": action})
+    assert response.status_code == 400
+    assert "Nothing was sent: paste what the load tool printed" in response.content.decode()
+    assert now() == before
+
+
+def test_what_is_too_long_is_not_read_before_it_is_saved(owner, before):
+    response = owner.post(URL, {"file": make_file(b"x" * (MAX_BYTES + 1))})
+    assert response.status_code == 413
+    assert f"at most 50 files of {MAX_BYTES} bytes" in response.content.decode()
+    assert now() == before
+
+
+def test_a_field_that_is_too_long_is_told(owner, before):
+    response = owner.post(URL, {"paste": WRK, "server": "x" * 201})
+    assert response.status_code == 400
+    assert "expected text of at most 200 characters" in response.content.decode()
+    assert now() == before
+
+
+def test_reading_is_limited_in_how_often(owner, settings, before):
+    settings.PREVIEWS_PER_MINUTE = 2
+    statuses = [owner.post(URL, {"paste": WRK}).status_code for _ in range(3)]
+    assert statuses == [200, 200, 429]
+    response = owner.post(URL, {"paste": WRK})
+    assert int(response["Retry-After"]) > 0
+
+
+def test_the_rest_of_the_world_previews_with_a_token(scene, before):
+    client = Client(headers=scene.own.headers)
+    answer = client.post(
+        "/api/v1/uploads/preview", {"file": [make_file(), make_file("no report\n", "bad.txt")]}
+    )
+    assert answer.status_code == 200
+    good, bad = answer.json()["files"]
+    assert good["trials"][0]["throughput"] == 6000.0
+    assert good["trials"][0]["connections"] == 10
+    assert "unknown-server-version" in {one["id"] for one in good["trials"][0]["checks"]}
+    assert bad["trials"] == []
+    assert bad["refusals"][0]["line"] == 1
+    assert bad["refusals"][0]["found"] == "no report"
+    assert now() == before
+
+
+def test_a_form_of_another_site_is_refused(scene):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(scene.own.user)
+    assert client.post(URL, {"paste": WRK, "action": "save"}).status_code == 403
+
+
+def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before):
+    monkeypatch.setattr("backend.ingest.dry_run.BUDGET_S", -1.0)
+    html = owner.post(URL, {"paste": WRK}).content.decode()
+    assert "it is read once it is saved" in html
+    assert now() == before

@@ -1,0 +1,179 @@
+// figures -> failed attempts by class: one band per class that occurred, all on one scale from
+// zero and over one x axis, so that "what failed where" is read in a single look. Pure.
+import type { ChartConfiguration, ChartDataset, Plugin, TooltipItem } from "chart.js";
+import {
+  ERROR_CLASSES,
+  type ErrorClass,
+  type Figures,
+  measureOf,
+  type Point,
+  type X,
+} from "../api/figures";
+import { loadPoint, single } from "../text/format";
+import { fontSize, placeOf, type Size, xScale, yScale } from "./axes";
+import { slotsIn } from "./identity";
+import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { highlight } from "./marks/highlight";
+import { joinsPoints } from "./sweep";
+import type { ChartTheme } from "./theme";
+
+export const CLASS_NAMES: Readonly<Record<ErrorClass, string>> = {
+  connect: "not connected",
+  read: "read failed",
+  write: "write failed",
+  timeout: "timed out",
+  status: "error status",
+  length: "wrong length",
+  other: "other",
+};
+
+/** "total" is the error rate, whatever its classes. */
+export type Band = "total" | ErrorClass;
+
+export interface ErrorPoint {
+  readonly x: number;
+  readonly at: X;
+  readonly y: number | null;
+}
+
+export interface ErrorDataset extends ChartDataset<"line", ErrorPoint[]>, Drawn {
+  readonly band: Band;
+}
+
+export type ErrorConfig = ChartConfiguration<"line", ErrorPoint[]>;
+
+export interface ErrorOptions {
+  readonly logX: boolean;
+  readonly emphasis: ReadonlySet<string>;
+  readonly theme: ChartTheme;
+  readonly size: Size;
+  readonly scope?: Figures;
+}
+
+export function shareOf(point: Point, band: Band): number | null {
+  if (band === "total") return measureOf(point, "error_rate")?.value ?? null;
+  return point.errors?.[band] ?? null;
+}
+
+function points(figures: Figures): readonly Point[] {
+  return figures.series.flatMap((series) => [...series.points]);
+}
+
+/** The total, then the classes that occurred at all. */
+export function bandsOf(figures: Figures): readonly Band[] {
+  const all = points(figures);
+  const occurred = ERROR_CLASSES.filter((one) =>
+    all.some((point) => (shareOf(point, one) ?? 0) > 0),
+  );
+  return ["total", ...occurred];
+}
+
+/** Cells with failures whose classes nobody knows: their bands have gaps, not zeros. */
+export function unclassified(figures: Figures): number {
+  return points(figures).filter((point) => (shareOf(point, "total") ?? 0) > 0 && !point.errors)
+    .length;
+}
+
+export function bandName(band: Band): string {
+  return band === "total" ? "all failures" : CLASS_NAMES[band];
+}
+
+export function errorsChart(figures: Figures, options: ErrorOptions): ErrorConfig {
+  const { theme, size } = options;
+  const scope = options.scope ?? figures;
+  const bands = bandsOf(scope);
+  const shares = points(scope).map((point) => shareOf(point, "total") ?? 0);
+  const most = Math.max(0, ...shares);
+  const scales: Record<string, object> = { x: xScale(figures, options) };
+  // Stacked upwards by the library, so the first band is given last.
+  [...bands].reverse().forEach((band) => {
+    scales[axisOf(band)] = bandScale(most, theme, size);
+  });
+  return {
+    type: "line",
+    data: { datasets: bands.flatMap((band) => datasets(figures, band, options)) },
+    options: {
+      ...frame(theme, 0),
+      parsing: false,
+      normalized: true,
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      scales,
+      plugins: { tooltip: tooltip(figures, theme) },
+    },
+    plugins: [bandNames(bands, theme, size), highlight()],
+  };
+}
+
+function axisOf(band: Band): string {
+  return band === "total" ? "y" : `y_${band}`;
+}
+
+function bandScale(most: number, theme: ChartTheme, size: Size): object {
+  const scale = yScale({ theme, size, kind: "ratio", log: false, least: 0, most });
+  return {
+    ...scale,
+    axis: "y",
+    position: "left",
+    stack: "bands",
+    offset: true,
+    border: { display: true, color: theme.grid },
+    ticks: { ...scale.ticks, maxTicksLimit: 3 },
+  };
+}
+
+/** Written across, in the corner of each band: a turned word is hard to read. */
+function bandNames(bands: readonly Band[], theme: ChartTheme, size: Size): Plugin<"line"> {
+  return {
+    id: "bandNames",
+    afterDatasetsDraw(chart) {
+      const { ctx, chartArea, scales } = chart;
+      ctx.save();
+      ctx.font = `600 ${fontSize(size)}px ${theme.font}`;
+      ctx.fillStyle = theme.ink;
+      ctx.textBaseline = "top";
+      for (const band of bands) {
+        const scale = scales[axisOf(band)];
+        if (scale) ctx.fillText(bandName(band), chartArea.left + 6, scale.top);
+      }
+      ctx.restore();
+    },
+  };
+}
+
+function datasets(figures: Figures, band: Band, options: ErrorOptions): ErrorDataset[] {
+  const place = placeOf(figures);
+  const slots = slotsIn(figures);
+  const dense = isDense(figures.series);
+  return ordered(figures.series, options.emphasis).map((series) => {
+    const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    return {
+      ...look,
+      band,
+      yAxisID: axisOf(band),
+      pointRadius: Math.min(look.pointRadius, 3.5),
+      pointBackgroundColor: look.borderColor,
+      showLine: joinsPoints(figures),
+      spanGaps: false,
+      data: series.points
+        .map((point) => ({ x: place(point.x), at: point.x, y: shareOf(point, band) }))
+        .sort((a, b) => a.x - b.x),
+    };
+  });
+}
+
+function tooltip(figures: Figures, theme: ChartTheme): object {
+  return {
+    ...tooltipLook(theme),
+    // Zeros of seven classes would bury the failures.
+    filter: (item: TooltipItem<"line">) =>
+      (item.dataset as unknown as Drawn).loud && Number(item.parsed.y) > 0,
+    callbacks: {
+      title: (items: TooltipItem<"line">[]) =>
+        items[0] ? loadPoint((items[0].raw as ErrorPoint).at, figures.x.label) : "",
+      label: (item: TooltipItem<"line">) => {
+        const { band } = item.dataset as unknown as ErrorDataset;
+        return ` ${item.dataset.label}: ${single("ratio", item.parsed.y)} ${bandName(band)}`;
+      },
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// How a line, its points and a tooltip look, the same in every chart.
+import type { TooltipOptions } from "chart.js";
+import type { Series } from "../api/figures";
+import { isolated, short } from "../text/format";
+import type { Size } from "./axes";
+import { colourOf, dashOf, type Marker, markerOf } from "./identity";
+import type { ChartTheme } from "./theme";
+
+export interface LookOptions {
+  readonly theme: ChartTheme;
+  readonly emphasis: ReadonlySet<string>;
+  readonly size: Size;
+  /** So many points that grey context does without markers. */
+  readonly dense: boolean;
+}
+
+const DENSE = 400;
+/** The radius of a marker among so many. */
+export const DOT = 2.25;
+
+export function isDense(series: readonly Series[]): boolean {
+  return series.reduce((sum, one) => sum + one.points.length, 0) > DENSE;
+}
+
+/** What the marks and the highlight read back from any dataset. */
+export interface Drawn {
+  readonly seriesId: string;
+  readonly loud: boolean;
+  /** Its own colour, also while it is grey context. */
+  readonly ownColour: string;
+  readonly ownDash: readonly number[];
+}
+
+export interface Look extends Drawn {
+  readonly label: string;
+  readonly clip: false;
+  readonly tension: 0;
+  readonly borderColor: string;
+  readonly borderWidth: number;
+  readonly borderDash: number[];
+  readonly pointStyle: Marker;
+  readonly pointRadius: number;
+  readonly pointHoverRadius: number;
+  readonly pointHitRadius: number;
+  readonly pointBorderColor: string;
+  readonly pointBorderWidth: number;
+}
+
+export function lookOf(series: Series, slot: number, options: LookOptions): Look {
+  const loud = options.emphasis.has(series.id);
+  const ownColour = colourOf(slot, options.theme);
+  const colour = loud ? ownColour : options.theme.context;
+  const radius = options.dense ? DOT : options.size === "main" ? 4.5 : 3;
+  return {
+    seriesId: series.id,
+    loud,
+    ownColour,
+    ownDash: dashOf(slot),
+    label: isolated(short(series.label)),
+    clip: false,
+    tension: 0,
+    borderColor: colour,
+    borderWidth: loud ? 2 : 1.25,
+    // Dashes tell coloured lines apart; on grey ones they would only be slow to paint.
+    borderDash: loud ? dashOf(slot) : [],
+    pointStyle: markerOf(slot),
+    pointRadius: loud ? radius : options.dense ? 0 : radius - 1.5,
+    pointHoverRadius: radius + 1.5,
+    pointHitRadius: 8,
+    pointBorderColor: colour,
+    pointBorderWidth: 1.75,
+  };
+}
+
+/**
+ * Hollow where overloaded. One colour for all points where that will do: the library resolves
+ * a list for each point anew, which is most of the time a large chart takes.
+ */
+export function filling(
+  look: Look,
+  points: readonly { readonly overload: boolean }[],
+  surface: string,
+): string | string[] {
+  if (look.pointRadius === 0 || !points.some((point) => point.overload)) return look.borderColor;
+  return points.map((point) => (point.overload ? surface : look.borderColor));
+}
+
+/** Loud lines are drawn last, so that context never covers them. */
+export function ordered(series: readonly Series[], loud: ReadonlySet<string>): readonly Series[] {
+  return [...series].sort((a, b) => Number(loud.has(b.id)) - Number(loud.has(a.id)));
+}
+
+export function tooltipLook(theme: ChartTheme): Partial<TooltipOptions<"line">> {
+  return {
+    backgroundColor: theme.surface,
+    borderColor: theme.muted,
+    borderWidth: 1,
+    titleColor: theme.ink,
+    bodyColor: theme.ink,
+    titleFont: { family: theme.font, size: 12 },
+    bodyFont: { family: theme.font, size: 12 },
+    cornerRadius: 6,
+    padding: 10,
+    boxPadding: 4,
+    usePointStyle: true,
+    filter: (item) => (item.dataset as unknown as Drawn).loud,
+  };
+}
+
+/** Options every chart has: no motion on data, room for direct labels, one font. */
+export function frame(theme: ChartTheme, right: number): object {
+  return {
+    responsive: true,
+    maintainAspectRatio: false,
+    animation: false,
+    events: ["mousemove", "mouseout", "click", "touchstart", "touchmove"],
+    layout: { padding: { top: 8, right: Math.max(10, right), bottom: 0, left: 0 } },
+    font: { family: theme.font, size: 12 },
+  };
+}

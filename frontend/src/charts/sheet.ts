@@ -1,0 +1,184 @@
+// The sheet around an exported chart: what a picture must carry when it is taken away from its
+// page. Paints on any 2D context, in a browser or not; knows no DOM.
+import { isolated, short } from "../text/format";
+import { fitted } from "./labels";
+import type { ChartTheme } from "./theme";
+
+export interface SheetLine {
+  readonly label: string;
+  readonly colour: string;
+  readonly dash: readonly number[];
+}
+
+export interface Sheet {
+  readonly title: string;
+  /** What the chart shows, below the title. */
+  readonly subtitle: string;
+  readonly conditions: string;
+  /** "overridden …": said in the colour of errors; empty where there is nothing to say. */
+  readonly warning: string;
+  readonly legend: readonly SheetLine[];
+  readonly link: string;
+  readonly date: string;
+}
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const PAD = 28;
+const MOST_TITLE = 3;
+
+/** Paints everything but the chart, and says where that goes. */
+export function paintSheet(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  width: number,
+  height: number,
+): Rect {
+  ctx.fillStyle = theme.surface;
+  ctx.fillRect(0, 0, width, height);
+  ctx.textBaseline = "top";
+  const room = width - 2 * PAD;
+  let y = PAD;
+  y = paragraph(ctx, sheet.title, {
+    theme,
+    y,
+    room,
+    size: 22,
+    // Whole hundreds: not every canvas knows the weights between them.
+    weight: 700,
+    colour: theme.ink,
+    most: MOST_TITLE,
+  });
+  y = paragraph(ctx, sheet.conditions, {
+    theme,
+    y: y + 4,
+    room,
+    size: 14,
+    weight: 400,
+    colour: theme.muted,
+    most: 2,
+  });
+  y = paragraph(ctx, sheet.warning, {
+    theme,
+    y: y + 2,
+    room,
+    size: 14,
+    weight: 600,
+    colour: theme.danger,
+    most: 2,
+  });
+  y = paragraph(ctx, sheet.subtitle, {
+    theme,
+    y: y + 12,
+    room,
+    size: 15,
+    weight: 600,
+    colour: theme.ink,
+    most: 1,
+  });
+  y = legend(ctx, sheet.legend, theme, y + 6, width);
+  const foot = height - PAD - 14;
+  footer(ctx, sheet, theme, foot, width);
+  return { x: PAD - 6, y, width: room + 12, height: foot - 12 - y };
+}
+
+interface Text {
+  readonly theme: ChartTheme;
+  readonly y: number;
+  readonly room: number;
+  readonly size: number;
+  readonly weight: number;
+  readonly colour: string;
+  readonly most: number;
+}
+
+function paragraph(ctx: CanvasRenderingContext2D, text: string, how: Text): number {
+  ctx.font = `${how.weight} ${how.size}px ${how.theme.font}`;
+  ctx.fillStyle = how.colour;
+  const lines = wrapped(text, how.room, how.most, (part) => ctx.measureText(part).width);
+  lines.forEach((line, i) => {
+    ctx.fillText(line, PAD, how.y + i * how.size * 1.3);
+  });
+  return how.y + lines.length * how.size * 1.3;
+}
+
+/** Lines no wider than the room; what does not fit into so many lines ends in an ellipsis. */
+export function wrapped(
+  text: string,
+  room: number,
+  most: number,
+  measure: (text: string) => number,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  const words = short(text, 1_000).split(/\s+/).filter(Boolean);
+  for (const [i, word] of words.entries()) {
+    const longer = line ? `${line} ${word}` : word;
+    if (measure(longer) <= room) {
+      line = longer;
+      continue;
+    }
+    if (lines.length === most - 1)
+      return [...lines, fitted([line, ...words.slice(i)].join(" ").trim(), room, measure)];
+    if (line) lines.push(line);
+    line = fitted(word, room, measure);
+  }
+  return line ? [...lines, line] : lines;
+}
+
+const MOST_LINES = 3;
+
+function legend(
+  ctx: CanvasRenderingContext2D,
+  items: readonly SheetLine[],
+  theme: ChartTheme,
+  top: number,
+  width: number,
+): number {
+  ctx.font = `13px ${theme.font}`;
+  let [x, y] = [PAD, top];
+  let row = 1;
+  for (const item of items) {
+    const text = isolated(short(item.label, 44));
+    const space = 34 + ctx.measureText(text).width + 18;
+    if (x > PAD && x + space > width - PAD) {
+      if (row === MOST_LINES) break;
+      [x, y, row] = [PAD, y + 20, row + 1];
+    }
+    ctx.save();
+    ctx.strokeStyle = item.colour;
+    ctx.lineWidth = 2.5;
+    ctx.setLineDash([...item.dash]);
+    ctx.beginPath();
+    ctx.moveTo(x, y + 8);
+    ctx.lineTo(x + 28, y + 8);
+    ctx.stroke();
+    ctx.restore();
+    ctx.fillStyle = theme.ink;
+    ctx.fillText(text, x + 34, y);
+    x += space;
+  }
+  return items.length > 0 ? y + 24 : top;
+}
+
+function footer(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  y: number,
+  width: number,
+): void {
+  ctx.font = `12px ${theme.font}`;
+  ctx.fillStyle = theme.muted;
+  const date = `Loadsheet · ${sheet.date}`;
+  const taken = ctx.measureText(date).width;
+  const measure = (part: string): number => ctx.measureText(part).width;
+  ctx.fillText(fitted(sheet.link.slice(0, 400), width - 2 * PAD - taken - 24, measure), PAD, y);
+  ctx.fillText(date, width - PAD - taken, y);
+}

@@ -1,0 +1,160 @@
+// figures -> latency against achieved throughput: each line goes through its load points in
+// order of load, so that a knee shows as a bend. Pure.
+import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+import {
+  everyValue,
+  type Figures,
+  isCategory,
+  type MetricId,
+  measureOf,
+  metricOf,
+  type Series,
+  type X,
+} from "../api/figures";
+import { loadPoint, single, unitFor } from "../text/format";
+import { drawable, plainScale, type Size, tick, yScale } from "./axes";
+import { slotsIn } from "./identity";
+import { type Drawn, filling, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { arrows } from "./marks/arrows";
+import { limitLine } from "./marks/guide";
+import { highlight } from "./marks/highlight";
+import { endLabels } from "./marks/labels";
+import type { ChartTheme } from "./theme";
+
+export interface TradePoint {
+  readonly x: number;
+  readonly y: number | null;
+  readonly at: X;
+  readonly overload: boolean;
+}
+
+export interface TradeDataset extends ChartDataset<"line", TradePoint[]>, Drawn {}
+
+export type TradeConfig = ChartConfiguration<"line", TradePoint[]>;
+
+export interface TradeOptions {
+  readonly latency: MetricId;
+  readonly logX: boolean;
+  readonly logY: boolean;
+  readonly emphasis: ReadonlySet<string>;
+  readonly theme: ChartTheme;
+  readonly size: Size;
+  readonly labelWidth: number;
+  readonly limit: number | null;
+  readonly scope?: Figures;
+}
+
+/** The latency metric that is asked for, else p99: a throughput has no place on that axis. */
+export function latencyOf(figures: Figures, metric: MetricId): MetricId {
+  return metricOf(figures, metric).unit === "us" ? metric : "p99";
+}
+
+export function tradeoffPoints(
+  series: Series,
+  latency: MetricId,
+  log: boolean,
+): readonly TradePoint[] {
+  return series.points.flatMap((point) => {
+    const x = measureOf(point, "throughput")?.value ?? null;
+    const y = drawable(measureOf(point, latency)?.value, log);
+    // A load point without a throughput has no place here; the table still lists it.
+    return x === null ? [] : [{ x, y, at: point.x, overload: point.overload === true }];
+  });
+}
+
+export function tradeoffChart(figures: Figures, options: TradeOptions): TradeConfig {
+  const { theme, size, latency } = options;
+  const points = (options.scope ?? figures).series.flatMap((series) => [
+    ...tradeoffPoints(series, latency, options.logY),
+  ]);
+  const values = points.map((point) => point.y).filter((value) => value !== null);
+  const most = Math.max(0, ...values);
+  const limit = latency === "p99" ? options.limit : null;
+  const room = isCategory(figures) ? 0 : options.labelWidth;
+  const extent = {
+    least: values.length > 0 ? Math.min(...values) : 0,
+    most: limit !== null && limit <= most * 3 ? Math.max(most, limit) : most,
+  };
+  return {
+    type: "line",
+    data: { datasets: datasets(figures, options) },
+    options: {
+      ...frame(theme, room),
+      // Throughput falls again beyond the knee, so the points are in order of load, not of x.
+      parsing: { xAxisKey: "x", yAxisKey: "y" },
+      interaction: { mode: "nearest", axis: "xy", intersect: false },
+      scales: {
+        x: rateScale(points, options),
+        y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),
+      },
+      plugins: { tooltip: tooltip(figures, options) },
+    },
+    plugins: [
+      limitLine(limit, theme, size),
+      highlight(),
+      arrows(),
+      endLabels({
+        theme,
+        width: room,
+        texts: new Map(figures.series.map((series) => [series.id, series.label])),
+      }),
+    ],
+  };
+}
+
+function datasets(figures: Figures, options: TradeOptions): TradeDataset[] {
+  const slots = slotsIn(figures);
+  const dense = isDense(figures.series);
+  return ordered(figures.series, options.emphasis).map((series) => {
+    const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    const points = [...tradeoffPoints(series, options.latency, options.logY)];
+    return {
+      ...look,
+      data: points,
+      spanGaps: false,
+      showLine: !isCategory(figures),
+      pointBackgroundColor: filling(look, points, options.theme.surface),
+    };
+  });
+}
+
+function rateScale(points: readonly TradePoint[], options: TradeOptions): object {
+  const { theme, size } = options;
+  const most = Math.max(0, ...points.map((point) => point.x));
+  const unit = unitFor("rate", [most]);
+  const scale = plainScale(theme, size, "Achieved throughput, req/s");
+  return {
+    ...scale,
+    type: options.logX ? "logarithmic" : "linear",
+    ...(options.logX ? {} : { min: 0 }),
+    suggestedMax: most * 1.03,
+    ticks: {
+      ...scale.ticks,
+      maxTicksLimit: size === "main" ? 8 : 4,
+      callback: (value: string | number) => tick(Number(value), unit, options.logX),
+    },
+  };
+}
+
+function tooltip(figures: Figures, options: TradeOptions): object {
+  return {
+    ...tooltipLook(options.theme),
+    callbacks: {
+      title: () => "",
+      label: (item: TooltipItem<"line">) =>
+        ` ${item.dataset.label} at ${tradeSpoken(figures, item.raw as TradePoint, options.latency)}`,
+    },
+  };
+}
+
+/** "64 connections: 52.3k req/s, p99 3.10 ms": what a tooltip and the readout say. */
+export function tradeSpoken(figures: Figures, point: TradePoint, latency: MetricId): string {
+  const over = point.overload ? ", overload" : "";
+  const load = loadPoint(point.at, figures.x.label);
+  return `${load}: ${single("rate", point.x)}, ${latency} ${single("time", point.y)}${over}`;
+}
+
+/** Whether there is anything to draw: a frozen answer may hold no latency. */
+export function hasTradeoff(figures: Figures, latency: MetricId): boolean {
+  return everyValue(figures, latency).some((value) => value !== null);
+}

@@ -1,0 +1,132 @@
+// A trial over time: aligned panels and the same numbers as a table.
+import { getJson, Problem } from "../api/http";
+import { Chart } from "../charts/register";
+import { onThemeChange, readTheme } from "../charts/theme";
+import {
+  failuresOf,
+  type Panel,
+  panelsOf,
+  rateOf,
+  type Timeline,
+  timelineChart,
+  unitOf,
+  unitText,
+} from "../charts/timeline";
+import { inUnit, plural } from "../text/format";
+import { h, slot } from "../ui/dom";
+
+const root = document.querySelector<HTMLElement>("[data-timeline-url]");
+const MOST_ROWS = 600;
+
+function drawPanel(place: HTMLElement, timeline: Timeline, panel: Panel): () => void {
+  const named = panel.lines.map((line, index) => `${line.label} ${index ? "dashed" : "solid"}`);
+  const lines = panel.lines.length > 1 ? `, ${named.join(", ")}` : "";
+  const canvas = h("canvas", {
+    role: "img",
+    "aria-label": `${panel.title} over the time of the trial; the table below has the numbers`,
+  });
+  const arrow = panel.better === "higher" ? "↑" : "↓";
+  place.append(
+    h(
+      "div",
+      { class: "timeline-panel" },
+      h(
+        "h3",
+        {},
+        `${panel.title} `,
+        h("span", { class: "better", title: `${panel.better} is better` }, arrow),
+        h("span", { class: "hint" }, ` ${unitText(panel)}${lines}`),
+      ),
+      h("div", { class: "timeline-canvas" }, canvas),
+    ),
+  );
+  let chart: Chart<"line", { x: number; y: number | null }[]> | null = null;
+  return () => {
+    chart?.destroy();
+    const server = Number(place.dataset.seriesSlot ?? 0);
+    chart = new Chart(canvas, timelineChart(timeline, panel, { theme: readTheme(), slot: server }));
+  };
+}
+
+function table(timeline: Timeline, panels: readonly Panel[]): HTMLElement {
+  const times = panels.find((panel) => panel.id === "latency");
+  const rates = panels.find((panel) => panel.id === "throughput");
+  const timeUnit = times ? unitOf(times) : null;
+  const rateUnit = rates ? unitOf(rates) : null;
+  const columns: [string, (index: number) => string][] = [
+    ["From (s)", (index) => String(timeline.seconds[index]?.start_s ?? "")],
+  ];
+  if (rateUnit) {
+    columns.push([`Throughput (${rateUnit.header})`, (index) => cell(rateOf, index, rateUnit)]);
+  }
+  if (timeUnit) {
+    columns.push([
+      `p50 (${timeUnit.header})`,
+      (index) => cell((one) => one.p50_us, index, timeUnit),
+    ]);
+    columns.push([
+      `p99 (${timeUnit.header})`,
+      (index) => cell((one) => one.p99_us, index, timeUnit),
+    ]);
+  }
+  const whole = { factor: 1, suffix: "", header: "" };
+  columns.push(["Failed (1/s)", (index) => cell(failuresOf, index, whole)]);
+  function cell(
+    read: (second: Timeline["seconds"][number]) => number | null,
+    index: number,
+    unit: typeof whole,
+  ): string {
+    const second = timeline.seconds[index];
+    return inUnit(second ? read(second) : null, unit);
+  }
+  const rows = timeline.seconds
+    .slice(0, MOST_ROWS)
+    .map((_, index) =>
+      h("tr", {}, ...columns.map(([, read]) => h("td", { class: "number" }, read(index)))),
+    );
+  return h(
+    "div",
+    { class: "table-box", tabindex: 0, role: "region", "aria-label": "Seconds of this trial" },
+    h(
+      "table",
+      {},
+      h("caption", { class: "visually-hidden" }, "Seconds of this trial"),
+      h(
+        "thead",
+        {},
+        h("tr", {}, ...columns.map(([name]) => h("th", { scope: "col", class: "number" }, name))),
+      ),
+      h("tbody", {}, ...rows),
+    ),
+  );
+}
+
+async function start(section: HTMLElement): Promise<void> {
+  const said = slot(section, "timeline-said");
+  try {
+    const timeline = (await getJson(section.dataset.timelineUrl ?? "")) as Timeline;
+    const panels = panelsOf(timeline);
+    if (panels.length === 0) {
+      said.textContent = "The output tells of no second of this trial.";
+      return;
+    }
+    const place = slot(section, "timeline");
+    place.hidden = false;
+    const draws = panels.map((panel) => drawPanel(place, timeline, panel));
+    const draw = (): void => {
+      for (const one of draws) one();
+    };
+    draw();
+    onThemeChange(draw);
+    const holder = slot(section, "timeline-table");
+    holder.append(table(timeline, panels));
+    holder.hidden = false;
+    const cut = timeline.seconds.length > MOST_ROWS ? `, the first ${MOST_ROWS} in the table` : "";
+    said.textContent = `${plural(timeline.seconds.length, "stretch", "stretches")} of time${cut}`;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    said.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+  }
+}
+
+if (root) void start(root);

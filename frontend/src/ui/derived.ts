@@ -1,0 +1,86 @@
+// What follows from a sweep, in short sentences: knees, and the highest load within a limit.
+import type { Figures } from "../api/figures";
+import { slotsIn } from "../charts/identity";
+import { interval, loadPoint, single, unitFor } from "../text/format";
+import { h } from "./dom";
+import { name } from "./names";
+import { swatch } from "./swatch";
+
+export function derived(figures: Figures): HTMLElement[] {
+  return [...capacity(figures), ...knees(figures), ...changes(figures)];
+}
+
+function list(
+  figures: Figures,
+  title: string,
+  rows: readonly { readonly series: string; readonly said: string }[],
+): HTMLElement[] {
+  const slots = slotsIn(figures);
+  const labels = new Map(figures.series.map((series) => [series.id, series.label]));
+  const shown = rows.filter((row) => labels.has(row.series));
+  if (shown.length === 0) return [];
+  return [
+    h(
+      "section",
+      { class: "derived-part" },
+      h("h3", {}, title),
+      h(
+        "ul",
+        { class: "derived-list" },
+        ...shown.map((row) =>
+          h(
+            "li",
+            { "data-series": row.series },
+            swatch(slots.get(row.series) ?? 0),
+            h("span", {}, name(labels.get(row.series) ?? "", 48), `: ${row.said}`),
+          ),
+        ),
+      ),
+    ),
+  ];
+}
+
+function capacity(figures: Figures): HTMLElement[] {
+  const found = figures.capacity;
+  if (!found) return [];
+  return list(
+    figures,
+    `Highest load with p99 under ${single("time", found.limit_us)}`,
+    found.rows.map((row) => ({ series: row.series, said: capacitySaid(figures, row) })),
+  );
+}
+
+type CapacityRow = NonNullable<Figures["capacity"]>["rows"][number];
+
+function capacitySaid(figures: Figures, row: CapacityRow): string {
+  if (row.x === null) return row.why ?? "not known";
+  const unit = unitFor("rate", [row.throughput]);
+  const range = interval(row.low, row.high, unit);
+  const rate = row.throughput === null ? "" : `, ${single("rate", row.throughput)}`;
+  const why = row.why ? ` (${row.why})` : "";
+  return `${loadPoint(row.x, figures.x.label)}${rate}${range && ` ${range}`}${why}`;
+}
+
+function knees(figures: Figures): HTMLElement[] {
+  return list(
+    figures,
+    "Where more load brings no more throughput",
+    (figures.knees ?? []).map((knee) => {
+      const rate = knee.throughput === null ? "" : `, ${single("rate", knee.throughput)}`;
+      const why = knee.why ? ` (${knee.why})` : "";
+      const said =
+        knee.x === null
+          ? (knee.why ?? "not reached")
+          : `from ${loadPoint(knee.x, figures.x.label)}${rate}${why}`;
+      return { series: knee.series, said };
+    }),
+  );
+}
+
+function changes(figures: Figures): HTMLElement[] {
+  return list(
+    figures,
+    "Changes found",
+    (figures.changes ?? []).map((change) => ({ series: change.series, said: change.text })),
+  );
+}

@@ -1,0 +1,65 @@
+// Servers by workloads as ratios to the baseline: a real table, tinted, with each number in it.
+import type { Figures } from "../api/figures";
+import { type RatioCell, type RatioView, ratioView } from "../charts/ratios";
+import { button, h } from "./dom";
+import { name } from "./names";
+import { makeSortable } from "./sortable";
+
+export function ratioTable(figures: Figures): HTMLElement {
+  const view = ratioView(figures);
+  if (!view) return h("p", { class: "empty" }, "There are no ratios.");
+  const table = h(
+    "table",
+    { class: "ratios" },
+    h("caption", { class: "visually-hidden" }, caption(view)),
+    h("thead", {}, h("tr", {}, heading("Server"), ...view.columns.map((one) => heading(one)))),
+    h("tbody", {}, ...view.rows.map((row) => line(row.label, row.cells))),
+  );
+  makeSortable(table);
+  const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
+  return h("div", {}, h("div", box, table), key(view));
+}
+
+function caption({ metric, baseline, better }: RatioView): string {
+  return `${metric} of each server on each workload as a ratio to ${baseline}, with its 95 % interval; ${better} is better.`;
+}
+
+function heading(text: string): HTMLTableCellElement {
+  return h(
+    "th",
+    { scope: "col" },
+    button({ class: "sort", "data-sort": "descending" }, () => {}, name(text, 32)),
+  );
+}
+
+function line(label: string, cells: readonly RatioCell[]): HTMLTableRowElement {
+  return h("tr", {}, h("th", { scope: "row" }, name(label, 40)), ...cells.map(cell));
+}
+
+function cell(one: RatioCell): HTMLTableCellElement {
+  return h(
+    "td",
+    { class: `ratio-cell ratio-${one.tint}`, title: one.said, "data-sort-value": one.value ?? "" },
+    h("strong", {}, one.text),
+    one.range && h("span", { class: "ratio-range" }, one.range),
+    h("span", { class: "visually-hidden" }, `, ${one.said}`),
+  );
+}
+
+const WORSE = ["worse-3", "worse-2", "worse-1"] as const;
+const BETTER = ["better-1", "better-2", "better-3"] as const;
+
+function key({ baseline }: RatioView): HTMLElement {
+  return h(
+    "p",
+    { class: "ratio-key hint" },
+    h("span", {}, "×1 = ", name(baseline, 40)),
+    h("span", {}, "worse", ...WORSE.map(sample), ...BETTER.map(sample), "better"),
+    h("span", {}, "in steps at ×1.25 and ×2"),
+    h("span", {}, sample("same"), "not distinguishable"),
+  );
+}
+
+function sample(tint: string): HTMLElement {
+  return h("i", { class: `ratio-sample ratio-${tint}`, "aria-hidden": "true" });
+}
