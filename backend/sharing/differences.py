@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -84,8 +85,9 @@ def _asked_again(question: CompareQuery, left: set[uuid.UUID], result_set: Resul
 def compared(
     before: Figures, after: Figures | None, *, missing_runs: Sequence[str], relevant: float
 ) -> Differences:
-    """Point by point, matched by the id of the series and the place on the axis."""
-    was, now = _points(before), _points(after) if after is not None else {}
+    """Point by point, matched by the series and the place on the axis."""
+    known = {} if after is None else _counterparts(before, after)
+    was, now = _points(before, {}), {} if after is None else _points(after, known)
     both = [key for key in was if key in now]
     return Differences(
         before=_said(before),
@@ -96,16 +98,35 @@ def compared(
         ),
         gone=tuple(was[key][0] for key in was if key not in now),
         new=tuple(now[key][0] for key in now if key not in was),
-        renamed=tuple(_renamed(before, after)) if after is not None else (),
+        renamed=() if after is None else tuple(_renamed(before, after, known)),
     )
+
+
+def _counterparts(before: Figures, after: Figures) -> dict[str, str]:
+    """The ids of series as they are now -> as they were: a new name may make a new id, but the
+    cells below stay the same."""
+    was = {series["id"] for series in before["series"]}
+    now = {series["id"] for series in after["series"]}
+    owner = {cell: series["id"] for series in before["series"] for cell in _cells(series)}
+    found: dict[str, str] = {}
+    for series in after["series"]:
+        owners = Counter(owner[cell] for cell in _cells(series) if cell in owner)
+        others = [id_ for id_, _ in owners.most_common() if id_ not in now]
+        if series["id"] not in was and others:
+            found[series["id"]] = others[0]
+    return found
+
+
+def _cells(series: Mapping[str, Any]) -> list[str]:
+    return [cell for point in series["points"] for cell in point.get("cells") or [point["cell"]]]
 
 
 Found = tuple[Place, Mapping[str, Any]]
 
 
-def _points(figures: Figures) -> dict[Key, Found]:
+def _points(figures: Figures, known: Mapping[str, str]) -> dict[Key, Found]:
     return {
-        (series["id"], point["x"]): (
+        (known.get(series["id"], series["id"]), point["x"]): (
             Place(series["id"], series["label"], point["x"], point["trials"]),
             point["metrics"],
         )
@@ -143,8 +164,10 @@ def _said(figures: Figures) -> tuple[str, str]:
     return figures["finding"], figures["outcome"]["status"]
 
 
-def _renamed(before: Figures, after: Figures) -> Iterator[tuple[str, str]]:
-    labels = {one["id"]: one["label"] for one in after["series"]}
+def _renamed(
+    before: Figures, after: Figures, known: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    labels = {known.get(one["id"], one["id"]): one["label"] for one in after["series"]}
     for one in before["series"]:
         now = labels.get(one["id"])
         if now is not None and now != one["label"]:

@@ -64,6 +64,7 @@ def test_a_new_name_is_no_new_series(lab):
     make_run(lab, CellSpec("sync"))
     made = frozen(lab)
     Server.objects.filter(workspace=lab).update(name="unicorn")
+    lab.changed()
     found = differences_since(made)
     assert found.renamed == (("sync 23.0", "unicorn 23.0"),)
     assert not found.gone
@@ -85,7 +86,7 @@ def figures(*points, metrics=("throughput",)):
 
 def _point(x, value):
     measure = None if value is None else {"value": value, "each": [value] * 3}
-    return {"x": x, "trials": 3, "metrics": {"throughput": measure}}
+    return {"x": x, "cell": f"cell-{x}", "trials": 3, "metrics": {"throughput": measure}}
 
 
 def said(before, after):
@@ -101,6 +102,19 @@ def test_unknown_then_or_now_is_a_change_without_a_ratio():
         [one] = said(figures((1, before)), figures((1, after))).figures
         assert (one.before, one.after, one.ratio) == (before, after, None)
     assert said(figures((1, None)), figures((1, None))).nothing
+
+
+def test_a_series_is_known_by_its_cells_where_its_id_is_another():
+    before, after = figures((1, 5.0), (8, 6.0)), figures((1, 5.0), (8, 7.0))
+    for one in (before, after):
+        for point in one["series"][0]["points"]:
+            point["cells"] = [f"cell-{point['x']}"]
+    after["series"][0].update(id="b", label="b")
+    found = said(before, after)
+    assert found.renamed == (("a", "b"),)
+    assert [(one.before, one.after) for one in found.figures] == [(6.0, 7.0)]
+    assert not found.gone
+    assert not found.new
 
 
 def test_points_that_came_and_went():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backend.analysis.query import CompareQuery
 from backend.runs.identity import canonical_json
-from backend.sharing.freezing import freeze
+from backend.sharing import Card, freeze
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "verify-result-set"
@@ -39,7 +39,9 @@ def sha256(raw):
 def test_what_was_frozen_verifies(tmp_path):
     workspace = make_workspace("lab")
     make_run(workspace, CellSpec("gthread"), CellSpec("sync"))
-    frozen = freeze(CompareQuery.parse(""), workspace=workspace, author=None, title="<b>Überblick")
+    frozen = freeze(
+        CompareQuery.parse(""), workspace=workspace, author=None, card=Card(title="<b>Überblick")
+    )
     path = tmp_path / "result.json"
     path.write_bytes(bytes(frozen.snapshot))
     command = [str(SCRIPT), str(path), "--sha256", frozen.sha256]
