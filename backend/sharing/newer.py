@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from backend.analysis.cells import MAX_RUNS, load_cells
+from backend.analysis.cells import MAX_RUNS, select
 from backend.analysis.query import CompareQuery, QueryError
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
@@ -31,8 +31,9 @@ def newer_runs(result_set: ResultSet) -> int | None:
         return None
     except _NamesItsRuns:
         return 0
-    found = load_cells(question, [result_set.workspace_id])
-    return len({cell.run.id for cell in found.cells})
+    found = select(question, [result_set.workspace_id])
+    cells = found.cells().filter(run__in=found.chosen_runs())
+    return cells.values("run").distinct().count()
 
 
 class _NamesItsRuns(Exception):

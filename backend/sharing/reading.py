@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import orjson
+
 from backend import __version__
+from backend.analysis.answers import answer
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
 from backend.analysis.times import instant
@@ -65,7 +68,7 @@ class Reading:
 
 def _live_document(result_set: ResultSet) -> dict[str, Any]:
     """As a snapshot, but of now. Without the time of reading: equal figures are equal bytes."""
-    figures = compare(question_of(result_set), workspace_ids=[result_set.workspace_id])
+    figures = _answered(question_of(result_set), result_set.workspace_id)
     return {
         "schema": SCHEMA,
         "kind": result_set.kind,
@@ -78,3 +81,11 @@ def _live_document(result_set: ResultSet) -> dict[str, Any]:
         "figures": figures,
         "software": {"name": "loadsheet", "version": __version__},
     }
+
+
+def _answered(question: CompareQuery, workspace_id: uuid.UUID) -> dict[str, Any]:
+    """The figures as the page of the comparison gets them: kept while nothing changed."""
+    ids = [workspace_id]
+    kept = answer("compare", question, ids, lambda: compare(question, workspace_ids=ids))
+    figures: dict[str, Any] = orjson.loads(kept)
+    return figures

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backend.analysis.query import CompareQuery
 from backend.runs.identity import canonical_json
-from backend.sharing.freezing import Card, freeze
+from backend.sharing import Card, freeze
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "verify-result-set"

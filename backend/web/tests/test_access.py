@@ -34,8 +34,8 @@ EVERYONE = expected(200, 200, 200, 200, 200, 200)
 # Tokens are for the API: on a page they are nobody.
 MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
 WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
-OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
 NOBODY = expected(404, 404, 404, 404, 404, 404)
+OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
 SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)

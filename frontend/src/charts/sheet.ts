@@ -50,7 +50,8 @@ export function paintSheet(
     y,
     room,
     size: 22,
-    weight: 650,
+    // Whole hundreds: not every canvas knows the weights between them.
+    weight: 700,
     colour: theme.ink,
     most: MOST_TITLE,
   });

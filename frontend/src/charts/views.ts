@@ -8,7 +8,7 @@ import {
   metricOf,
   type X,
 } from "../api/figures";
-import { limitOf, logX, logY, type View, viewOf } from "../state/query";
+import type { View } from "../state/query";
 import { loadPoint } from "../text/format";
 import type { Size } from "./axes";
 import { bandsOf, errorsChart, unclassified } from "./errors";
@@ -141,23 +141,4 @@ export function errorsNote(figures: Figures): string {
       : ["shares of all attempts, one scale in every band"]),
   ];
   return parts.join(" · ");
-}
-
-/** What a picture of the view needs beside its figures and its link. */
-export type Look = Pick<ViewOptions, "theme" | "emphasis" | "labelWidth"> & {
-  readonly metric: MetricId;
-};
-
-/** The main chart of a link, where nobody can change it: in a frame, in an image. */
-export function pictured(figures: Figures, query: string, look: Look): AnyConfig {
-  const asked = viewOf(query);
-  const plain = asked === "ratios" || whyEmpty(figures, asked, look.metric) !== null;
-  return viewChart(figures, plain ? "sweep" : asked, {
-    ...look,
-    size: "main",
-    logX: logX(query, figures.x.values),
-    logY: logY(query),
-    at: figures.ranking?.x ?? null,
-    limit: limitOf(query),
-  });
 }

@@ -17,7 +17,7 @@ function canvasLibrary(): Canvas {
     const library: Canvas = require("@napi-rs/canvas");
     // A font of its own: the same image on every machine, also on one without any font.
     library.GlobalFonts.registerFromPath(require.resolve(`${FONT}.ttf`), "Sheet");
-    library.GlobalFonts.registerFromPath(require.resolve(`${FONT}-Bold.ttf`), "Sheet Bold");
+    library.GlobalFonts.registerFromPath(require.resolve(`${FONT}-Bold.ttf`), "Sheet");
     return library;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message.split("\n")[0] : error}`);

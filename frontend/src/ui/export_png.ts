@@ -1,19 +1,17 @@
 // PNG of exactly this view, drawn off-screen with all that a picture must carry with it.
-import { type Figures, parts } from "../api/figures";
 import { colourOf, dashOf, slotsIn } from "../charts/identity";
+import { paintCharts, paintText } from "../charts/paint";
 import { type RatioView, ratioView, type Tint } from "../charts/ratios";
-import { Chart } from "../charts/register";
 import { paintSheet, type Rect } from "../charts/sheet";
 import { type ChartTheme, readColour, readTheme } from "../charts/theme";
-import { viewChart, viewTitle, whyEmpty } from "../charts/views";
-import { limitOf, logX, logY, type View, viewOf } from "../state/query";
+import { viewTitle, whyEmpty } from "../charts/views";
+import { viewOf } from "../state/query";
 import { isolated, short, utc } from "../text/format";
 import { h } from "./dom";
 import type { Scene } from "./stage";
 
 const SIZE = { width: 1200, height: 750 } as const;
 const PIXELS = 2;
-const LABELS = 178;
 
 export async function savePng(scene: Scene, host: HTMLElement): Promise<void> {
   const blob = await new Promise<Blob | null>((done) => drawPng(scene, host).toBlob(done));
@@ -50,9 +48,12 @@ export function drawPng(scene: Scene, host: HTMLElement): HTMLCanvasElement {
     SIZE.height,
   );
   const empty = whyEmpty(figures, view, metric);
-  if (empty !== null) write(ctx, empty, rect, theme);
+  if (empty !== null) paintText(ctx, empty, rect, theme);
   else if (view === "ratios") paintRatios(ctx, ratioView(figures), rect, theme, host);
-  else paintCharts(ctx, scene, view, rect, theme);
+  else {
+    const make = (width: number, height: number) => h("canvas", { width, height });
+    paintCharts(ctx, { ...scene, theme, pixels: PIXELS, make }, view, rect);
+  }
   return canvas;
 }
 
@@ -69,65 +70,6 @@ function lines(
     seen.add(key);
     return [{ label: series.label, colour: colourOf(slot, theme), dash: dashOf(slot) }];
   });
-}
-
-function paintCharts(
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  view: Exclude<View, "ratios">,
-  rect: Rect,
-  theme: ChartTheme,
-): void {
-  const all = parts(scene.figures);
-  const columns = all.length > 1 ? Math.ceil(Math.sqrt(all.length)) : 1;
-  const rows = Math.ceil(all.length / columns);
-  const [width, height] = [rect.width / columns, rect.height / rows];
-  all.forEach((part, i) => {
-    const titled = scene.figures.panels?.[i]?.value;
-    const head = titled === undefined ? 0 : 22;
-    const x = rect.x + (i % columns) * width;
-    const y = rect.y + Math.floor(i / columns) * height;
-    if (titled !== undefined)
-      write(ctx, short(titled, 60), { x: x + 6, y, width, height: head }, theme);
-    const drawn = offscreen(scene, part, view, theme, width - 8, height - head - 8);
-    ctx.drawImage(drawn, x, y + head, width - 8, height - head - 8);
-  });
-}
-
-function offscreen(
-  { figures, query, metric, emphasis }: Scene,
-  part: Figures,
-  view: Exclude<View, "ratios">,
-  theme: ChartTheme,
-  width: number,
-  height: number,
-): HTMLCanvasElement {
-  const config = viewChart(part, view, {
-    metric,
-    emphasis,
-    theme,
-    size: "main",
-    logX: logX(query, figures.x.values),
-    logY: logY(query),
-    labelWidth: figures.panels ? 0 : LABELS,
-    at: part.ranking?.x ?? null,
-    limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
-    scope: figures,
-  });
-  const canvas = h("canvas", { width, height });
-  const still = { ...config.options, responsive: false, devicePixelRatio: PIXELS, events: [] };
-  // Its pixels stay on the canvas; the chart itself is not needed once it is drawn.
-  const chart = new Chart(canvas, { ...config, options: still });
-  const copy = h("canvas", { width: canvas.width, height: canvas.height });
-  copy.getContext("2d")?.drawImage(canvas, 0, 0);
-  chart.destroy();
-  return copy;
-}
-
-function write(ctx: CanvasRenderingContext2D, text: string, rect: Rect, theme: ChartTheme): void {
-  ctx.font = `600 13px ${theme.font}`;
-  ctx.fillStyle = theme.ink;
-  ctx.fillText(isolated(short(text, 180)), rect.x + 6, rect.y + 4);
 }
 
 const ROW = 34;

@@ -1,0 +1,85 @@
+// The charts of a view, painted onto any 2D context: on the sheet a reader saves, and on the image
+// the service draws. Knows no DOM; `make` gives the canvases to draw on.
+import { type Figures, type MetricId, parts } from "../api/figures";
+import { limitOf, logX, logY } from "../state/query";
+import { isolated, short } from "../text/format";
+import { Chart } from "./register";
+import type { Rect } from "./sheet";
+import type { ChartTheme } from "./theme";
+import { type ChartView, viewChart } from "./views";
+
+export interface Painting {
+  readonly figures: Figures;
+  readonly query: string;
+  readonly metric: MetricId;
+  readonly emphasis: ReadonlySet<string>;
+  readonly theme: ChartTheme;
+  /** Pixels of the canvas to one of the sheet. */
+  readonly pixels: number;
+  readonly make: (width: number, height: number) => HTMLCanvasElement;
+}
+
+const LABELS = 178;
+
+/** One chart, or one for each panel side by side. */
+export function paintCharts(
+  ctx: CanvasRenderingContext2D,
+  painting: Painting,
+  view: ChartView,
+  rect: Rect,
+): void {
+  const all = parts(painting.figures);
+  const columns = all.length > 1 ? Math.ceil(Math.sqrt(all.length)) : 1;
+  const rows = Math.ceil(all.length / columns);
+  const [width, height] = [rect.width / columns, rect.height / rows];
+  all.forEach((part, i) => {
+    const titled = painting.figures.panels?.[i]?.value;
+    const head = titled === undefined ? 0 : 22;
+    const x = rect.x + (i % columns) * width;
+    const y = rect.y + Math.floor(i / columns) * height;
+    if (titled !== undefined)
+      paintText(ctx, short(titled, 60), { x: x + 6, y, width, height: head }, painting.theme);
+    const drawn = offscreen(painting, part, view, width - 8, height - head - 8);
+    ctx.drawImage(drawn, x, y + head, width - 8, height - head - 8);
+  });
+}
+
+function offscreen(
+  { figures, query, metric, emphasis, theme, pixels, make }: Painting,
+  part: Figures,
+  view: ChartView,
+  width: number,
+  height: number,
+): HTMLCanvasElement {
+  const config = viewChart(part, view, {
+    metric,
+    emphasis,
+    theme,
+    size: "main",
+    logX: logX(query, figures.x.values),
+    logY: logY(query),
+    labelWidth: figures.panels ? 0 : LABELS,
+    at: part.ranking?.x ?? null,
+    limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
+    scope: figures,
+  });
+  const canvas = make(width, height);
+  const still = { ...config.options, responsive: false, devicePixelRatio: pixels, events: [] };
+  // Its pixels stay on the canvas; the chart itself is not needed once it is drawn.
+  const chart = new Chart(canvas, { ...config, options: still });
+  const copy = make(canvas.width, canvas.height);
+  copy.getContext("2d")?.drawImage(canvas, 0, 0);
+  chart.destroy();
+  return copy;
+}
+
+export function paintText(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  rect: Rect,
+  theme: ChartTheme,
+): void {
+  ctx.font = `600 13px ${theme.font}`;
+  ctx.fillStyle = theme.ink;
+  ctx.fillText(isolated(short(text, 180)), rect.x + 6, rect.y + 4);
+}
