@@ -7,6 +7,7 @@ from backend.web import (
     compare,
     dismissals,
     embeds,
+    guide,
     home,
     result_set_changes,
     result_sets,
@@ -22,6 +23,8 @@ from backend.web import (
 urlpatterns = [
     path("", home.home, name="home"),
     path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
+    path("docs/", guide.page, name="guide"),
+    path("docs/<path:name>", guide.page, name="guide-page"),
     path("w/<slug:slug>/", home.workspace_front, name="workspace"),
     path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
     path("w/<slug:slug>/runs", runs.runs, name="runs-page"),

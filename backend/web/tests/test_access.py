@@ -58,6 +58,8 @@ ROWS = {
     "readyz": Row("/readyz", EVERYONE),
     "home": Row("/", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
+    "guide": Row("/docs/", EVERYONE),
+    "guide-page": Row("/docs/checks", EVERYONE),
     "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),

@@ -1,0 +1,76 @@
+"""The documentation as pages of the service, so that a check can link to its section."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import nh3
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+
+FOLDER = Path(settings.BASE_DIR) / "docs"
+FIRST = "getting-started"
+# In the order a newcomer reads them; what is not named comes after, by its name.
+ORDER = (
+    FIRST,
+    "glossary",
+    "comparing",
+    "sharing",
+    "result-sets",
+    "checks",
+    "statistics",
+    "formats",
+)
+_NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)
+_LINK = re.compile(r'href="(?!https?:|#|/)([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
+# Files of the repository that are no page here.
+_ELSEWHERE = re.compile(r' href="\.\./[^"]{0,200}"')
+_ATTRIBUTES = {
+    **{f"h{level}": {"id"} for level in range(1, 7)},
+    "a": {"href", "id"},
+    "td": {"align"},
+    "code": {"class"},
+}
+
+
+@require_safe
+def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
+    """One document; its links to others lead to their pages."""
+    found = FOLDER / f"{name}.md"
+    if not _NAME.fullmatch(name) or not found.is_file():
+        raise Http404
+    title, body = _rendered(found, found.stat().st_mtime_ns)
+    context = {"nav": "guide", "name": name, "title": title, "body": body, "names": _names()}
+    return render(request, "guide.html", context)
+
+
+@lru_cache(maxsize=128)
+def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
+    """The title and the HTML of a document."""
+    markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tokens = markdown.parse(path.read_text())
+    title = path.stem
+    for token, words in pairwise(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", slugify(words.content))
+            title = words.content if token.tag == "h1" else title
+    html = markdown.renderer.render(tokens, markdown.options, {})
+    cleaned = nh3.clean(html, attributes=_ATTRIBUTES, link_rel="noopener")
+    return title, _ELSEWHERE.sub("", _LINK.sub(r'href="/docs/\1\2"', cleaned))
+
+
+def _names() -> list[tuple[str, str]]:
+    """Name and title of every document."""
+    every = sorted(FOLDER.glob("*.md"), key=lambda path: (_place(path.stem), path.stem))
+    return [(path.stem, _rendered(path, path.stat().st_mtime_ns)[0]) for path in every]
+
+
+def _place(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)

@@ -1,0 +1,32 @@
+"""The documentation as pages."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from backend.runs.checks import CHECKS
+
+DOCS = Path(__file__).parents[3] / "docs"
+pytestmark = pytest.mark.django_db
+NAMES = sorted(path.stem for path in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_document_is_a_page_whose_links_lead_somewhere(client, name):
+    answer = client.get(f"/docs/{name}")
+    assert answer.status_code == 200
+    text = answer.content.decode()
+    for link in re.findall(r'href="(/docs/[^"#]+)', text):
+        assert client.get(link).status_code == 200, link
+    assert not re.findall(r'href="[^"]*\.md[#"]', text)
+
+
+def test_every_check_has_its_section(client):
+    text = client.get("/docs/checks").content.decode()
+    assert all(f'id="{id_}"' in text for id_ in CHECKS)
+
+
+@pytest.mark.parametrize("name", ["nothing", "../README", "decisions/../../README", "x" * 200])
+def test_what_is_no_document_is_not_found(client, name):
+    assert client.get(f"/docs/{name}").status_code == 404
