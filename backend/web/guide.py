@@ -15,6 +15,9 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
+from backend.accounts import access
+from backend.web import visible
+
 FOLDER = Path(settings.BASE_DIR) / "docs"
 FIRST = "getting-started"
 # In the order a newcomer reads them; what is not named comes after, by its name.
@@ -47,7 +50,10 @@ def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     if not _NAME.fullmatch(name) or not found.is_file():
         raise Http404
     title, body = _rendered(found, found.stat().st_mtime_ns)
-    context = {"nav": "guide", "name": name, "title": title, "body": body, "names": _names()}
+    # The way back for who came from a workspace.
+    workspace = access.workspaces_of(visible.viewer(request)).first()
+    shown = {"name": name, "title": title, "body": body, "names": _names()}
+    context = {"nav": "guide", "workspace": workspace, **shown}
     return render(request, "guide.html", context)
 
 
