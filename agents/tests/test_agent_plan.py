@@ -62,7 +62,7 @@ def test_a_short_plan_gets_defaults():
         (SERVER + WORKLOAD + "[load]\nconnections = 8", "expected a list"),
         (SERVER + WORKLOAD + '[load]\nduration_s = "1"', "expected a number"),
         (SERVER + WORKLOAD + "[load]\nduration_s = true", "expected a number"),
-        (SERVER + WORKLOAD + '[load]\ntool = "hey"', "expected one of auto, wrk, ab, autocannon"),
+        (SERVER + WORKLOAD + '[load]\ntool = "jmeter"', "expected one of auto, wrk, wrk2, ab"),
         ("repeats = 0\n" + SERVER + WORKLOAD, "repeats is 0; expected at least 1"),
         ("warmup_s = -1\n" + SERVER + WORKLOAD, "warmup_s is -1"),
         ('order = "random"\n' + SERVER + WORKLOAD, "expected one of interleaved"),

@@ -103,7 +103,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "load": {
             "tool": trial.found.tool.name,
             "tool_version": trial.found.version,
-            "loop": trial.found.tool.loop,
+            "loop": "closed",
             "connections": step.connections,
             "rate_rps": None,
             "duration_s": step.duration_s,

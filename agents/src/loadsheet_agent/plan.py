@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.tables import Table
+from loadsheet_agent.tools import TOOLS
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-TOOL_CHOICES = ("auto", "wrk", "ab", "autocannon")
+TOOL_CHOICES = ("auto", *TOOLS)
 ORDERS = ("interleaved",)
 RESTARTS = ("never", "each-trial")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

@@ -13,7 +13,7 @@ from loadsheet_agent import servers as servers_module
 from loadsheet_agent.clock import utc_now
 from loadsheet_agent.envelope import RunRecord, ServerFacts, Trial
 from loadsheet_agent.errors import ServerStartError
-from loadsheet_agent.execution import Execution, execute
+from loadsheet_agent.execution import EXTRA_TIME_S, Execution, execute
 from loadsheet_agent.plan import Plan
 from loadsheet_agent.progress import Progress
 from loadsheet_agent.servers import UNKNOWN_USAGE, ManagedServer, Usage
@@ -76,7 +76,7 @@ class Runner:
             ),
             found=self._found,
             threads=self._found.tool.threads(point),
-            command=command.argv,
+            command=command.line(),
             execution=execution,
             usage=usage,
         )
@@ -89,8 +89,7 @@ class Runner:
             command,
             self._found.path,
             directory=self._entry.directory,
-            prefix=f"{step.ordinal:03d}",
-            duration_s=step.duration_s,
+            limit_s=step.duration_s + EXTRA_TIME_S,
             tick=self._progress.tick,
         )
         ended = server.ended()
