@@ -23,7 +23,7 @@ SHORTEST_KNOWN = 6
 # Words that make the name of a header, parameter or member a secret's.
 WORDS = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|api[-_]?key|access[-_]?key|subscription[-_]?key|private[-_]?key|"
-    r"auth(?:orization|entication)?|credentials?|session(?:[-_]?id)?|sid|token|cookie2?|"
+    r"auth(?:orization|entication)?|credentials?|session[-_]?id|sid|token|cookie2?|"
     r"signature|sig|jwt|bearer)"
 )
 NAME = rf"(?:[a-z0-9]{{1,40}}[-_.]){{0,4}}{WORDS}(?:[-_](?!rate|time)[a-z0-9]{{1,20}})?"
@@ -48,7 +48,7 @@ HEADER = re.compile(
 )
 # ?token=abc& | -H Cookie=abc
 PARAMETER = re.compile(
-    rf"(?<![\w-])((?:{NAME}|pass)=){UNMASKED}([^\s&#\"'<>\\;,)\]}}]+)", re.IGNORECASE
+    rf"(?<![\w-])((?:{NAME}|pass|session)=){UNMASKED}([^\s&#\"'<>\\;,)\]}}]+)", re.IGNORECASE
 )
 # "password": "abc" | 'token': 'abc' | \"secret\":\"abc\"
 MEMBER = re.compile(
