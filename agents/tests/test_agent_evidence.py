@@ -17,11 +17,28 @@ from loadsheet_agent.facts import read_host, sha256_of
 from loadsheet_agent.fitness import GOOD, SPOILS, UNKNOWN, WARNS, Needs, examine, is_unfit
 from loadsheet_agent.sampling import Sampler, Tree, time_wait_sockets
 
-STUDY = """fs.file-max fs.pipe-max-size fs.file-nr net.core.somaxconn net.core.netdev_max_backlog
-net.ipv4.tcp_max_syn_backlog net.ipv4.tcp_max_orphans net.ipv4.ip_local_port_range
-net.core.optmem_max net.ipv4.tcp_mem net.core.rmem_default net.core.rmem_max net.ipv4.tcp_rmem
-net.core.wmem_default net.core.wmem_max net.ipv4.tcp_wmem net.ipv4.tcp_congestion_control
-net.ipv4.tcp_fastopen net.ipv4.tcp_low_latency net.ipv4.tcp_window_scaling""".split()
+STUDY = [
+    "fs.file-max",
+    "fs.pipe-max-size",
+    "fs.file-nr",
+    "net.core.somaxconn",
+    "net.core.netdev_max_backlog",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_max_orphans",
+    "net.ipv4.ip_local_port_range",
+    "net.core.optmem_max",
+    "net.ipv4.tcp_mem",
+    "net.core.rmem_default",
+    "net.core.rmem_max",
+    "net.ipv4.tcp_rmem",
+    "net.core.wmem_default",
+    "net.core.wmem_max",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_fastopen",
+    "net.ipv4.tcp_low_latency",
+    "net.ipv4.tcp_window_scaling",
+]
 
 
 def test_every_sysctl_of_the_study_is_read_or_null():
@@ -105,7 +122,8 @@ def test_no_date_or_a_clock_that_jumped_gives_no_offset():
 
 BUSY = """
 import subprocess, sys, threading, time
-child = subprocess.Popen([sys.executable, "-c", "import time; b = bytearray(30_000_000); time.sleep(60)"])
+child = "import time; b = bytearray(30_000_000); time.sleep(60)"
+subprocess.Popen([sys.executable, "-c", child])
 for _ in range(3):
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 end = time.process_time() + 0.3
