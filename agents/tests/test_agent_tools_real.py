@@ -130,7 +130,9 @@ def measure(found: FoundTool, load: LoadPoint, directory: Path) -> Glance:
     printed = [(directory / name).read_text(errors="replace")[-800:] for name in done.artefacts]
     assert done.error is None, (done.error, printed)
     assert (done.exit_code, done.client_cpu_s is not None) == (0, True)
-    silent = {"007-attack.txt"} | ({command.stdout} if found.tool.name == "fortio" else set())
+    silent = {"007-attack.txt"} | (
+        {command.stdout} if found.tool.name in ("fortio", "k6") else set()
+    )
     assert {command.stdout, *command.files} - set(done.artefacts) <= silent
     left = {path.name for path in directory.iterdir() if path.is_file()}
     assert left == set(done.artefacts), "what the tool needed is gone, what it wrote is kept"
@@ -163,8 +165,11 @@ def test_the_load_is_the_one_that_was_asked_for(name: str, target: Target, tmp_p
 @pytest.mark.parametrize("keepalive", [True, False])
 def test_connections_are_kept_or_not(name: str, keepalive: bool, target: Target, tmp_path: Path):
     found = installed(name)
-    measure(found, point(name, target, keepalive=keepalive), tmp_path)
+    load = point(name, target, keepalive=keepalive)
+    glance = measure(found, load, tmp_path)
     longest = max(target.seen.connections.values())
+    assert glance.throughput_rps > 20
+    assert target.seen.requests() > 20
     assert longest > 1 if keepalive else longest == 1
     if keepalive:
         assert len(target.seen.connections) <= 2 + (name == "wrk2")  # it looks before it begins

@@ -17,15 +17,13 @@ from loadsheet_agent.tools.base import (
     share,
 )
 
-# It always sends "Connection: keep-alive", also beside a header that says close.
-RECONNECT_EACH_TIME = ("-D", "1")
-
 
 class Autocannon(Tool):
     name = "autocannon"
     version_pattern = r"autocannon v(\d+(?:\.\d+)+)"
     install_hint = "npm install -g autocannon"
     whole_seconds = True
+    closes = False  # it says keep-alive beside any header, and loses the answers with -D 1
 
     def special(self, point: LoadPoint) -> str | None:
         return fewer_requests_than_connections(point)
@@ -43,7 +41,6 @@ class Autocannon(Tool):
             *("-c", str(point.connections)),
             *length,
             *(("-w", str(threads)) if threads > 1 else ()),
-            *(() if point.keepalive else RECONNECT_EACH_TIME),
             *(("-m", point.method) if point.method != "GET" else ()),
             *(word for name, text in point.headers for word in ("-H", f"{name}={text}")),
             *(("-i", body_name(prefix)) if point.body is not None else ()),

@@ -1,6 +1,7 @@
 """k6: closed loop (constant VUs) or open (constant arrival rate) by a script written here.
 
-Kept are every measurement (--out json), the summary as JSON, and the text.
+Kept are every measurement (--out json) and the summary as JSON. The script writes the summary,
+because only there k6 tells how long the test took; k6 then prints no text of its own.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ const params = {params};
 export default function () {{
   http.request({method}, {url}, body, params);
 }}
+export function handleSummary(data) {{
+  return {{ {summary}: JSON.stringify(data) }};
+}}
 """
 # Without name, url and the like: each point would carry the address, with all that is in it.
 TAGS = ["status", "error", "error_code", "expected_response", "scenario"]
@@ -52,16 +56,16 @@ class K6(Tool):
         return point.threads
 
     def command(self, point: LoadPoint, prefix: str) -> Command:
-        points, summary = f"{prefix}-points.json", f"{prefix}-summary.json"
+        points, summary = f"{prefix}-points.json", _summary(prefix)
         script = f"{prefix}-script.js"
         argv = (
             self.name,
             "run",
+            "--quiet",
             "--no-color",
             "--no-usage-report",
             "--address=",
             f"--out=json={points}",
-            f"--summary-export={summary}",
             script,
         )
         return Command(
@@ -75,12 +79,16 @@ class K6(Tool):
     def glance(self, outputs: Outputs, command: Command) -> Glance:
         found = json_of(outputs(command.files[1]))
         metrics = found.get("metrics", {})
-        p99_ms = at(metrics, "http_req_duration", "p(99)")
+        p99_ms = at(metrics, "http_req_duration", "values", "p(99)")
         return Glance(
-            throughput_rps=at(metrics, "http_reqs", "rate"),
+            throughput_rps=at(metrics, "http_reqs", "values", "rate"),
             p99_s=None if p99_ms is None else p99_ms / 1000,
-            error_rate=at(metrics, "http_req_failed", "value"),
+            error_rate=at(metrics, "http_req_failed", "values", "rate"),
         )
+
+
+def _summary(prefix: str) -> str:
+    return f"{prefix}-summary.json"
 
 
 def _script(point: LoadPoint, prefix: str) -> bytes:
@@ -100,6 +108,7 @@ def _script(point: LoadPoint, prefix: str) -> bytes:
         params=json.dumps({"headers": dict(point.headers)}),
         method=json.dumps(point.method),
         url=json.dumps(point.url),
+        summary=json.dumps(_summary(prefix)),
     ).encode()
 
 

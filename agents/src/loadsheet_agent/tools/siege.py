@@ -1,4 +1,7 @@
-"""siege: closed loop without delays, a thread a connection, times in steps of 10 ms; JSON."""
+"""siege: closed loop without delays, a thread a connection, times in steps of 10 ms; JSON.
+
+It ends at a whole second of the clock, so up to one early; the time it tells is the true one.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from loadsheet_agent.tools.wrk import Wrk
 class Wrk2(Wrk):
     name = "wrk2"
     loops = ("open",)
+    closes = False  # it falls behind its rate for good once a connection was closed
     version_pattern = r"^wrk2? (?:\S*/)?(\d+(?:\.\d+)+)"
     install_hint = "built from github.com/giltene/wrk2; name the program wrk2"
 
