@@ -236,6 +236,9 @@ def test_evidence_travels_with_the_run(service: FakeService, fake_wrk: str, tmp_
     assert resources["server_threads_peak"] >= 1
     assert resources["server_rss_peak_bytes"] >= resources["server_rss_bytes"]
     assert envelope["run"]["seed"] >= 0
+    service_side = pytest.importorskip("backend.ingest.envelope")
+    (read,) = service_side.read_envelope(envelope).trials
+    assert read.resources == resources
 
 
 def test_a_daemon_is_stopped_the_way_the_plan_says(
