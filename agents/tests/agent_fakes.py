@@ -23,16 +23,24 @@ import sys, time, urllib.request
 if "-v" in sys.argv:
     print("wrk 4.9.9 [fake]")
     sys.exit(1)
-mode = sys.argv[-1].rpartition("/")[2]
+mode = sys.argv[-1].rpartition("/")[2].partition("?")[0]
+rate = next((float(word[2:]) for word in sys.argv if word.startswith("-R")), 1000.0)
 if mode == "crash":
     sys.stderr.write("fake: cannot go on\\n")
     sys.exit(3)
 if mode == "silent":
     sys.exit(0)
-body = urllib.request.urlopen(sys.argv[-1]).read()
+headers = dict(sys.argv[i + 1].split(": ", 1) for i, word in enumerate(sys.argv) if word == "-H")
+body = urllib.request.urlopen(urllib.request.Request(sys.argv[-1], headers=headers)).read()
 time.sleep({seconds})
 print("Running 1s test @ " + sys.argv[-1])
-print("  1 requests in 1.00s, %d bytes read" % len(body))
+print("  Latency Distribution\\n     99%%   %dms" % (900 if rate > 400 and mode == "limit" else 2))
+print("  100 requests in 1.00s, %d bytes read" % len(body))
+if mode == "errors":
+    print("  Non-2xx or 3xx responses: 60")
+print("Requests/sec: %.2f" % rate)
+if mode == "echo":
+    print("sent " + repr(headers))
 print("end")
 """
 
@@ -125,6 +133,7 @@ class FakeService:
     posts: int = 0
     gets: int = 0
     uploads: dict[str, Upload] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -135,6 +144,10 @@ class FakeService:
                 self._answer(*service.post(self.path, self.headers, body))
 
             def do_GET(self) -> None:
+                token = (self.headers["Authorization"] or "").replace("Bearer ", "")
+                if token in service.refused:
+                    self._answer(401, {}, {"title": "Sign in"})
+                    return
                 self._answer(*service.get(self.path))
 
             def _answer(self, status: int, headers: dict, body: object) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,8 @@ def fake_wrk(tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("URL", "TOKEN", "WRK", "AB", "AUTOCANNON"):
-        monkeypatch.delenv(f"LOADSHEET_{name}", raising=False)
+    for name in [name for name in os.environ if name.startswith("LOADSHEET_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("LOADSHEET_CONFIG", str(tmp_path / "login.json"))
     monkeypatch.setenv("LOADSHEET_SPOOL", str(tmp_path / "spool"))
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))

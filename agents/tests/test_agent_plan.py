@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import json
+import math
+import re
+from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.hosts import servers_are_here
-from loadsheet_agent.plan import Plan, parse_plan, read_plan
-from loadsheet_agent.steps import expand
+from loadsheet_agent.intervals import interval_share
+from loadsheet_agent.outline import outline
+from loadsheet_agent.plan import Plan, Reader, parse_plan, read_plan, tomllib
+from loadsheet_agent.schedule import Shot, drive, is_met
+from loadsheet_agent.steps import BETWEEN_S, expand, expand_most, planned_seconds
+from loadsheet_agent.tables import Table
+from loadsheet_agent.tools import TOOLS, Glance
 
 DEMO = Path(__file__).resolve().parents[2] / "scripts" / "demo" / "plan.toml"
 SERVER = '[[servers]]\nname = "a"\nurl = "http://127.0.0.1:8000"\n'
@@ -62,7 +74,7 @@ def test_a_short_plan_gets_defaults():
         (SERVER + WORKLOAD + "[load]\nconnections = 8", "expected a list"),
         (SERVER + WORKLOAD + '[load]\nduration_s = "1"', "expected a number"),
         (SERVER + WORKLOAD + "[load]\nduration_s = true", "expected a number"),
-        (SERVER + WORKLOAD + '[load]\ntool = "hey"', "expected one of auto, wrk, ab, autocannon"),
+        (SERVER + WORKLOAD + '[load]\ntool = "jmeter"', "expected one of auto, wrk, wrk2, ab"),
         ("repeats = 0\n" + SERVER + WORKLOAD, "repeats is 0; expected at least 1"),
         ("warmup_s = -1\n" + SERVER + WORKLOAD, "warmup_s is -1"),
         ('order = "random"\n' + SERVER + WORKLOAD, "expected one of interleaved"),
@@ -124,7 +136,7 @@ def test_a_restarted_server_is_warmed_up_every_time():
 
 
 def test_a_plan_too_large_for_one_run_is_refused_before_it_runs():
-    with pytest.raises(PlanError, match="makes 5001 trials"):
+    with pytest.raises(PlanError, match="makes more than 5000 trials"):
         expand(parse("repeats = 1667\n" + SERVER + WORKLOAD))
     with pytest.raises(PlanError, match="characters"):
         parse(SERVER + WORKLOAD + "#" * 200_000)
@@ -134,3 +146,209 @@ def test_the_hash_is_of_the_text():
     one, two = parse(SERVER + WORKLOAD), parse(SERVER + WORKLOAD + "# note\n")
     assert one.sha256 != two.sha256
     assert one.sha256 == parse(SERVER + WORKLOAD).sha256
+
+
+SCHEMA = json.loads((files("loadsheet_agent") / "plan.schema.json").read_text(encoding="utf-8"))
+TEMPLATE = (files("loadsheet_agent") / "plan.template.toml").read_text(encoding="utf-8")
+FULL = (
+    """
+order = "randomised"
+[load]
+connections = [4]
+[adaptive]
+[abort]
+"""
+    + WORKLOAD
+)
+SEARCH = """
+[load]
+connections = [4]
+[max_rate]
+p99_ms = 20
+start_rate = 100
+most_rate = 5000
+search_duration_s = 1
+"""
+
+
+def properties(name: str) -> dict:
+    part = SCHEMA["properties"][name] if name else SCHEMA
+    return part.get("items", part)["properties"]
+
+
+def test_the_schema_has_every_key_that_is_read_and_no_other():
+    for text in (FULL + SERVER, SEARCH + WORKLOAD + SERVER):
+        reader = Reader(Table(tomllib.loads(text), "plan.toml"), Path("/"), {})
+        reader.plan(text)
+        for name, table in reader.tables:
+            assert table.keys_asked() == set(properties(name)), name
+
+
+def test_the_schema_says_the_same_choices_and_defaults():
+    assert properties("load")["tool"]["enum"] == ["auto", *TOOLS]
+    plan = parse(SERVER + WORKLOAD)
+    for name, value in vars(plan).items():
+        assert properties("").get(name, {}).get("default", value) == value
+    load = dataclasses.replace(plan.load, connections=list(plan.load.connections))
+    for name, value in vars(load).items():
+        assert properties("load")[name].get("default", value) == value
+
+
+def test_template_and_demo_keep_to_the_schema():
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for text in (TEMPLATE, DEMO.read_text(), FULL + SERVER, SEARCH + WORKLOAD + SERVER):
+        jsonschema.validate(tomllib.loads(text), SCHEMA)
+    for wrong in ("repeats = 0\n", "repeat = 3\n", 'order = "random"\n'):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(tomllib.loads(wrong + SERVER + WORKLOAD), SCHEMA)
+
+
+def test_the_template_is_a_plan_and_so_is_each_line_it_has_commented_out():
+    assert parse(TEMPLATE).repeats == 5
+    line = re.compile(r"^# (\w+ = (?:[\d.]+|\[.*\]|\".*\"|\{.*\})|\[\w+\])(\s+#.*)?$", re.MULTILINE)
+    offered = {match.split(" ")[0].strip("[]") for match, _ in line.findall(TEMPLATE)}
+    known = {
+        key for name in ("", "load", "adaptive", "max_rate", "abort") for key in properties(name)
+    }
+    known |= {*properties("servers"), *properties("workloads")}
+    assert offered <= known
+    written = set(re.findall(r"^(?:# )?(\w+) =", TEMPLATE, re.MULTILINE)) | offered
+    assert known - written - {
+        "labels",
+        "load",
+        "abort",
+        "workloads",
+        "servers",
+        "configuration",
+    } <= {
+        "version_command",
+        "requests",
+        "body_file",
+        "adaptive",
+        "max_rate",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("seed = 1\n" + SERVER + WORKLOAD, 'add order = "randomised"'),
+        ("[load]\nrates = [0]\n" + SERVER + WORKLOAD, "numbers above 0"),
+        ("[load]\nrates = [5]\n" + SERVER + WORKLOAD, "needs connections = [N]"),
+        ("[load]\nduration_s = 1\nrequests = 5\n" + SERVER + WORKLOAD, "keep one of them"),
+        ("[load]\nconnections = [4]\n[max_rate]\n" + SERVER + WORKLOAD, "p99_ms is missing"),
+        ("[max_rate]\np99_ms = 1\n" + SERVER + WORKLOAD, "needs connections = [N]"),
+        (SEARCH + "[adaptive]\n" + SERVER + WORKLOAD, "a plan does one of them"),
+        ("repeats = 30\n[adaptive]\n" + SERVER + WORKLOAD, "most_repeats is 20"),
+        ("[abort]\nerror_rate = 2\n" + SERVER + WORKLOAD, "above 0 and at most 1"),
+        (WORKLOAD + SERVER + 'stop = ["x"]', "stop is given but no start"),
+        (WORKLOAD + SERVER + 'ready_path = "x"', "expected such as /health"),
+        (SERVER + WORKLOAD + 'headers = { Host = "x" }', "written by the load tool itself"),
+        (SERVER + WORKLOAD + 'headers = { "X-A" = "é" }', "one line of ASCII"),
+        (SERVER + WORKLOAD + 'headers = { "A" = "x", "a" = "y" }', "given twice"),
+        (SERVER + WORKLOAD + 'headers = { "A" = "{env:NOT_THERE}" }', "NOT_THERE, which is not"),
+        (SERVER + WORKLOAD + 'method = "POST"\nbody = "x"', "needs the header Content-Type"),
+        (SERVER + WORKLOAD + 'body = "x"\nbody_file = "y"', "keep one of them"),
+        (SERVER + WORKLOAD + 'body_file = "no such"', "cannot be read"),
+    ],
+)
+def test_newer_mistakes_are_one_sentence_too(text: str, sentence: str):
+    with pytest.raises(PlanError) as caught:
+        parse(text)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_environment_values_are_filled_in_and_known_as_secrets():
+    text = SERVER + WORKLOAD + 'headers = { Authorization = "Bearer {env:APP}" }\n'
+    environ = {"APP": "t0p-secret", "OTHER": "x"}
+    plan = parse_plan(text, name="plan.toml", directory=Path("/"), environ=environ)
+    assert plan.workloads[0].headers == (("Authorization", "Bearer t0p-secret"),)
+    assert plan.secrets == {"t0p-secret"}
+    assert "t0p-secret" not in plan.text
+
+
+def shots(plan: Plan, seed: int, answer) -> list[Shot]:
+    taken: list[Shot] = []
+
+    def take(shot: Shot) -> Glance:
+        taken.append(shot)
+        return answer(shot)
+
+    drive(plan, take, seed=seed)
+    return taken
+
+
+TWO = SERVER + SERVER.replace('"a"', '"b"') + WORKLOAD
+
+
+def test_a_randomised_order_is_a_shuffle_within_each_repeat_and_kept_by_its_seed():
+    plan = parse('order = "randomised"\n' + TWO)
+    one, two, other = (shots(plan, seed, lambda _: Glance()) for seed in (1, 1, 2))
+    assert one == two
+    assert one != other
+    assert [shot.repeat for shot in one] == [1] * 6 + [2] * 6 + [3] * 6
+    assert len({shot.key for shot in one}) == 18
+
+
+def test_an_adaptive_plan_repeats_only_what_does_not_agree_yet():
+    plan = parse("[adaptive]\nmost_repeats = 8\n[load]\nconnections = [1]\n" + TWO)
+    noise = {"a": itertools.repeat(100.0), "b": itertools.cycle([100.0, 150.0])}
+    taken = shots(plan, 0, lambda shot: Glance(next(noise[shot.server.name])))
+    counts = Counter(shot.server.name for shot in taken)
+    assert counts == {"a": 3, "b": 8}
+    steps, most = expand(plan), expand_most(plan)
+    assert (len(steps), len(most)) == (6, 16)
+    assert planned_seconds(plan, steps) == pytest.approx(6 * (10 + BETWEEN_S))
+
+
+@pytest.mark.parametrize("limit", [3, 50, 100, 777, 4999, 100_000])
+def test_a_search_finds_the_highest_rate_and_confirms_it(limit: int):
+    plan = parse("repeats = 2\n" + SEARCH + SERVER + WORKLOAD)
+    results = []
+
+    def take(shot: Shot) -> Glance:
+        return Glance(shot.rate_rps, 0.001 if shot.rate_rps <= limit else 0.5, 0.0)
+
+    drive(plan, take, found=lambda *result: results.append(result))
+    ((_, _, rate, confirmed),) = results
+    assert confirmed
+    assert rate <= limit
+    assert rate >= min(limit, 5000) / 1.05 - 1
+
+
+def test_a_search_that_is_not_confirmed_goes_down_and_says_so():
+    plan = parse("repeats = 2\n" + SEARCH + SERVER + WORKLOAD)
+    results = []
+
+    def take(shot: Shot) -> Glance:
+        good = shot.phase == "search" and shot.rate_rps <= 400
+        return Glance(shot.rate_rps, 0.001, 0.0 if good else 0.1)
+
+    drive(plan, take, found=lambda *result: results.append(result))
+    ((_, _, rate, confirmed),) = results
+    assert (confirmed, rate < 400) == (False, True)
+
+
+def test_what_is_unknown_does_not_meet_a_limit():
+    plan = parse(SEARCH + SERVER + WORKLOAD)
+    assert plan.max_rate is not None
+    assert is_met(plan.max_rate, Glance(100.0, 0.01, 0.0), 100)
+    assert not is_met(plan.max_rate, Glance(97.0, 0.01, 0.0), 100)
+    for unknown in (Glance(None, 0.01, 0.0), Glance(100.0, None, 0.0), Glance(100.0, 0.01, None)):
+        assert not is_met(plan.max_rate, unknown, 100)
+
+
+def test_the_interval_is_student_s():
+    # By hand: logs 0, 0.1, 0.2; s = 0.1; t(2) = 4.303; 4.303 * 0.1 / sqrt(3) = 0.24843.
+    values = [1.0, math.exp(0.1), math.exp(0.2)]
+    assert interval_share(values) == pytest.approx(math.exp(0.248434) - 1, rel=1e-4)
+    assert interval_share(values[:2]) is None
+    assert interval_share([5.0] * 40) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_number_of_requests_has_no_known_time():
+    plan = parse("[load]\nrequests = 1000\n" + SERVER + WORKLOAD)
+    assert planned_seconds(plan, expand(plan)) is None
+    assert "time unknown" in outline(plan, expand(plan), expand(plan), None)

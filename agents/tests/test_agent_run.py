@@ -26,6 +26,7 @@ from agent_fakes import (
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.spool import Spool
+from loadsheet_agent.tools import TOOLS
 
 
 def only(service: FakeService) -> Upload:
@@ -268,11 +269,12 @@ def test_restart_gives_every_trial_a_fresh_server(
 
 
 def test_plan_errors_run_nothing(fake_wrk: str, tmp_path: Path):
-    plan = write_plan(tmp_path, tool="hey")
+    plan = write_plan(tmp_path, tool="jmeter")
     done = run_agent("run", plan, "--json")
     assert done.returncode == Exit.PLAN
     assert done.stderr == (
-        "loadsheet: plan.toml: [load]: tool is 'hey'; expected one of auto, wrk, ab, autocannon.\n"
+        "loadsheet: plan.toml: [load]: tool is 'jmeter'; expected one of "
+        f"auto, {', '.join(TOOLS)}.\n"
     )
     assert json.loads(done.stdout)["exit_code"] == Exit.PLAN
     assert not (tmp_path / "spool").exists()

@@ -7,24 +7,64 @@ import importlib
 import json
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loadsheet_agent import __version__
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.exits import MEANINGS, Exit
 
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
 DESCRIPTION = "Runs HTTP load tools by a plan and uploads their raw output to Loadsheet."
 EXAMPLES = """examples:
+  loadsheet login https://host            keep address and token
+  loadsheet plan new                      write a commented plan.toml
+  loadsheet plan check plan.toml          what it would do, and how long
+  loadsheet doctor plan.toml              what would spoil it on this machine
   loadsheet run plan.toml                 measure, keep, upload, print the link
+  loadsheet run plan.toml --resume        go on with an interrupted run
   loadsheet upload ab.txt plot.tsv        upload saved output of a load tool
-  loadsheet spool                         what has not reached the service yet
-  loadsheet spool retry                   send it now
+  loadsheet spool retry                   send what has not reached the service
 
 environment:
   LOADSHEET_URL, LOADSHEET_TOKEN          the service (better than --token: `ps` shows flags)
   LOADSHEET_SPOOL                         where results wait (~/.local/state/loadsheet/spool)
-  LOADSHEET_WRK, _AB, _AUTOCANNON         path of a load tool that is not on the PATH
+  LOADSHEET_CONFIG                        the login (~/.config/loadsheet/login.json)
+  LOADSHEET_WRK, _AB, _K6, …              path of a load tool that is not on the PATH
 
 exit codes:
+"""
+RUN_EXAMPLES = """examples:
+  loadsheet run plan.toml
+  loadsheet run plan.toml --tool-path k6=/opt/k6/k6
+  loadsheet run plan.toml --resume                     the interrupted run of this plan
+  loadsheet run plan.toml --json > result.json         progress goes to stderr in any case
+"""
+UPLOAD_EXAMPLES = """examples:
+  loadsheet upload ab.txt plot.tsv --tool ab
+  loadsheet upload wrk.txt --server nginx --server-version 1.27 --connections 64
+  loadsheet upload old.txt --server "gunicorn sync" --at 2016-09-14 --label study=rest-2016
+"""
+PLAN_EXAMPLES = """examples:
+  loadsheet plan new                                   writes plan.toml
+  loadsheet plan new - | less
+  loadsheet plan check plan.toml                       trials in order, time, load tool
+"""
+SPOOL_EXAMPLES = """examples:
+  loadsheet spool
+  loadsheet spool retry
+  loadsheet spool drop 0b7c…                           throws a result away for good
+"""
+LOGIN_EXAMPLES = """examples:
+  loadsheet login https://host                         asks for the token
+  loadsheet login https://host < token.txt
+  loadsheet login --forget
+"""
+COMPLETION_EXAMPLES = """examples:
+  source <(loadsheet completion bash)
+  loadsheet completion zsh > ~/.zfunc/_loadsheet
+  loadsheet completion fish > ~/.config/fish/completions/loadsheet.fish
 """
 
 
@@ -58,45 +98,164 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"loadsheet-agent {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_run(commands)
-    _add_upload(commands)
-    _add_spool(commands)
+    for add in (
+        _add_run,
+        _add_upload,
+        _add_plan,
+        _add_doctor,
+        _add_spool,
+        _add_login,
+        _add_status,
+        _add_completion,
+    ):
+        add(commands)
     return parser
 
 
-def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    run = commands.add_parser("run", help="carry out a plan and upload the result")
+def words() -> dict[str, tuple[str, list[str]]]:
+    """Each command's help and the words that may follow it, for shells that complete them."""
+    (commands,) = (
+        action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    texts = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    return {name: (texts[name], _words_of(each)) for name, each in commands.choices.items()}
+
+
+def _words_of(parser: argparse.ArgumentParser) -> list[str]:
+    found = [flag for action in parser._actions for flag in action.option_strings if flag != "-h"]
+    choices = [str(each) for action in parser._actions for each in action.choices or ()]
+    return [*choices, *found]
+
+
+def _command(
+    commands: Commands, name: str, text: str, examples: str = ""
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
+    return parser
+
+
+def _add_run(commands: Commands) -> None:
+    run = _command(commands, "run", "carry out a plan and upload the result", RUN_EXAMPLES)
     run.add_argument("plan", metavar="PLAN.toml")
     run.add_argument(
+        "--resume",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="go on with the interrupted run of this plan that waits in the spool",
+    )
+    _add_tool_path(run)
+    _add_service(run)
+    _add_max_wait(run)
+
+
+def _add_upload(commands: Commands) -> None:
+    upload = _command(commands, "upload", "upload saved output of a load tool", UPLOAD_EXAMPLES)
+    upload.add_argument("files", metavar="FILE", nargs="+")
+    upload.add_argument("--tool", metavar="NAME", help="which load tool wrote the files")
+    upload.add_argument("--at", metavar="TIME", help="when it was measured (ISO 8601)")
+    upload.add_argument(
+        "--label", metavar="KEY=VALUE", action="append", default=[], help="of the run; repeatable"
+    )
+    about = upload.add_argument_group("what was measured (the files are then one trial)")
+    about.add_argument("--server", metavar="NAME")
+    about.add_argument("--server-version", metavar="VERSION")
+    about.add_argument("--runtime", metavar="TEXT", help='such as "CPython 3.12"')
+    about.add_argument("--config", metavar="KEY=VALUE", action="append", default=[])
+    about.add_argument("--host", metavar="NAME", help="the machine the server ran on")
+    about.add_argument("--workload", metavar="NAME")
+    about.add_argument("--method", metavar="METHOD")
+    about.add_argument("--path", metavar="PATH")
+    about.add_argument("--payload-bytes", metavar="N", type=int)
+    about.add_argument("--keepalive", action=_YesNo, nargs=0)
+    about.add_argument("--no-keepalive", dest="keepalive", action=_YesNo, nargs=0)
+    about.add_argument("--tls", action=_YesNo, nargs=0)
+    about.add_argument("--no-tls", dest="tls", action=_YesNo, nargs=0)
+    about.add_argument("--connections", metavar="N", type=int)
+    about.add_argument("--rate", metavar="RPS", type=float, help="offered (an open loop)")
+    about.add_argument("--duration", metavar="SECONDS", type=float)
+    about.add_argument("--tool-version", metavar="VERSION")
+    _add_service(upload)
+    _add_max_wait(upload)
+
+
+def _add_plan(commands: Commands) -> None:
+    plan = _command(commands, "plan", "write a plan, or say what one would do", PLAN_EXAMPLES)
+    plan.add_argument("action", choices=("check", "new"))
+    plan.add_argument("file", metavar="PLAN.toml", nargs="?")
+    _add_tool_path(plan)
+
+
+def _add_doctor(commands: Commands) -> None:
+    doctor = _command(commands, "doctor", "say what would spoil a measurement here")
+    doctor.add_argument("plan", metavar="PLAN.toml", nargs="?")
+    _add_tool_path(doctor)
+    _add_service(doctor)
+
+
+def _add_spool(commands: Commands) -> None:
+    spool = _command(commands, "spool", "show, send or drop what waits here", SPOOL_EXAMPLES)
+    spool.add_argument("action", choices=("list", "retry", "drop"), nargs="?", default="list")
+    spool.add_argument("ids", metavar="ID", nargs="*", help="only these (retry, drop)")
+    _add_service(spool)
+    _add_max_wait(spool)
+
+
+def _add_login(commands: Commands) -> None:
+    login = _command(commands, "login", "keep the service's address and token", LOGIN_EXAMPLES)
+    login.add_argument("url", metavar="URL", nargs="?")
+    login.add_argument("--token", help="better typed when asked, or on stdin")
+    login.add_argument("--forget", action="store_true", help="delete what was kept")
+
+
+def _add_status(commands: Commands) -> None:
+    _add_service(_command(commands, "status", "say where results go and what waits"))
+
+
+def _add_completion(commands: Commands) -> None:
+    completion = _command(
+        commands, "completion", "print a script for your shell", COMPLETION_EXAMPLES
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+class _YesNo(argparse.Action):
+    """--tls and --no-tls; neither leaves it unknown."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, not (option_string or "").startswith("--no-"))
+
+
+def _add_tool_path(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--tool-path",
         metavar="NAME=PATH",
         action="append",
         default=[],
         help="where a load tool is, such as autocannon=node_modules/.bin/autocannon",
     )
-    _add_service(run)
-    _add_common(run)
-
-
-def _add_upload(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    upload = commands.add_parser("upload", help="upload saved output of a load tool")
-    upload.add_argument("files", metavar="FILE", nargs="+")
-    upload.add_argument("--tool", metavar="NAME", help="which load tool wrote the files")
-    _add_service(upload)
-    _add_common(upload)
-
-
-def _add_spool(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    spool = commands.add_parser("spool", help="show or send what waits on this machine")
-    spool.add_argument("action", choices=("list", "retry"), nargs="?", default="list")
-    spool.add_argument("ids", metavar="ID", nargs="*", help="only these (retry)")
-    _add_service(spool)
-    _add_common(spool)
 
 
 def _add_service(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="address of the service; else LOADSHEET_URL")
-    parser.add_argument("--token", help="else LOADSHEET_TOKEN")
+    parser.add_argument("--url", help="address of the service; else LOADSHEET_URL, else the login")
+    parser.add_argument("--token", help="else LOADSHEET_TOKEN, else the login")
+    parser.add_argument("--spool", metavar="DIR", help="else LOADSHEET_SPOOL")
+
+
+def _add_max_wait(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-wait",
         metavar="SECONDS",
@@ -104,8 +263,3 @@ def _add_service(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="stop trying to upload after this time; the result stays in the spool",
     )
-
-
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spool", metavar="DIR", help="else LOADSHEET_SPOOL")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from loadsheet_agent import AGENT_NAME, __version__
+from loadsheet_agent.clock import utc_now
 from loadsheet_agent.execution import Execution
 from loadsheet_agent.facts import HostFacts
 from loadsheet_agent.plan import Plan
-from loadsheet_agent.servers import Usage
+from loadsheet_agent.redaction import MARK, Redactor, is_sensitive
 from loadsheet_agent.steps import Step
-from loadsheet_agent.tools import FoundTool
+from loadsheet_agent.tools import FoundTool, Glance
 
 SCHEMA = 1
+ERROR_LIMIT = 2000  # what the service takes
 
 
 @dataclass(frozen=True)
@@ -32,43 +35,81 @@ class Trial:
     server: ServerFacts
     found: FoundTool
     threads: int
+    connections: int | None
     command: tuple[str, ...]
     execution: Execution
-    usage: Usage
+    resources: Mapping[str, Any]
+    glance: Glance
+    server_tail: str | None
 
 
 @dataclass
 class RunRecord:
-    """Grows trial by trial; `as_envelope` is valid at any moment."""
+    """Grows trial by trial; `as_envelope` is valid at any moment.
+
+    Trials are kept as the envelope has them, redacted: a resumed run reads them back.
+    """
 
     id: str
     plan: Plan
+    seed: int
     started_at: str
     client: HostFacts
     server: HostFacts | None
     same_host: bool
-    trials: list[Trial] = field(default_factory=list)
+    redactor: Redactor
+    trials: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    max_rates: list[dict[str, Any]] = field(default_factory=list)
+    server_tails: dict[str, str | None] = field(default_factory=dict)
     finished_at: str | None = None
+    stopped: str | None = None
+
+    @property
+    def plan_text(self) -> str:
+        return self.redactor.text(self.plan.text)
+
+    @property
+    def plan_sha256(self) -> str:
+        """Of the text that travels: anyone who has the run can check it."""
+        return hashlib.sha256(self.plan_text.encode()).hexdigest()
+
+    def add(self, trial: Trial) -> dict[str, Any]:
+        found: dict[str, Any] = self.redactor.value(_trial(trial, self.redactor))
+        self.trials.append(found)
+        return found
+
+    def tell(self, kind: str, text: str) -> None:
+        """Remember what happened to the run besides its trials."""
+        self.events.append({"at": utc_now(), "kind": kind, "text": self.redactor.text(text)})
+
+    def failed(self) -> list[dict[str, Any]]:
+        return [trial for trial in self.trials if trial["error"] is not None]
 
     def as_envelope(self) -> dict[str, Any]:
         """Interrupted unless `finished_at` is set: a killed agent cannot say it any more."""
-        last = self.trials[-1].execution.finished_at if self.trials else self.started_at
+        last = self.trials[-1]["finished_at"] if self.trials else self.started_at
         return {
             **file_envelope(self.id),
             "run": {
                 "started_at": self.started_at,
                 "finished_at": self.finished_at or last,
                 "interrupted": self.finished_at is None,
-                "plan": self.plan.text,
-                "plan_sha256": self.plan.sha256,
-                "labels": dict(self.plan.labels),
+                "stopped": self.stopped,
+                "plan": self.plan_text,
+                "plan_sha256": self.plan_sha256,
+                "seed": self.seed,
+                "labels": self.redactor.value(dict(self.plan.labels)),
+                "events": self.events,
+                "max_rates": self.max_rates,
+                "server_tails": self.server_tails,
             },
             "hosts": {
                 "client": asdict(self.client),
                 "server": None if self.server is None else asdict(self.server),
             },
             "same_host": self.same_host,
-            "trials": [_trial(trial) for trial in self.trials],
+            "trials": self.trials,
         }
 
 
@@ -81,8 +122,8 @@ def file_envelope(upload_id: str, tool: str | None = None) -> dict[str, Any]:
     return envelope
 
 
-def _trial(trial: Trial) -> dict[str, Any]:
-    step, done = trial.step, trial.execution
+def _trial(trial: Trial, redactor: Redactor) -> dict[str, Any]:
+    step, done, workload = trial.step, trial.execution, trial.step.workload
     return {
         "ordinal": step.ordinal,
         "server": {
@@ -92,43 +133,42 @@ def _trial(trial: Trial) -> dict[str, Any]:
             "configuration": dict(step.server.configuration),
         },
         "workload": {
-            "name": step.workload.name,
-            "method": step.workload.method,
-            "path": step.workload.path,
+            "name": workload.name,
+            "method": workload.method,
+            "path": workload.path,
             "payload_bytes": trial.server.payload_bytes,
-            "keepalive": step.workload.keepalive,
+            "keepalive": workload.keepalive,
             "tls": trial.server.tls,
-            "headers": {},
+            "headers": {
+                name: MARK if is_sensitive(name) else text for name, text in workload.headers
+            },
+            "body_bytes": None if workload.body is None else len(workload.body),
+            "body_sha256": None
+            if workload.body is None
+            else hashlib.sha256(workload.body).hexdigest(),
         },
         "load": {
             "tool": trial.found.tool.name,
             "tool_version": trial.found.version,
-            "loop": trial.found.tool.loop,
-            "connections": step.connections,
-            "rate_rps": None,
+            "loop": "closed" if step.rate_rps is None else "open",
+            "connections": trial.connections,
+            "connections_asked": step.connections,
+            "rate_rps": step.rate_rps,
             "duration_s": step.duration_s,
-            "requests": None,
+            "requests": step.requests,
             "threads": trial.threads,
         },
         "repeat": step.repeat,
-        "warmup": step.warmup,
-        "command": list(trial.command),
+        # What a search tried is no result: executed, discarded, and said so.
+        "warmup": step.warmup or step.phase == "search",
+        "phase": "warmup" if step.warmup else step.phase,
+        "command": redactor.line(trial.command),
         "started_at": done.started_at,
         "finished_at": done.finished_at,
         "exit_code": done.exit_code,
-        "error": done.error,
-        "resources": {
-            "client_cpu_s": _rounded(done.client_cpu_s),
-            "server_cpu_s": _rounded(trial.usage.cpu_s),
-            "server_rss_bytes": trial.usage.rss_bytes,
-        },
+        "error": None if done.error is None else done.error[:ERROR_LIMIT],
+        "resources": dict(trial.resources),
+        "glance": asdict(trial.glance),
+        "server_tail": trial.server_tail,
         "artefacts": list(done.artefacts),
     }
-
-
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 6)
-
-
-def failed(trials: Sequence[Trial]) -> list[Trial]:
-    return [trial for trial in trials if trial.execution.error is not None]

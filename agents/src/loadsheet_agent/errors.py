@@ -25,3 +25,13 @@ class InterruptError(AgentError):
 
 class ServerStartError(AgentError):
     """A server of the plan did not come up; its trials carry this text."""
+
+
+class PlanStoppedError(AgentError):
+    """A rule of the plan, or a full disk, ended it early; what had finished is kept."""
+
+    exit_code = Exit.STOPPED
+
+    def __init__(self, text: str, *, is_resumable: bool = False) -> None:
+        super().__init__(text)
+        self.is_resumable = is_resumable

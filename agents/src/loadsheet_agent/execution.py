@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from loadsheet_agent.tools import Command
 
 # A tool may take this much longer than its load: connecting, last answers, sorting its samples.
 EXTRA_TIME_S = 45.0
+AFTER_LIMIT_S = 600.0
 STOP_GRACE_S = 5.0
 POLL_S = 0.02
 
@@ -35,47 +36,86 @@ def execute(
     path: str,
     *,
     directory: Path,
-    prefix: str,
-    duration_s: float,
+    limit_s: float,
     tick: Callable[[], None] = lambda: None,
 ) -> Execution:
+    """Run the tool and what follows it; a failure is in `error`, never an exception.
+
+    `limit_s` is how long the tool may take before it is stopped.
+    """
+    program = _Program(path, command.environ, directory, tick)
     started_at = utc_now()
-    stderr = f"{prefix}-stderr.txt"
-    code: int | None = None
-    cpu_s: float | None = None
-    with (directory / command.stdout).open("wb") as out, (directory / stderr).open("wb") as err:
-        try:
-            process = _spawn(command, path, directory=directory, out=out, err=err)
-            code, cpu_s, late = _wait(process, duration_s + EXTRA_TIME_S, tick)
-            error = _late_text(command, duration_s) if late else None
-        except OSError as problem:
-            error = f"{command.argv[0]} could not be started: {problem.strerror}"
-    finished_at = utc_now()
-    if error is None:
-        error = _exit_error(command.argv[0], code, directory / command.stdout, directory / stderr)
+    try:
+        for name, content in command.inputs.items():
+            (directory / name).write_bytes(content)
+        done = program.run(command.argv, command.stdout, limit_s)
+        finished_at = utc_now()
+        error = done.error
+        for argv, stdout in command.after:
+            error = error or program.run(argv, stdout, AFTER_LIMIT_S).error
+    finally:
+        for name in (*command.inputs, *command.scratch):
+            (directory / name).unlink(missing_ok=True)
+    artefacts = _keep_filled(directory, (command.stdout, done.stderr, *command.files))
+    if error is None and not artefacts:
+        error = f"{command.argv[0]} ended well but printed nothing"
     return Execution(
         started_at=started_at,
         finished_at=finished_at,
-        exit_code=code,
+        exit_code=done.code,
         error=error,
-        client_cpu_s=cpu_s,
-        artefacts=_keep_filled(directory, (command.stdout, stderr, *command.files)),
+        client_cpu_s=done.cpu_s,
+        artefacts=artefacts,
     )
 
 
-def _spawn(
-    command: Command, path: str, *, directory: Path, out: Any, err: Any
-) -> subprocess.Popen[bytes]:
-    # Its own session: Ctrl-C reaches the agent alone, which then decides what to stop.
-    return subprocess.Popen(
-        command.argv,
-        executable=path,
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=err,
-        cwd=directory,
-        start_new_session=True,
-    )
+@dataclass(frozen=True)
+class _Done:
+    code: int | None
+    cpu_s: float | None
+    error: str | None
+    stderr: str
+
+
+@dataclass(frozen=True)
+class _Program:
+    path: str
+    environ: Mapping[str, str]
+    directory: Path
+    tick: Callable[[], None]
+
+    def run(self, argv: tuple[str, ...], stdout: str, limit_s: float) -> _Done:
+        stderr = f"{stdout.partition('-')[0]}-stderr.txt"
+        code: int | None = None
+        cpu_s: float | None = None
+        error: str | None = None
+        # Appended: what a report says on stderr must not replace what the load itself said.
+        with (
+            (self.directory / stdout).open("wb") as out,
+            (self.directory / stderr).open("ab") as err,
+        ):
+            try:
+                process = self._spawn(argv, out, err)
+                code, cpu_s, late = _wait(process, limit_s, self.tick)
+                if late:
+                    error = f"{argv[0]} did not end within {limit_s:g} s and was stopped"
+            except OSError as problem:
+                error = f"{argv[0]} could not be started: {problem.strerror}"
+        error = error or _exit_error(argv[0], code, self.directory / stderr)
+        return _Done(code, cpu_s, error, stderr)
+
+    def _spawn(self, argv: tuple[str, ...], out: Any, err: Any) -> subprocess.Popen[bytes]:
+        # Its own session: Ctrl-C reaches the agent alone, which then decides what to stop.
+        return subprocess.Popen(
+            argv,
+            executable=self.path,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=self.directory,
+            env={**os.environ, **self.environ},
+            start_new_session=True,
+        )
 
 
 def _wait(
@@ -113,16 +153,9 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
         return
 
 
-def _late_text(command: Command, duration_s: float) -> str:
-    return (
-        f"{command.argv[0]} did not end within {duration_s + EXTRA_TIME_S:g} s for a load of "
-        f"{duration_s:g} s and was stopped"
-    )
-
-
-def _exit_error(name: str, code: int | None, stdout: Path, stderr: Path) -> str | None:
+def _exit_error(name: str, code: int | None, stderr: Path) -> str | None:
     if code == 0:
-        return None if stdout.stat().st_size else f"{name} ended well but printed nothing"
+        return None
     if code is not None and code < 0:
         return f"{name} was ended by signal {signal.Signals(-code).name}"
     lines = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()

@@ -14,6 +14,8 @@ class Exit(IntEnum):
     REJECTED = 7  # the service refused the upload for good; it is in rejected/
     HELD = 8  # the service refused the token or address; the result waits in the spool
     UNREAD = 9  # the upload is stored, but the service could not read it
+    STOPPED = 10  # a rule of the plan ended it early; what had finished is uploaded
+    UNFIT = 11  # doctor found something that would spoil a measurement
     INTERRUPTED = 130  # Ctrl-C or SIGTERM; what had finished is in the spool
 
 
@@ -28,5 +30,7 @@ MEANINGS = {
     Exit.REJECTED: "service refused the upload for good; see rejected/ in the spool",
     Exit.HELD: "service refused the token or the address; the result waits in the spool",
     Exit.UNREAD: "stored, but the service could not read it",
+    Exit.STOPPED: "a rule of the plan stopped it early; what had finished was kept or uploaded",
+    Exit.UNFIT: "doctor found something that would spoil a measurement",
     Exit.INTERRUPTED: "interrupted; what had finished waits in the spool",
 }

@@ -26,6 +26,11 @@ def servers_are_here(plan: Plan) -> bool:
     return all(places.values())
 
 
+def server_host(plan: Plan) -> str | None:
+    """The name or address of the machine the servers are on."""
+    return urlsplit(plan.servers[0].url.replace("{port}", "80")).hostname
+
+
 def _is_here(url: str, own: set[str]) -> bool:
     host = urlsplit(url.replace("{port}", "80")).hostname or ""
     addresses = _addresses(host)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import socket
 import sys
 from collections.abc import Iterable, Mapping
@@ -24,6 +25,20 @@ def fill(text: str, words: Mapping[str, str]) -> str:
 
 def fill_all(texts: Iterable[str], words: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(fill(text, words) for text in texts)
+
+
+def fill_environment(text: str, environ: Mapping[str, str], found: set[str]) -> str:
+    """Put environment variables in the place of {env:NAME}; their values are added to `found`.
+
+    Raises KeyError with the name of one that is not set.
+    """
+
+    def value_of(match: re.Match[str]) -> str:
+        value = environ[match.group(1)]
+        found.add(value)
+        return value
+
+    return re.sub(r"\{env:(\w+)\}", value_of, text)
 
 
 def free_ports(count: int) -> tuple[int, ...]:

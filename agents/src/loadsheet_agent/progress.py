@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from loadsheet_agent.steps import Step
+from loadsheet_agent.tools import Glance
 
 
 class Progress(Protocol):
@@ -24,56 +25,92 @@ class Progress(Protocol):
 
     def tick(self) -> None: ...
 
-    def end(self, step: Step, error: str | None) -> None: ...
+    def end(self, step: Step, error: str | None, glance: Glance) -> None: ...
+
+
+# How long a trial of a number of requests may take, as far as a bar is concerned.
+GUESS_S = 10.0
 
 
 class _Clock:
-    """Time left: what remains under load, stretched by how long things really took so far."""
+    """Time left: what remains under load, stretched by how long things really took so far.
+
+    Of an adaptive plan the fewest trials are counted; beyond them the total grows.
+    """
 
     def __init__(self, steps: tuple[Step, ...], rest_s: float) -> None:
-        self.total = sum(step.duration_s + rest_s for step in steps)
         self._rest_s = rest_s
+        self.total = sum(map(self._length, steps))
+        self.count = len(steps)
+        self.finished = 0
+        self._is_known = all(step.duration_s is not None for step in steps)
         self._done = 0.0
         self._began = time.monotonic()
         self._step_began = self._began
         self._step_length = 0.0
 
+    def _length(self, step: Step) -> float:
+        return (GUESS_S if step.duration_s is None else step.duration_s) + self._rest_s
+
     def begin(self, step: Step) -> None:
         self._step_began = time.monotonic()
-        self._step_length = step.duration_s + self._rest_s
+        self._step_length = self._length(step)
+        if self.finished >= self.count:
+            self.count += 1
+            self.total += self._step_length
 
     def end(self) -> None:
         self._done += self._step_length
         self._step_length = 0.0
+        self.finished += 1
 
     def position(self) -> float:
         return self._done + min(time.monotonic() - self._step_began, self._step_length)
 
-    def left_s(self) -> float:
+    def left(self) -> str:
         elapsed = time.monotonic() - self._began
-        stretch = max(elapsed / self._done, 1.0) if self._done else 1.0
-        return max(self.total - self.position(), 0.0) * stretch
+        if not self._done and not self._is_known:
+            return "? left"
+        stretch = elapsed / self._done if self._done else 1.0
+        if self._is_known:
+            stretch = max(stretch, 1.0)
+        return f"{clock_text(max(self.total - self.position(), 0.0) * stretch)} left"
 
     def step_seconds(self) -> float:
         return time.monotonic() - self._step_began
 
 
 def describe(step: Step, repeats: int) -> str:
-    what = "warm-up" if step.warmup else f"repeat {step.repeat}/{repeats}"
-    unit = "connection" if step.connections == 1 else "connections"
-    return f"{step.server.name} · {step.workload.name} · {step.connections} {unit} · {what}"
+    what = f"repeat {step.repeat}/{repeats}"
+    if step.warmup or step.phase != "measure":
+        what = "warm-up" if step.warmup else f"{step.phase} {step.repeat}"
+    load = f"{step.connections} connection" + ("" if step.connections == 1 else "s")
+    if step.rate_rps is not None:
+        load = f"{step.rate_rps:g} requests/s"
+    return f"{step.server.name} · {step.workload.name} · {load} · {what}"
 
 
 def clock_text(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def glance_text(glance: Glance) -> str:
+    """The tool's own figures, where it tells them; empty when it does not."""
+    rate, p99_s, errors = glance.throughput_rps, glance.p99_s, glance.error_rate
+    words = [
+        "" if rate is None else f"{rate:,.0f}/s".replace(",", "\u202f"),
+        "" if p99_s is None else f"p99 {p99_s * 1000:.3g} ms",
+        "" if not errors else f"{errors:.2%} errors",
+    ]
+    return " · ".join(word for word in words if word)
 
 
 class PlainProgress:
     """One line per trial on stderr; stdout stays free for results."""
 
     def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
-        self._total = len(steps)
         self._repeats = repeats
         self._clock = _Clock(steps, rest_s)
 
@@ -89,25 +126,27 @@ class PlainProgress:
     def tick(self) -> None:
         return
 
-    def end(self, step: Step, error: str | None) -> None:
+    def end(self, step: Step, error: str | None, glance: Glance) -> None:
         took = self._clock.step_seconds()
         self._clock.end()
-        width = len(str(self._total))
-        count = f"[{step.ordinal + 1:{width}}/{self._total}]"
-        outcome = f"{took:.1f} s" if error is None else f"FAILED: {error}"
-        left = clock_text(self._clock.left_s())
-        line = f"{count} {describe(step, self._repeats)} · {outcome} · {left} left"
+        total = str(self._clock.count)
+        count = f"[{self._clock.finished:{len(total)}}/{total}]"
+        figures = glance_text(glance)
+        outcome = f"{took:.1f} s" + (f" · {figures}" if figures else "")
+        outcome = outcome if error is None else f"FAILED: {error}"
+        line = f"{count} {describe(step, self._repeats)} · {outcome} · {self._clock.left()}"
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
 
 class LiveProgress:
     def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
-        self._total = len(steps)
         self._repeats = repeats
         self._clock = _Clock(steps, rest_s)
         self._bar = _rich_bar()
-        self._task = self._bar.add_task("starting", total=self._clock.total, count="", left="")
+        self._task = self._bar.add_task(
+            "starting", total=self._clock.total, count="", left="", last=""
+        )
         self._next_tick = 0.0
 
     def __enter__(self) -> LiveProgress:
@@ -119,8 +158,13 @@ class LiveProgress:
 
     def begin(self, step: Step) -> None:
         self._clock.begin(step)
-        count = f"{step.ordinal + 1}/{self._total}"
-        self._bar.update(self._task, description=describe(step, self._repeats), count=count)
+        count = f"{self._clock.finished + 1}/{self._clock.count}"
+        self._bar.update(
+            self._task,
+            description=describe(step, self._repeats),
+            count=count,
+            total=self._clock.total,
+        )
 
     def tick(self) -> None:
         # Ticks come far more often than an eye can use; drawing takes CPU from the load tool.
@@ -129,8 +173,9 @@ class LiveProgress:
             self._next_tick = now + 0.25
             self._draw()
 
-    def end(self, step: Step, error: str | None) -> None:
+    def end(self, step: Step, error: str | None, glance: Glance) -> None:
         self._clock.end()
+        self._bar.update(self._task, last=glance_text(glance))
         self._draw()
         if error is not None:
             self._bar.console.print(
@@ -138,8 +183,12 @@ class LiveProgress:
             )
 
     def _draw(self) -> None:
-        left = f"{clock_text(self._clock.left_s())} left"
-        self._bar.update(self._task, completed=self._clock.position(), left=left, refresh=True)
+        self._bar.update(
+            self._task,
+            completed=self._clock.position(),
+            left=self._clock.left(),
+            refresh=True,
+        )
 
 
 def _rich_bar() -> Any:
@@ -152,6 +201,7 @@ def _rich_bar() -> Any:
         BarColumn(bar_width=24),
         TextColumn("{task.fields[left]}", style="cyan"),
         TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[last]}", style="green", markup=False),
         console=Console(stderr=True),
         auto_refresh=False,
     )

@@ -1,25 +1,34 @@
-"""Carries out a plan: step by step, each result durable before the next step begins."""
+"""Carries out a plan: trial by trial, each durable before the next begins."""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from loadsheet_agent import servers as servers_module
 from loadsheet_agent.clock import utc_now
 from loadsheet_agent.envelope import RunRecord, ServerFacts, Trial
-from loadsheet_agent.errors import ServerStartError
-from loadsheet_agent.execution import Execution, execute
-from loadsheet_agent.plan import Plan
+from loadsheet_agent.errors import PlanStoppedError, ServerStartError
+from loadsheet_agent.execution import EXTRA_TIME_S, Execution, execute
+from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.progress import Progress
-from loadsheet_agent.servers import UNKNOWN_USAGE, ManagedServer, Usage
+from loadsheet_agent.sampling import Sampler
+from loadsheet_agent.schedule import Shot, drive
+from loadsheet_agent.servers import ManagedServer
 from loadsheet_agent.spool import Entry
-from loadsheet_agent.steps import Step
-from loadsheet_agent.tools import Command, FoundTool, LoadPoint
+from loadsheet_agent.steps import Step, load_point, step_of, warmup_of
+from loadsheet_agent.tools import NOTHING_SEEN, Command, FoundTool, Glance
+
+# Below this much free space no trial begins: its output may have nowhere to go.
+LEAST_FREE_BYTES = 256 * 1024 * 1024
+# A glance reads files whole; larger ones are left to the service.
+GLANCE_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 class Runner:
@@ -27,77 +36,207 @@ class Runner:
         self, *, record: RunRecord, found: FoundTool, entry: Entry, progress: Progress
     ) -> None:
         self._record = record
+        self._plan = record.plan
         self._found = found
         self._entry = entry
         self._progress = progress
+        self._done = {trial_key(trial): _glance_of(trial) for trial in record.trials}
+        self._warm: set[tuple[object, ...]] = set()
+        self._deaths: dict[str, int] = {}
+        self._began = time.monotonic()
+        self._servers: Mapping[str, ManagedServer] = {}
+        self._is_first = True
 
-    def run(self, steps: tuple[Step, ...]) -> None:
-        """Every step in order. KeyboardInterrupt goes to the caller, with the servers stopped."""
-        plan = self._record.plan
-        self._entry.commit(self._record.as_envelope())
-        with _servers(plan) as servers:
-            for number, step in enumerate(steps):
-                if number:
-                    self._rest(plan.rest_s)
-                self._step(step, servers[step.server.name])
+    def run(self) -> None:
+        """Every trial in order, but those a resumed run has already.
+
+        Raises PlanStoppedError by a rule of the plan; what had finished is kept, as with
+        KeyboardInterrupt, which goes to the caller with the servers stopped.
+        """
+        self._commit()
+        with _servers(self._plan) as self._servers:
+            try:
+                drive(self._plan, self._take, seed=self._record.seed, found=self._note_max_rate)
+            except PlanStoppedError as stop:
+                self._record.stopped = str(stop)
+                self._record.tell("stopped", str(stop))
+                raise
+            finally:
+                self._note_tails()
+                self._commit()
         self._record.finished_at = utc_now()
-        self._entry.commit(self._record.as_envelope())
+        self._commit()
 
-    def _step(self, step: Step, server: ManagedServer) -> None:
-        self._progress.begin(step)
-        if self._record.plan.restart == "each-trial" and not _follows_warmup(
-            step, self._record.trials
-        ):
+    def _take(self, shot: Shot) -> Glance:
+        if shot.key in self._done:
+            return self._done[shot.key]
+        self._check_rules_before()
+        server = self._servers[shot.server.name]
+        if self._plan.restart == "each-trial":
             server.stop()
-        trial = self._measure(step, server)
-        self._record.trials.append(trial)
-        self._entry.commit(self._record.as_envelope(), trial.execution.artefacts)
-        self._progress.end(step, trial.execution.error)
+        for step in self._steps(shot, server):
+            trial = self._step(step, server)
+        self._check_rules_after(trial)
+        return _glance_of(trial)
 
-    def _measure(self, step: Step, server: ManagedServer) -> Trial:
-        point = load_point(step, server.url, self._record.plan.load.threads)
-        prefix = f"{step.ordinal:03d}"
-        command = self._found.tool.command(point, prefix)
-        payload = step.workload.payload_bytes
+    def _steps(self, shot: Shot, server: ManagedServer) -> Iterator[Step]:
+        """The warm-up, where this process of the server has not had it, and the trial."""
+        if self._plan.warmup_s > 0:
+            # Started here, so that a fresh process is known for one before this is decided.
+            problem = self._ensure_ready(server)
+            key = (server.starts, *shot.warm_key)
+            if problem is None and key not in self._warm:
+                self._warm.add(key)
+                yield warmup_of(shot, self._plan.warmup_s, len(self._record.trials))
+        yield step_of(shot, len(self._record.trials))
+
+    def _ensure_ready(self, server: ManagedServer) -> str | None:
+        """Why the server is not ready, or None."""
+        ended = server.ended()
+        if ended is not None:
+            text = f"server {server.spec.name!r} had ended with exit code {ended}; started again"
+            self._record.tell("server-restart", text)
         try:
             server.ensure_ready()
-            payload = _checked_payload(step, server)
         except ServerStartError as error:
-            execution, usage = _not_run(str(error)), UNKNOWN_USAGE
+            return str(error)
+        return None
+
+    def _step(self, step: Step, server: ManagedServer) -> dict[str, Any]:
+        if not self._is_first:
+            self._rest(self._plan.rest_s)
+        self._is_first = False
+        self._progress.begin(step)
+        trial = self._measure(step, server)
+        for name in trial.execution.artefacts:
+            self._record.redactor.file(self._entry.directory / name)
+        kept = self._record.add(trial)
+        self._commit(trial.execution.artefacts)
+        self._progress.end(step, kept["error"], trial.glance)
+        return kept
+
+    def _measure(self, step: Step, server: ManagedServer) -> Trial:
+        tool = self._found.tool
+        point = load_point(step, server.url, self._plan.load.threads)
+        command = tool.command(point, f"{step.ordinal:03d}")
+        problem = self._ensure_ready(server)
+        payload, mismatch = _payload(step, server) if problem is None else (None, None)
+        problem = problem or mismatch
+        if problem is None:
+            execution, resources = self._execute(command, step, server)
         else:
-            execution, usage = self._execute(command, step, server)
+            execution, resources = _not_run(problem), {}
         return Trial(
             step=step,
             server=ServerFacts(
                 version=server.version,
                 runtime=server.runtime,
                 tls=server.url.startswith("https:"),
-                payload_bytes=payload,
+                payload_bytes=step.workload.payload_bytes if payload is None else payload,
             ),
             found=self._found,
-            threads=self._found.tool.threads(point),
-            command=command.argv,
+            threads=tool.threads(point),
+            connections=tool.connections(point),
+            command=command.line(),
             execution=execution,
-            usage=usage,
+            resources=resources,
+            glance=self._glance(command, execution),
+            server_tail=server.tail() if execution.error is not None else None,
         )
 
     def _execute(
         self, command: Command, step: Step, server: ManagedServer
-    ) -> tuple[Execution, Usage]:
-        before = server.usage()
+    ) -> tuple[Execution, dict[str, Any]]:
+        sampler = Sampler(server.tree())
+
+        def tick() -> None:
+            sampler.tick()
+            self._progress.tick()
+
+        load_s = self._plan.load.longest_s if step.duration_s is None else step.duration_s
         execution = execute(
             command,
             self._found.path,
             directory=self._entry.directory,
-            prefix=f"{step.ordinal:03d}",
-            duration_s=step.duration_s,
-            tick=self._progress.tick,
+            limit_s=load_s + (EXTRA_TIME_S if step.duration_s is not None else 0.0),
+            tick=tick,
         )
+        resources = sampler.finish(execution.client_cpu_s)
         ended = server.ended()
-        if ended is not None and execution.error is None:
+        if ended is not None:
             text = f"server {step.server.name!r} ended with exit code {ended} during the trial"
-            execution = replace(execution, error=text)
-        return execution, _spent(before, server.usage())
+            self._note_death(step.server.name, text)
+            execution = replace(execution, error=execution.error or text)
+        return execution, resources
+
+    def _glance(self, command: Command, execution: Execution) -> Glance:
+        if execution.error is not None:
+            return NOTHING_SEEN
+
+        def outputs(name: str) -> str:
+            path = self._entry.directory / name
+            if not path.exists() or path.stat().st_size > GLANCE_LIMIT_BYTES:
+                return ""
+            return path.read_text(encoding="utf-8", errors="replace")
+
+        try:
+            return self._found.tool.glance(outputs, command)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            return NOTHING_SEEN  # an output of another shape; the service reads it, not we
+
+    def _check_rules_before(self) -> None:
+        limit_s = self._plan.abort.wall_clock_s
+        if limit_s is not None and time.monotonic() - self._began > limit_s:
+            raise PlanStoppedError(f"the plan's time is over ([abort] wall_clock_s = {limit_s:g})")
+        free = shutil.disk_usage(self._entry.directory).free
+        if free < LEAST_FREE_BYTES:
+            raise PlanStoppedError(
+                f"only {free >> 20} MiB are free in {self._entry.directory.parent}; expected "
+                f"{LEAST_FREE_BYTES >> 20} MiB before a trial begins, so make room and run "
+                "`loadsheet run --resume`",
+                is_resumable=True,
+            )
+
+    def _check_rules_after(self, trial: Mapping[str, Any]) -> None:
+        abort, name = self._plan.abort, trial["server"]["name"]
+        rate = trial["glance"]["error_rate"]
+        if abort.error_rate is not None and rate is not None and rate > abort.error_rate:
+            raise PlanStoppedError(
+                f"{rate:.1%} of the attempts failed at server {name!r} in trial "
+                f"{trial['ordinal']} ([abort] error_rate = {abort.error_rate:g})"
+            )
+        deaths = self._deaths.get(name, 0)
+        if deaths and self._plan.on_server_death == "stop":
+            raise PlanStoppedError(f'server {name!r} died (on_server_death = "stop")')
+        if abort.server_deaths is not None and deaths >= abort.server_deaths:
+            raise PlanStoppedError(
+                f"server {name!r} died {deaths} times ([abort] server_deaths = "
+                f"{abort.server_deaths})"
+            )
+
+    def _note_death(self, name: str, text: str) -> None:
+        self._deaths[name] = self._deaths.get(name, 0) + 1
+        self._record.tell("server-death", text)
+
+    def _note_max_rate(
+        self, server: ServerSpec, workload: WorkloadSpec, rate: float | None, confirmed: bool
+    ) -> None:
+        self._record.max_rates.append(
+            {
+                "server": server.name,
+                "workload": workload.name,
+                "rate_rps": rate,
+                "confirmed": confirmed,
+            }
+        )
+
+    def _note_tails(self) -> None:
+        for name, server in self._servers.items():
+            tail = server.tail()
+            self._record.server_tails[name] = tail and self._record.redactor.text(tail)
+
+    def _commit(self, artefacts: tuple[str, ...] = ()) -> None:
+        self._entry.commit(self._record.as_envelope(), artefacts)
 
     def _rest(self, seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -106,15 +245,16 @@ class Runner:
             time.sleep(min(0.1, max(until - time.monotonic(), 0)))
 
 
-def load_point(step: Step, base_url: str, threads: int) -> LoadPoint:
-    return LoadPoint(
-        url=base_url + step.workload.path,
-        method=step.workload.method,
-        keepalive=step.workload.keepalive,
-        connections=step.connections,
-        duration_s=step.duration_s,
-        threads=threads,
-    )
+def trial_key(trial: Mapping[str, Any]) -> tuple[object, ...]:
+    """As `Shot.key`, of a trial in an envelope; a warm-up's is no shot's."""
+    load = trial["load"]
+    point = (load["connections_asked"], load["rate_rps"])
+    names = (trial["server"]["name"], trial["workload"]["name"])
+    return (*names, *point, trial["phase"], trial["repeat"])
+
+
+def _glance_of(trial: Mapping[str, Any]) -> Glance:
+    return Glance(**trial["glance"])
 
 
 @contextmanager
@@ -128,21 +268,15 @@ def _servers(plan: Plan) -> Iterator[dict[str, ManagedServer]]:
                 server.stop()
 
 
-def _follows_warmup(step: Step, trials: list[Trial]) -> bool:
-    """A warm-up is for the trial right after it: no restart between the two."""
-    return not step.warmup and bool(trials) and trials[-1].step.warmup
-
-
-def _checked_payload(step: Step, server: ManagedServer) -> int | None:
+def _payload(step: Step, server: ManagedServer) -> tuple[int | None, str | None]:
+    """Size of the answer, and why the trial cannot run with an answer of that size."""
     found, planned = server.payload_bytes(step.workload), step.workload.payload_bytes
-    if found is None:
-        return planned
-    if planned is not None and found != planned:
-        raise ServerStartError(
+    if found is not None and planned is not None and found != planned:
+        return found, (
             f"server {step.server.name!r} answers {step.workload.path} with {found} bytes, the "
             f"plan says {planned}; the trial was not run"
         )
-    return found
+    return found, None
 
 
 def _not_run(error: str) -> Execution:
@@ -155,11 +289,3 @@ def _not_run(error: str) -> Execution:
         client_cpu_s=None,
         artefacts=(),
     )
-
-
-def _spent(before: Usage, after: Usage) -> Usage:
-    if before.cpu_s is None or after.cpu_s is None:
-        return Usage(cpu_s=None, rss_bytes=after.rss_bytes)
-    # Below zero only when a process was lost between the readings: then it is unknown.
-    spent = after.cpu_s - before.cpu_s
-    return Usage(cpu_s=spent if spent >= 0 else None, rss_bytes=after.rss_bytes)

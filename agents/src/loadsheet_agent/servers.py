@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -9,15 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import psutil
 
 from loadsheet_agent import guard, placeholders
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.sampling import Tree
 
 STOP_GRACE_S = 10.0
 PROBE_TIMEOUT_S = 5.0
@@ -26,15 +26,8 @@ POLL_S = 0.05
 START_TRIES = 2
 
 
-@dataclass(frozen=True)
-class Usage:
-    """Of a process tree: CPU since its start, memory resident now. Unknown is None."""
-
-    cpu_s: float | None
-    rss_bytes: int | None
-
-
-UNKNOWN_USAGE = Usage(cpu_s=None, rss_bytes=None)
+# What is kept of what a server printed last.
+TAIL_BYTES = 4096
 
 
 class ManagedServer:
@@ -51,18 +44,23 @@ class ManagedServer:
         self.runtime = spec.runtime and placeholders.fill(spec.runtime, words)
         self.url = placeholders.fill(spec.url, words).rstrip("/")
         self._argv = spec.start and placeholders.fill_all(spec.start, words)
+        self._stop_argv = spec.stop and placeholders.fill_all(spec.stop, words)
+        self._environment = {
+            name: placeholders.fill(text, words) for name, text in spec.environment.items()
+        }
         self._plan_dir = plan_dir
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._payloads: dict[str, int | None] = {}
         self._failed_starts = 0
+        self.starts = 0  # how often it was started: which process a warm-up was for
 
     def ensure_ready(self) -> None:
         if self._failed_starts >= START_TRIES:
             raise ServerStartError(
                 f"server {self.spec.name!r} was not tried again after {START_TRIES} failed starts"
             )
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None and self.ended() is None:
             return
         try:
             self._start()
@@ -76,6 +74,7 @@ class ManagedServer:
         self.stop()
         if self._argv is not None:
             self._spawn(self._argv)
+        self.starts += 1
         self._wait_until_ready()
 
     def _spawn(self, argv: tuple[str, ...]) -> None:
@@ -86,6 +85,7 @@ class ManagedServer:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self._plan_dir,
+                env={**os.environ, **self._environment},
                 start_new_session=True,
             )
 
@@ -93,14 +93,21 @@ class ManagedServer:
         deadline = time.monotonic() + self.spec.ready_timeout_s
         while True:
             self._raise_if_ended()
-            if _answers(self.url):
+            answer = _status(self.url + self.spec.ready_path)
+            if answer is not None and self.spec.ready_status in (None, answer):
                 return
             if time.monotonic() > deadline:
-                raise ServerStartError(
-                    f"server {self.spec.name!r} did not answer at {self.url} within "
-                    f"{self.spec.ready_timeout_s:g} s{self._log_tail()}"
-                )
+                raise ServerStartError(self._unready_text(answer))
             time.sleep(POLL_S)
+
+    def _unready_text(self, answer: int | None) -> str:
+        place = self.url + ("" if self.spec.ready_path == "/" else self.spec.ready_path)
+        said = "did not answer" if answer is None else f"answered {answer}"
+        wanted = "" if answer is None else f", not {self.spec.ready_status},"
+        return (
+            f"server {self.spec.name!r} {said}{wanted} at {place} within "
+            f"{self.spec.ready_timeout_s:g} s{self._log_tail()}"
+        )
 
     def _raise_if_ended(self) -> None:
         ended = self.ended()
@@ -111,8 +118,22 @@ class ManagedServer:
             )
 
     def ended(self) -> int | None:
-        """The exit code of a server the plan started and that is gone; else None."""
-        return None if self._process is None else self._process.poll()
+        """The exit code of a server the plan started and that is gone; else None.
+
+        A start that ends well leaves a daemon behind where the plan says how to stop it.
+        """
+        code = None if self._process is None else self._process.poll()
+        return None if code == 0 and self._stop_argv else code
+
+    def tail(self) -> str | None:
+        """The last of what it printed since it was started; None when nothing."""
+        try:
+            with self._log.open("rb") as log:
+                log.seek(max(log.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
+                text = log.read().decode("utf-8", errors="replace")
+        except OSError:
+            return None
+        return text.replace("\0", "\ufffd").strip() or None
 
     def _log_tail(self) -> str:
         try:
@@ -126,21 +147,21 @@ class ManagedServer:
         if workload.method not in ("GET", "HEAD"):
             return workload.payload_bytes
         if workload.name not in self._payloads:
-            self._payloads[workload.name] = _body_size(workload.method, self.url + workload.path)
+            self._payloads[workload.name] = _body_size(workload, self.url + workload.path)
         return self._payloads[workload.name]
 
-    def usage(self) -> Usage:
+    def tree(self) -> Tree | None:
+        """Its processes, or None when the plan did not start it or it is gone."""
         if self._process is None or self._process.poll() is not None:
-            return UNKNOWN_USAGE
-        try:
-            return _tree_usage(self._process.pid)
-        except psutil.Error:
-            return UNKNOWN_USAGE
+            return None
+        return Tree(self._process.pid)
 
     def stop(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
+        if self._stop_argv is not None:
+            _run_quietly(self._stop_argv, self._plan_dir, {**os.environ, **self._environment})
         _signal_group(process.pid, signal.SIGTERM)
         try:
             process.wait(STOP_GRACE_S)
@@ -179,19 +200,20 @@ def _ask_version(argv: tuple[str, ...], directory: Path) -> str | None:
     return (match.group(0) if match else first_line)[:200] or None
 
 
-def _answers(url: str) -> bool:
+def _status(url: str) -> int | None:
+    """The status of the answer; None when there was none."""
     try:
         with _client() as client:
-            client.get(url + "/")
+            return client.get(url).status_code
     except httpx.HTTPError:
-        return False
-    return True
+        return None
 
 
-def _body_size(method: str, url: str) -> int | None:
+def _body_size(workload: WorkloadSpec, url: str) -> int | None:
+    headers = {"Accept-Encoding": "identity", **dict(workload.headers)}
     try:
         with _client() as client:
-            answer = client.request(method, url, headers={"Accept-Encoding": "identity"})
+            answer = client.request(workload.method, url, headers=headers)
     except httpx.HTTPError:
         return None
     return len(answer.content)
@@ -202,18 +224,17 @@ def _client() -> httpx.Client:
     return httpx.Client(trust_env=False, verify=False, timeout=PROBE_TIMEOUT_S)  # noqa: S501
 
 
-def _tree_usage(guard_pid: int) -> Usage:
-    """Children that ended are in the children's times of their parent, so the sum only grows."""
-    cpu, rss = 0.0, 0
-    for process in psutil.Process(guard_pid).children(recursive=True):
-        try:
-            times, memory = process.cpu_times(), process.memory_info()
-        except psutil.NoSuchProcess:
-            continue
-        cpu += times.user + times.system
-        cpu += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
-        rss += memory.rss
-    return Usage(cpu_s=cpu, rss_bytes=rss)
+def _run_quietly(argv: tuple[str, ...], directory: Path, environ: Mapping[str, str]) -> None:
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=STOP_GRACE_S,
+            check=False,
+            cwd=directory,
+            env=environ,
+        )
 
 
 def _signal_group(pid: int, number: int) -> None:

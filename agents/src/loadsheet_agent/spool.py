@@ -97,7 +97,7 @@ class Entry:
     def artefacts(self) -> list[Path]:
         """The files to send: those the envelope names, or all that were handed over."""
         envelope = self.envelope() or {}
-        if "run" in envelope:
+        if "trials" in envelope:
             names = [name for trial in envelope["trials"] for name in trial["artefacts"]]
             return [self.directory / name for name in names]
         return sorted(
@@ -109,7 +109,7 @@ class Entry:
     def is_hollow(self) -> bool:
         """Cut off before anything had finished: there is nothing in it to lose."""
         envelope = self.envelope()
-        return envelope is None or ("run" in envelope and not envelope["trials"])
+        return envelope is None or ("trials" in envelope and not envelope["trials"])
 
     def count_attempt(self, error: str | None) -> None:
         attempts = self._attempts().get("attempts", 0) + 1
@@ -186,11 +186,14 @@ class Spool:
     def entries(self) -> list[Entry]:
         return [Entry(path) for path in _id_directories(self.root)]
 
+    def rejected(self) -> list[Entry]:
+        return [Entry(path) for path in _id_directories(self.root / REJECTED)]
+
     def notes(self) -> list[Note]:
         waiting = [
             entry.note("in progress" if _busy(entry) else "waiting") for entry in self.entries()
         ]
-        refused = [Entry(path).note("rejected") for path in _id_directories(self.root / REJECTED)]
+        refused = [entry.note("rejected") for entry in self.rejected()]
         return waiting + refused
 
     def sweep(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -30,6 +31,9 @@ class Table:
         self._data = data
         self._asked: list[str] = []
         self.place = place
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
 
     def error(self, text: str) -> PlanError:
         return PlanError(f"{self.place}: {text}")
@@ -94,16 +98,63 @@ class Table:
             )
         return tuple(value)
 
-    def integers(self, key: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    def integers(self, key: str) -> tuple[int, ...] | None:
         value = self._get(key, list)
         if value is None:
-            return default
+            return None
         good = all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in value)
         if not value or not good:
             raise self.error(f"{key} is {value!r}; expected whole numbers such as [1, 8, 64].")
         if len(set(value)) != len(value):
             raise self.error(f"{key} is {value!r}; each number may stand there once.")
         return tuple(value)
+
+    def numbers(self, key: str) -> tuple[float, ...] | None:
+        value = self._get(key, list)
+        if value is None:
+            return None
+        numeric = all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in value)
+        if not value or not numeric or not all(0 < n < math.inf for n in value):
+            raise self.error(f"{key} is {value!r}; expected numbers above 0 such as [100, 500].")
+        if len(set(value)) != len(value):
+            raise self.error(f"{key} is {value!r}; each number may stand there once.")
+        return tuple(float(n) for n in value)
+
+    def optional_number(self, key: str, above: float, most: float = math.inf) -> float | None:
+        value: float | None = self._get(key, float)
+        if value is None:
+            return None
+        if not above < value <= most:
+            bound = "" if most == math.inf else f" and at most {most:g}"
+            raise self.error(f"{key} is {value}; expected a number above {above:g}{bound}.")
+        return float(value)
+
+    def required_number(self, key: str, above: float, example: str) -> float:
+        value = self.optional_number(key, above)
+        if value is None:
+            raise self.error(f"{key} is missing; add a line such as {key} = {example}.")
+        return value
+
+    def long_text(self, key: str, limit: int) -> str | None:
+        """Text of any characters, line ends too; empty is a value."""
+        value: str | None = self._get(key, str)
+        if value is not None and len(value) > limit:
+            raise self.error(f"{key} has {len(value)} characters; expected at most {limit}.")
+        return value
+
+    def texts(self, key: str) -> Mapping[str, str]:
+        found = self.mapping(key)
+        for name, value in found.items():
+            if not isinstance(value, str):
+                raise self.error(f"{key}.{name} is {value!r}; expected text in quotes.")
+        return found
+
+    def optional_table(self, key: str) -> Table | None:
+        value = self._get(key, dict)
+        return None if value is None else Table(value, f"{self.place}: [{key}]")
+
+    def keys_asked(self) -> frozenset[str]:
+        return frozenset(self._asked)
 
     def mapping(self, key: str) -> Mapping[str, Any]:
         return self._get(key, dict) or {}

@@ -7,10 +7,19 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.delivery import Courier, Delivery, Target, make_target, open_client
+from loadsheet_agent import settings
+from loadsheet_agent.delivery import (
+    Courier,
+    Delivery,
+    Target,
+    make_target,
+    measure_offset,
+    open_client,
+)
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.spool import Entry, Spool
 
@@ -29,11 +38,23 @@ def _default_spool() -> Path:
 
 
 def read_target(arguments: Namespace) -> Target | None:
+    """Flags, else the environment, else what `loadsheet login` kept; None when there is none."""
     url = arguments.url or os.environ.get("LOADSHEET_URL")
     token = arguments.token or os.environ.get("LOADSHEET_TOKEN")
+    kept = settings.read_login()
+    if kept is not None and (not url or url.rstrip("/") == kept.url):
+        url, token = url or kept.url, token or kept.token
     if not url and not arguments.token:
         return None  # a token that merely lies in the environment is no mistake
     return make_target(url, token)
+
+
+def clock_facts(target: Target | None) -> dict[str, Any] | None:
+    """How far the service's clock is from ours; None when it was not asked or did not answer."""
+    if target is None:
+        return None
+    offset = measure_offset(target)
+    return None if offset is None else asdict(offset)
 
 
 def say(text: str) -> None:

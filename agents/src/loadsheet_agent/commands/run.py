@@ -3,79 +3,179 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from loadsheet_agent.calibration import calibrate
 from loadsheet_agent.clock import utc_now
 from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import Delivery
-from loadsheet_agent.envelope import RunRecord, failed
-from loadsheet_agent.errors import AgentError
+from loadsheet_agent.confidential import redactor_for
+from loadsheet_agent.delivery import Delivery, Target
+from loadsheet_agent.envelope import RunRecord
+from loadsheet_agent.errors import AgentError, PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.facts import read_host
-from loadsheet_agent.hosts import servers_are_here
+from loadsheet_agent.facts import HostFacts, read_host, sha256_of
+from loadsheet_agent.hosts import server_host, servers_are_here
+from loadsheet_agent.outline import outline
 from loadsheet_agent.plan import Plan, read_plan
-from loadsheet_agent.progress import choose_progress, clock_text
-from loadsheet_agent.runner import Runner, load_point
-from loadsheet_agent.spool import Entry
-from loadsheet_agent.steps import Step, expand, planned_seconds
-from loadsheet_agent.tools import FoundTool, choose, tool_paths
+from loadsheet_agent.progress import choose_progress
+from loadsheet_agent.redaction import Redactor
+from loadsheet_agent.runner import Runner
+from loadsheet_agent.spool import BusyError, Entry, Spool
+from loadsheet_agent.steps import Step, expand, expand_most, load_point
+from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
+
+# What must be the same when a run goes on: one run has one client host.
+HOST_IDENTITY = ("name", "cpu_model", "cores", "memory_bytes", "os", "kernel")
+SEEDS = 2**31
 
 
 def run(arguments: Namespace) -> Exit:
     target = common.read_target(arguments)
     plan = read_plan(Path(arguments.plan))
-    steps = expand(plan)
+    redactor = redactor_for(plan, target)
     here = servers_are_here(plan)
-    points = [load_point(step, step.server.url, plan.load.threads) for step in steps]
-    found = choose(plan.load.tool, points, tool_paths(arguments.tool_path, os.environ))
-    entry = common.open_spool(arguments).create()
-    record = _record(entry, plan, found, here)
-    common.say(_summary(plan, steps, found))
-    interrupted = _measure(record, found, entry, steps)
-    common.say(_outcome(record, steps, interrupted))
-    if interrupted:
+    found = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
+    spool = common.open_spool(arguments)
+    host = _client_facts(plan, found, here, target)
+    if arguments.resume is None:
+        entry = spool.create()
+        record = _record(entry, plan, host, here, redactor)
+    else:
+        entry, record = _resumed(spool, arguments.resume, plan, host, here, redactor)
+    steps = expand(plan, record.seed)
+    common.say(redactor.text(outline(plan, steps, expand_most(plan, record.seed), found)))
+    if target is not None:
+        common.say(f"The result will be at {target.url}/u/{entry.id}")
+    try:
+        _measure(record, found, entry, steps)
+    except KeyboardInterrupt:
+        common.say(_outcome(record, steps, f"Interrupted: {_finished(record, steps)}"))
+        common.say(f"`loadsheet run {arguments.plan} --resume` goes on with it.")
         return _leave(entry, record, arguments, Exit.INTERRUPTED)
-    if target is None:
-        common.say("No address given, so nothing was uploaded (LOADSHEET_URL or --url).")
-        code = Exit.TRIALS_FAILED if failed(record.trials) else Exit.OK
-        return _leave(entry, record, arguments, code)
-    if not entry.artefacts():
-        return _nothing_to_send(entry, record, arguments)
-    delivery = common.deliver(entry, target, arguments.max_wait)
-    common.report(entry.id, delivery, as_json=arguments.json, more=_figures(record))
-    if delivery.exit_code is Exit.OK and failed(record.trials):
-        return Exit.TRIALS_FAILED
-    return delivery.exit_code
+    except PlanStoppedError as stop:
+        common.say(_outcome(record, steps, f"Stopped: {stop}; {_finished(record, steps)}"))
+        if stop.is_resumable:
+            return _leave(entry, record, arguments, Exit.STOPPED)
+        return _upload(entry, record, target, arguments, Exit.STOPPED)
+    common.say(_outcome(record, steps, f"Measured {len(record.trials)} trials"))
+    code = Exit.TRIALS_FAILED if record.failed() else Exit.OK
+    return _upload(entry, record, target, arguments, code)
 
 
-def _record(entry: Entry, plan: Plan, found: FoundTool, here: bool) -> RunRecord:
-    host = read_host()
-    client = replace(host, facts={**host.facts, "tool_path": found.path})
+def choose_tool(plan: Plan, paths: dict[str, str]) -> FoundTool:
+    """The load tool that can do every load point of the plan, warm-ups included."""
+    found = choose(plan.load.tool, planned_points(plan), paths)
+    if plan.max_rate is not None and not found.tool.tells_p99:
+        raise UsageError(
+            f"{found.tool.name} does not tell the p99 that [max_rate] has a limit for; use wrk2, "
+            "vegeta or k6."
+        )
+    return found
+
+
+def planned_points(plan: Plan) -> list[LoadPoint]:
+    """Every load point the plan asks for, with the servers' addresses as they are written."""
+    steps = (*expand(plan), *(expand_most(plan) if plan.max_rate else ()))
+    return [load_point(step, step.server.url, plan.load.threads) for step in steps]
+
+
+def _client_facts(plan: Plan, found: FoundTool, here: bool, target: Target | None) -> HostFacts:
+    host = read_host(towards=None if here else server_host(plan))
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        # It waits for the next second most of the time, which the score does not feel.
+        clock = beside.submit(common.clock_facts, target)
+        more = {
+            "tool_path": found.path,
+            "tool_sha256": sha256_of(found.path),
+            "calibration": calibrate(),
+            "clock": clock.result(),
+        }
+    return replace(host, facts={**host.facts, **more})
+
+
+def _record(entry: Entry, plan: Plan, host: HostFacts, here: bool, redactor: Redactor) -> RunRecord:
+    drawn = random.SystemRandom().randrange(SEEDS)
     return RunRecord(
         id=entry.id,
         plan=plan,
+        seed=drawn if plan.seed is None else plan.seed,
         started_at=utc_now(),
-        client=client,
+        client=host,
         server=host if here else None,
         same_host=here,
+        redactor=redactor,
     )
 
 
-def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Step, ...]) -> bool:
-    """True when it was interrupted; what had finished is in the spool either way."""
+def _resumed(
+    spool: Spool, wanted: str, plan: Plan, host: HostFacts, here: bool, redactor: Redactor
+) -> tuple[Entry, RunRecord]:
+    """The interrupted run of this plan that waits in the spool, locked, ready to go on."""
+    new = _record(Entry(Path()), plan, host, here, redactor)
+    entry = _interrupted_entry(spool, wanted, new.plan_sha256)
+    envelope = entry.envelope() or {}
+    _refuse_other_host(envelope["hosts"]["client"], host)
+    run = envelope["run"]
+    record = replace(
+        new,
+        id=entry.id,
+        seed=run["seed"],
+        started_at=run["started_at"],
+        trials=envelope["trials"],
+        events=run["events"],
+        server_tails=run["server_tails"],
+    )
+    record.tell("resumed", f"went on after {len(record.trials)} trials; servers were started anew")
+    return entry, record
+
+
+def _interrupted_entry(spool: Spool, wanted: str, plan_sha256: str) -> Entry:
+    waiting = []
+    for entry in spool.entries():
+        run = (entry.envelope() or {}).get("run") or {}
+        is_meant = wanted in ("", entry.id)
+        if is_meant and run.get("interrupted") and run.get("plan_sha256") == plan_sha256:
+            waiting.append(entry)
+    if not waiting:
+        raise UsageError(
+            f"no interrupted run of this plan waits in {spool.root}; a run that was uploaded or "
+            "whose plan was changed since cannot be resumed, so leave --resume out."
+        )
+    if len(waiting) > 1:
+        ids = ", ".join(entry.id for entry in waiting)
+        raise UsageError(f"several interrupted runs of this plan wait; name one: {ids}.")
+    try:
+        waiting[0].lock()
+    except BusyError as error:
+        raise UsageError(f"{error} It cannot be resumed while that goes on.") from error
+    return waiting[0]
+
+
+def _refuse_other_host(before: dict[str, Any], now: HostFacts) -> None:
+    for name in HOST_IDENTITY:
+        if before.get(name) != getattr(now, name):
+            raise UsageError(
+                f"this machine is not the one the run began on: {name} was {before.get(name)!r} "
+                f"and is {getattr(now, name)!r}; a run has one client host, so begin a new one."
+            )
+
+
+def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Step, ...]) -> None:
+    """Raises KeyboardInterrupt or PlanStoppedError with what had finished in the spool."""
     # SIGTERM ends a run the way Ctrl-C does: servers stopped, finished trials kept.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     plan = record.plan
-    progress = choose_progress(steps, repeats=plan.repeats, rest_s=plan.rest_s)
+    ahead = steps[min(len(record.trials), len(steps)) :]
+    progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
     try:
         with progress:
-            Runner(record=record, found=found, entry=entry, progress=progress).run(steps)
-    except KeyboardInterrupt:
-        return True
+            Runner(record=record, found=found, entry=entry, progress=progress).run()
     except OSError as error:
         raise AgentError(
             f"the run stopped: {error.strerror or error} ({entry.directory}); the "
@@ -83,12 +183,24 @@ def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Ste
         ) from error
     finally:
         signal.signal(signal.SIGTERM, before)
-    return False
+
+
+def _upload(
+    entry: Entry, record: RunRecord, target: Target | None, arguments: Namespace, code: Exit
+) -> Exit:
+    if target is None:
+        common.say("No address given, so nothing was uploaded (LOADSHEET_URL or --url).")
+        return _leave(entry, record, arguments, code)
+    if not entry.artefacts():
+        return _nothing_to_send(entry, record, arguments)
+    delivery = common.deliver(entry, target, arguments.max_wait)
+    common.report(entry.id, delivery, as_json=arguments.json, more=_figures(record))
+    return code if delivery.exit_code is Exit.OK else delivery.exit_code
 
 
 def _nothing_to_send(entry: Entry, record: RunRecord, arguments: Namespace) -> Exit:
     """The service takes no upload without output, so the errors stay here, beside the refused."""
-    first = next((trial.execution.error for trial in record.trials), None)
+    first = next((trial["error"] for trial in record.trials), None)
     detail = f"No trial has output, so there is nothing to upload: {first}"
     place = entry.reject({"title": "Nothing to upload", "detail": detail})
     upload_id = place.name
@@ -105,7 +217,7 @@ def _leave(entry: Entry, record: RunRecord, arguments: Namespace, code: Exit) ->
         common.say(f"Kept in {entry.directory}; `loadsheet spool retry` uploads it.")
     entry.release()
     if arguments.json:
-        nothing = {"state": None, "result_url": None, "detail": None}
+        nothing = {"state": None, "result_url": None, "detail": record.stopped}
         common.put_json({"id": entry.id, "exit_code": int(code), **nothing, **_figures(record)})
     return code
 
@@ -113,30 +225,28 @@ def _leave(entry: Entry, record: RunRecord, arguments: Namespace, code: Exit) ->
 def _figures(record: RunRecord) -> dict[str, Any]:
     return {
         "trials": len(record.trials),
-        "failed_trials": len(failed(record.trials)),
+        "failed_trials": len(record.failed()),
         "interrupted": record.finished_at is None,
+        "stopped": record.stopped,
+        "seed": record.seed,
+        "plan_sha256": record.plan_sha256,
+        "max_rates": record.max_rates,
     }
 
 
-def _summary(plan: Plan, steps: tuple[Step, ...], found: FoundTool) -> str:
-    warmups = sum(step.warmup for step in steps)
-    count = f"{len(steps) - warmups} trials and {warmups} warm-ups"
-    shape = (
-        f"{_count(len(plan.servers), 'server')} x {_count(len(plan.workloads), 'workload')} x "
-        f"{_count(len(plan.load.connections), 'load point')} x {_count(plan.repeats, 'repeat')}"
-    )
-    tool = f"{found.tool.name} {found.version or '(version unknown)'}"
-    time = clock_text(planned_seconds(plan, steps))
-    return f"{shape}: {count} with {tool}, {time} under load."
+def _finished(record: RunRecord, steps: tuple[Step, ...]) -> str:
+    return f"{len(record.trials)} of {len(steps)} trials had finished"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _outcome(record: RunRecord, steps: tuple[Step, ...], interrupted: bool) -> str:
-    bad = len(failed(record.trials))
+def _outcome(record: RunRecord, steps: tuple[Step, ...], what: str) -> str:
+    bad = len(record.failed())
     errors = f", {bad} with an error" if bad else ""
-    if interrupted:
-        return f"Interrupted: {len(record.trials)} of {len(steps)} trials had finished{errors}."
-    return f"Measured {len(record.trials)} trials{errors}."
+    rates = [_max_rate_text(found) for found in record.max_rates]
+    return "\n".join([f"{what}{errors}.", *rates])
+
+
+def _max_rate_text(found: dict[str, Any]) -> str:
+    name = f"{found['server']} · {found['workload']}"
+    if found["rate_rps"] is None or not found["confirmed"]:
+        return f"{name}: no rate within the limits was confirmed"
+    return f"{name}: {found['rate_rps']:g} requests/s within the limits"

@@ -1,4 +1,4 @@
-"""`loadsheet spool [list | retry [ID...]]`: what has not reached the service yet."""
+"""`loadsheet spool [list | retry [ID...] | drop ID...]`: what has not reached the service yet."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ def run(arguments: Namespace) -> Exit:
     spool = common.open_spool(arguments)
     if arguments.action == "list":
         return _list(spool, as_json=arguments.json)
+    if arguments.action == "drop":
+        return _drop(spool, arguments)
     target = common.read_target(arguments)
     if target is None:
         raise UsageError("no address to upload to; set LOADSHEET_URL or give --url.")
@@ -52,6 +54,25 @@ def _wanted(spool: Spool, ids: list[str]) -> list[Entry]:
             "`loadsheet spool list` shows what does."
         )
     return [entry for entry in entries if not ids or entry.id in ids]
+
+
+def _drop(spool: Spool, arguments: Namespace) -> Exit:
+    """Throw results away: only those that are named, for there is no other copy of them."""
+    if not arguments.ids:
+        raise UsageError("no ID is given; name each result to throw away (`loadsheet spool list`).")
+    known = {entry.id: entry for entry in (*spool.rejected(), *spool.entries())}
+    unknown = sorted(set(arguments.ids) - set(known))
+    if unknown:
+        raise UsageError(f"{', '.join(unknown)} is not in {spool.root}; nothing was dropped.")
+    entries = [known[each] for each in dict.fromkeys(arguments.ids)]
+    for entry in entries:
+        entry.lock()  # BusyError: a run that goes on is not thrown away under its feet
+    for entry in entries:
+        entry.remove()
+        common.say(f"{entry.id}: dropped.")
+    if arguments.json:
+        common.put_json({"exit_code": 0, "dropped": [entry.id for entry in entries]})
+    return Exit.OK
 
 
 def _retry(entries: list[Entry], target: Target, arguments: Namespace) -> Exit:

@@ -12,13 +12,55 @@ from dataclasses import dataclass
 from loadsheet_agent.errors import PlanError, ToolMissingError, UsageError
 from loadsheet_agent.tools.ab import Ab
 from loadsheet_agent.tools.autocannon import Autocannon
-from loadsheet_agent.tools.base import Command, LoadPoint, Tool
+from loadsheet_agent.tools.base import NOTHING_SEEN, Command, Glance, LoadPoint, Tool
+from loadsheet_agent.tools.bombardier import Bombardier
+from loadsheet_agent.tools.fortio import Fortio
+from loadsheet_agent.tools.h2load import H2load
+from loadsheet_agent.tools.hey import Hey
+from loadsheet_agent.tools.httperf import Httperf
+from loadsheet_agent.tools.k6 import K6
+from loadsheet_agent.tools.locust import Locust
+from loadsheet_agent.tools.oha import Oha
+from loadsheet_agent.tools.siege import Siege
+from loadsheet_agent.tools.vegeta import Vegeta
+from loadsheet_agent.tools.weighttp import Weighttp
 from loadsheet_agent.tools.wrk import Wrk
+from loadsheet_agent.tools.wrk2 import Wrk2
 
-__all__ = ["TOOLS", "Command", "FoundTool", "LoadPoint", "Tool", "choose", "tool_paths"]
+__all__ = [
+    "NOTHING_SEEN",
+    "TOOLS",
+    "Command",
+    "FoundTool",
+    "Glance",
+    "LoadPoint",
+    "Tool",
+    "choose",
+    "find",
+    "tool_paths",
+]
 
 # In the order of preference of tool = "auto".
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Wrk(), Ab(), Autocannon())}
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Wrk(),
+        Wrk2(),
+        Ab(),
+        Autocannon(),
+        Vegeta(),
+        K6(),
+        Oha(),
+        Hey(),
+        Bombardier(),
+        Fortio(),
+        H2load(),
+        Weighttp(),
+        Siege(),
+        Httperf(),
+        Locust(),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -42,15 +84,38 @@ def tool_paths(flags: Iterable[str], environ: Mapping[str, str]) -> dict[str, st
     return {name: path for name, path in paths.items() if path}
 
 
+def check(wanted: str, points: Sequence[LoadPoint]) -> None:
+    """Refuses load points that the wanted tool, or every tool, cannot do; finds nothing."""
+    if wanted == "auto":
+        if not able(points):
+            refusals = [_first_refusal(tool, points) or "" for tool in TOOLS.values()]
+            raise PlanError(f"no load tool can do the plan: {'; '.join(refusals)}.")
+        return
+    refusal = _first_refusal(TOOLS[wanted], points)
+    if refusal:
+        others = able(points)
+        which = f"tools that can: {', '.join(others)}" if others else "no load tool can"
+        raise PlanError(f"{refusal}; {which}.")
+
+
+def able(points: Sequence[LoadPoint]) -> list[str]:
+    """Names of the tools that can do every one of these load points, installed or not."""
+    return [tool.name for tool in TOOLS.values() if _first_refusal(tool, points) is None]
+
+
 def choose(wanted: str, points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundTool:
     """The tool to use: the wanted one, or the first found that can do every load point."""
+    check(wanted, points)
     if wanted != "auto":
         tool = TOOLS[wanted]
-        refusal = _first_refusal(tool, points)
-        if refusal:
-            raise PlanError(f"{refusal}.")
         return _found(tool, _required_path(tool, paths))
     return _choose_any(points, paths)
+
+
+def find(name: str, paths: Mapping[str, str]) -> FoundTool | None:
+    """The tool as it is installed here, or None."""
+    path = _find(TOOLS[name], paths)
+    return None if path is None else _found(TOOLS[name], path)
 
 
 def _choose_any(points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundTool:
@@ -63,10 +128,14 @@ def _choose_any(points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundT
         if refusal is None:
             return _found(tool, path)
         refusals.append(refusal)
+    wanted = ", ".join(able(points))
     if refusals:
-        raise PlanError(f"no load tool found here can do the plan: {'; '.join(refusals)}.")
+        raise PlanError(
+            f"no load tool found here can do the plan: {'; '.join(refusals)}. Tools that can: "
+            f"{wanted}."
+        )
     raise ToolMissingError(
-        f"none of {', '.join(TOOLS)} was found; install wrk or ab (apache2-utils), or point "
+        f"none of {wanted} was found; install wrk or ab (apache2-utils), or point "
         "LOADSHEET_AUTOCANNON at node_modules/.bin/autocannon."
     )
 
@@ -79,8 +148,8 @@ def _required_path(tool: Tool, paths: Mapping[str, str]) -> str:
     path = _find(tool, paths)
     if path is None:
         raise ToolMissingError(
-            f"{tool.name} was not found on the PATH; install it, give --tool-path "
-            f'{tool.name}=PATH, or set tool = "auto" in the plan.'
+            f"{tool.name} was not found on the PATH; install it ({tool.install_hint}), give "
+            f'--tool-path {tool.name}=PATH, or set tool = "auto" in the plan.'
         )
     return path
 
@@ -101,12 +170,20 @@ def _found(tool: Tool, path: str) -> FoundTool:
 
 
 def _version(tool: Tool, path: str) -> str | None:
+    if not tool.version_args:
+        return None
     try:
         # Not check=True: wrk exits with 1 after printing its version.
         done = subprocess.run(
-            [path, tool.version_flag], capture_output=True, text=True, timeout=20, check=False
+            [path, *tool.version_args],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(tool.version_pattern, done.stdout + done.stderr, re.MULTILINE)
+    match = re.search(tool.version_pattern, done.stdout + "\n" + done.stderr, re.MULTILINE)
     return match.group(1) if match else None

@@ -1,36 +1,81 @@
-"""wrk: closed loop, keep-alive unless told to close, text only; GET without a script."""
+"""wrk: closed loop, keep-alive unless told to close, text only."""
 
 from __future__ import annotations
 
-from loadsheet_agent.tools.base import Command, LoadPoint, whole_seconds
+from loadsheet_agent.tools.base import (
+    Command,
+    Glance,
+    LoadPoint,
+    Outputs,
+    Tool,
+    colon_headers,
+    divisor_threads,
+    number,
+    share,
+    time_s,
+    total,
+)
+
+CLOSE = (("Connection", "close"),)
 
 
-class Wrk:
+class Wrk(Tool):
     name = "wrk"
-    loop = "closed"
-    version_flag = "-v"
+    version_args = ("-v",)
     version_pattern = r"^wrk (?:\S*/)?(\d+(?:\.\d+)+)"
+    install_hint = "apt install wrk"
+    whole_seconds = True
+    counts = False
 
-    def refusal(self, point: LoadPoint) -> str | None:
-        if point.method != "GET":
-            return f"wrk sends {point.method} only with a script; use ab or autocannon"
-        return whole_seconds(self.name, point)
+    def special(self, point: LoadPoint) -> str | None:
+        if point.method == "HEAD":
+            return "waits for the body that an answer to HEAD never has"
+        return None
 
     def threads(self, point: LoadPoint) -> int:
         # wrk gives each thread connections // threads and drops the rest, so only a divisor
         # keeps the number of connections that was asked for.
-        wanted = min(point.threads, point.connections)
-        return max(n for n in range(1, wanted + 1) if point.connections % n == 0)
+        return divisor_threads(point)
 
     def command(self, point: LoadPoint, prefix: str) -> Command:
-        close = () if point.keepalive else ("-H", "Connection: close")
+        script = f"{prefix}-request.lua"
+        inputs = {script: _script(point)} if point.method != "GET" or point.body else {}
         argv = (
             self.name,
             f"-t{self.threads(point)}",
             f"-c{point.connections}",
             f"-d{point.duration_s:.0f}s",
+            *self.rate(point),
             "--latency",
-            *close,
+            *(("-s", script) if inputs else ()),
+            *colon_headers(point.headers + (() if point.keepalive else CLOSE)),
             point.url,
         )
-        return Command(argv=argv, stdout=f"{prefix}-stdout.txt")
+        return Command(argv=argv, stdout=f"{prefix}-stdout.txt", inputs=inputs)
+
+    def rate(self, point: LoadPoint) -> tuple[str, ...]:
+        return ()
+
+    def glance(self, outputs: Outputs, command: Command) -> Glance:
+        text = outputs(command.stdout)
+        done = number(text, r"^\s*(\d+) requests in ")
+        lost = total(text, r"(?:connect|read|write|timeout) (\d+)")
+        failed = lost + total(text, r"Non-2xx or 3xx responses: (\d+)")
+        return Glance(
+            throughput_rps=number(text, r"^Requests/sec:\s+([\d.]+)"),
+            p99_s=time_s(text, r"^\s+99(?:\.000)?%\s+([\d.]+)(us|ms|s|m|h)\s*$"),
+            error_rate=None if done is None else share(failed, done + lost),
+        )
+
+
+def _script(point: LoadPoint) -> bytes:
+    """wrk reads method and body from a script; this one sets two texts and runs nothing."""
+    lines = [f"wrk.method = {_lua(point.method.encode())}"]
+    if point.body is not None:
+        lines.append(f"wrk.body = {_lua(point.body)}")
+    return "\n".join([*lines, ""]).encode()
+
+
+def _lua(text: bytes) -> str:
+    """Every byte as a decimal escape: nothing in a plan can end the text and become code."""
+    return '"' + "".join(f"\\{byte:03d}" for byte in text) + '"'

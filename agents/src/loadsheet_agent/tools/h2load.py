@@ -1,0 +1,80 @@
+"""h2load: closed loop, asked for HTTP/1.1; the text and a row per request."""
+
+from __future__ import annotations
+
+from loadsheet_agent.tools.base import (
+    Command,
+    Glance,
+    LoadPoint,
+    Outputs,
+    Tool,
+    body_input,
+    body_name,
+    colon_headers,
+    fewer_requests_than_connections,
+    number,
+    seconds,
+    share,
+)
+
+
+class H2load(Tool):
+    name = "h2load"
+    version_pattern = r"nghttp2/(\d+(?:\.\d+)+)"
+    install_hint = "apt install nghttp2-client"
+    closes = False  # it takes a connection the server closed for an error
+
+    def special(self, point: LoadPoint) -> str | None:
+        if point.method == "HEAD":
+            return "waits for the body that an answer to HEAD never has"
+        if point.body is not None and point.method != "POST":
+            return f"sends a body with POST only, not with {point.method}"
+        return fewer_requests_than_connections(point)
+
+    def threads(self, point: LoadPoint) -> int:
+        return min(point.threads, point.connections)
+
+    def command(self, point: LoadPoint, prefix: str) -> Command:
+        log = f"{prefix}-requests.tsv"
+        length = ("-n", str(point.requests))
+        if point.duration_s is not None:
+            length = ("-D", seconds(point.duration_s))
+        other = point.method != "GET" and point.body is None
+        argv = (
+            self.name,
+            "--h1",
+            *("-c", str(point.connections)),
+            *("-t", str(self.threads(point))),
+            *length,
+            *(("-H", f":method: {point.method}") if other else ()),
+            *colon_headers(point.headers),
+            *(("-d", body_name(prefix)) if point.body is not None else ()),
+            f"--log-file={log}",
+            point.url,
+        )
+        return Command(
+            argv=argv,
+            stdout=f"{prefix}-stdout.txt",
+            files=(log,),
+            inputs=body_input(point, prefix),
+        )
+
+    def glance(self, outputs: Outputs, command: Command) -> Glance:
+        text = outputs(command.stdout)
+        good = number(text, r"(\d+) succeeded")
+        done = number(text, r"(\d+) done")
+        lost = number(text, r"(\d+) errored") or 0
+        tried = None if done is None else done + lost
+        failed = None if tried is None or good is None else tried - good
+        return Glance(
+            throughput_rps=number(text, r"^finished in [^,]+, ([\d.]+) req/s"),
+            p99_s=_p99_s(outputs(command.files[0])),
+            error_rate=share(failed, tried),
+        )
+
+
+def _p99_s(log: str) -> float | None:
+    """Of the log's third column, microseconds of the requests that were answered."""
+    rows = (line.split("\t") for line in log.splitlines())
+    times = sorted(int(row[2]) for row in rows if len(row) >= 3 and row[1] != "-1")
+    return times[(99 * len(times) + 99) // 100 - 1] / 1e6 if times else None

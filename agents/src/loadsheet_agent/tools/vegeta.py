@@ -1,0 +1,89 @@
+"""vegeta: open loop at a constant rate, or closed with as many workers as connections.
+
+It writes gob; what is kept is the same as JSON lines, and the text report.
+"""
+
+from __future__ import annotations
+
+from loadsheet_agent.tools.base import (
+    Command,
+    Glance,
+    LoadPoint,
+    Outputs,
+    Tool,
+    body_input,
+    body_name,
+    number,
+    seconds,
+    time_s,
+    whole_rate,
+)
+
+
+class Vegeta(Tool):
+    name = "vegeta"
+    loops = ("open", "closed")
+    version_args = ("-version",)
+    version_pattern = r"Version: v?(\d+(?:\.\d+)+)"
+    install_hint = "go install github.com/tsenart/vegeta/v12@latest"
+    counts = False
+
+    def special(self, point: LoadPoint) -> str | None:
+        return whole_rate(point)
+
+    def threads(self, point: LoadPoint) -> int:
+        return point.threads
+
+    def command(self, point: LoadPoint, prefix: str) -> Command:
+        results, lines = f"{prefix}-results.gob", f"{prefix}-results.json"
+        text, targets = f"{prefix}-stdout.txt", f"{prefix}-targets.txt"
+        argv = (
+            self.name,
+            f"-cpus={point.threads}",
+            "attack",
+            f"-targets={targets}",
+            *_load(point),
+            f"-duration={seconds(point.duration_s or 0)}",
+            "-max-body=0",
+            "-redirects=-1",
+            *(() if point.keepalive else ("-keepalive=false",)),
+            *(("-insecure",) if point.tls else ()),
+            f"-output={results}",
+        )
+        return Command(
+            argv=argv,
+            stdout=f"{prefix}-attack.txt",
+            files=(text, lines),
+            inputs={targets: _target(point, prefix), **body_input(point, prefix)},
+            scratch=(results,),
+            after=(
+                ((self.name, "report", results), text),
+                ((self.name, "encode", "-to=json", results), lines),
+            ),
+        )
+
+    def glance(self, outputs: Outputs, command: Command) -> Glance:
+        text = outputs(command.files[0])
+        good = number(text, r"^Success\s+\[ratio\]\s+([\d.]+)%")
+        times = r"^Latencies\s+\[min, mean, 50, 90, 95, 99, max\]\s+(?:\S+, ){5}"
+        return Glance(
+            throughput_rps=number(text, r"^Requests\s+\[total, rate[^\]]*\]\s+\d+, ([\d.]+)"),
+            p99_s=time_s(text, times + r"([\d.]+)(ns|µs|ms|s|m|h),"),
+            error_rate=None if good is None else 1 - good / 100,
+        )
+
+
+def _load(point: LoadPoint) -> tuple[str, ...]:
+    bound = f"-connections={point.connections}"
+    if point.rate_rps is None:
+        workers = point.connections
+        return ("-rate=0", f"-workers={workers}", f"-max-workers={workers}", bound)
+    return (f"-rate={point.rate_rps:.0f}/1s", bound, f"-max-connections={point.connections}")
+
+
+def _target(point: LoadPoint, prefix: str) -> bytes:
+    lines = [f"{point.method} {point.url}"]
+    lines += [f"{name}: {text}" for name, text in point.headers]
+    if point.body is not None:
+        lines.append(f"@{body_name(prefix)}")
+    return "\n".join([*lines, ""]).encode()

@@ -1,0 +1,20 @@
+"""wrk2: open loop at a constant rate, latencies counted from when a request was due; text only."""
+
+from __future__ import annotations
+
+from loadsheet_agent.tools.base import LoadPoint, whole_rate
+from loadsheet_agent.tools.wrk import Wrk
+
+
+class Wrk2(Wrk):
+    name = "wrk2"
+    loops = ("open",)
+    closes = False  # it falls behind its rate for good once a connection was closed
+    version_pattern = r"^wrk2? (?:\S*/)?(\d+(?:\.\d+)+)"
+    install_hint = "built from github.com/giltene/wrk2; name the program wrk2"
+
+    def special(self, point: LoadPoint) -> str | None:
+        return whole_rate(point) or super().special(point)
+
+    def rate(self, point: LoadPoint) -> tuple[str, ...]:
+        return (f"-R{point.rate_rps:.0f}",)
