@@ -36,7 +36,13 @@ class CellSpec:
     loop: str = "closed"
     rate_rps: float | None = None
     error_rate: float | None = 0.0
+    # Failed attempts of every trial by class, as in `errors` of a trial.
+    errors: Mapping[str, int] = field(default_factory=dict)
+    # What the server used in every trial: server_cpu_s, server_rss_bytes.
+    resources: Mapping[str, float] = field(default_factory=dict)
     p50_us: float | None = 800.0
+    # How many times its median the slowest response takes; above 2 the upper tenth is a tail.
+    tail: float = 2.0
     # Whether every trial has its histogram, or only the tool's own percentiles.
     computed: bool = True
     checks: Sequence[str] = ()
@@ -140,6 +146,8 @@ def _trial(
         requests_ok=ok,
         throughput_rps=rate,
         error_rate=spec.error_rate if rate is not None else None,
+        errors=dict(spec.errors),
+        resources=dict(spec.resources),
         checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.trial_checks],
     )
     if spec.p50_us is not None and rate is not None:
@@ -148,12 +156,16 @@ def _trial(
 
 
 def _latency(trial: Trial, spec: CellSpec, p50_us: float) -> None:
-    """Two hundred latencies evenly up to twice the median; or the tool's own two figures."""
+    """Latencies evenly up to twice the median and their tail; or the tool's own two figures."""
     if not spec.computed:
         trial.percentiles_us = {"50": p50_us, "99": 2 * p50_us}
         trial.percentiles_origin = "reported"
         return
-    histogram = Histogram.from_samples(np.linspace(1, 2 * p50_us, 200))
+    samples = np.linspace(1, 2 * p50_us, 200)
+    if spec.tail > 2:
+        body = np.linspace(p50_us / 2, p50_us * 1.5, 1800)
+        samples = np.concatenate([body, np.geomspace(p50_us * 1.5, p50_us * spec.tail, 200)])
+    histogram = Histogram.from_samples(samples)
     trial.histogram = histogram.encode()
     trial.percentiles_us = _percentiles(histogram)
     trial.percentiles_origin = "computed"
