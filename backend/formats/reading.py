@@ -33,7 +33,7 @@ from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
 # Raised whenever a reading of the same bytes can change.
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 
 @dataclass(frozen=True, slots=True)
