@@ -15,10 +15,11 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.runs.identity import identity_of
-from backend.runs.models import FormerName, Host, Series, Server, Workload
+from backend.runs.models import FormerName, Series
 from backend.runs.search import UNKNOWN
 from backend.runs.things import (
     HOST_FIELDS,
+    MODELS,
     SERVER_FIELDS,
     WORKLOAD_FIELDS,
     SeriesIdentity,
@@ -27,11 +28,6 @@ from backend.runs.things import (
 
 Kind = FormerName.Kind
 MAX_NAME = 200
-MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
-    Kind.SERVER: Server,
-    Kind.HOST: Host,
-    Kind.WORKLOAD: Workload,
-}
 _IDENTITY = {Kind.SERVER: SERVER_FIELDS, Kind.HOST: HOST_FIELDS, Kind.WORKLOAD: WORKLOAD_FIELDS}
 _BATCH = 500
 

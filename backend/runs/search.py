@@ -60,15 +60,12 @@ class RunSearch:
     def with_current_names(self, workspace_ids: Iterable[UUID]) -> Self:
         """The same question, with the names that its server, host and workload have now."""
         ids = list(workspace_ids)
-        given = {kind: getattr(self, kind) for kind in FormerName.Kind.values}
-        return replace(
-            self,
-            **{
-                kind: current_name(ids, FormerName.Kind(kind), name)
-                for kind, name in given.items()
-                if name
-            },
-        )
+        named: dict[str, Any] = {
+            kind.value: current_name(ids, kind, name)
+            for kind in FormerName.Kind
+            if (name := getattr(self, kind.value))
+        }
+        return replace(self, **named)
 
     def query(self) -> str:
         """The fields that choose something, as a query string with sorted names."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from backend.accounts.models import Workspace
 from backend.runs.identity import identity_of
@@ -17,6 +18,11 @@ from backend.runs.models import FormerName, Host, Series, Server, Workload
 SERVER_FIELDS = ("name", "version", "runtime", "configuration")
 HOST_FIELDS = ("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel")
 WORKLOAD_FIELDS = ("name", "method", "path", "payload_bytes", "keepalive", "tls", "headers")
+MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
+    FormerName.Kind.SERVER: Server,
+    FormerName.Kind.HOST: Host,
+    FormerName.Kind.WORKLOAD: Workload,
+}
 Thing = TypeVar("Thing", Server, Host, Workload)
 
 
@@ -33,9 +39,13 @@ def hold_names(workspace: Workspace, *, exclusive: bool = False) -> None:
 
 
 def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str) -> str:
-    """What is called `name` now; `name` itself where nothing was ever called so."""
-    known = FormerName.objects.filter(workspace__in=list(workspace_ids), kind=kind, former=name)
-    return known.values_list("current", flat=True).first() or name
+    """What is called `name` now; `name` itself where something is, or nothing ever was."""
+    own = Q(workspace__in=list(workspace_ids))
+    former = FormerName.objects.filter(own, kind=kind, former=name)
+    current = former.values_list("current", flat=True).first()
+    if current is None or MODELS[kind]._default_manager.filter(own, name=name).exists():
+        return name
+    return current
 
 
 def server_of(workspace: Workspace, fields: Mapping[str, Any]) -> Server:
@@ -78,7 +88,7 @@ def _thing_of(
     if existing is not None:
         return existing
     if known["name"] is not None:
-        kind = FormerName.Kind(model._meta.model_name)
+        kind = FormerName.Kind(str(model._meta.model_name))
         known = {**known, "name": current_name([workspace.pk], kind, known["name"])}
     more = {name: partial(read, workspace, known["name"]) for name, read in computed.items()}
     thing, _ = model._default_manager.get_or_create(
