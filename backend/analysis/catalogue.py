@@ -8,23 +8,50 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
+
+from django.db.models import Q
 
 from backend.accounts.models import Workspace
 from backend.analysis.facts import HostFact, SeriesFact, ServerFact, WorkloadFact, slug_of
 from backend.analysis.fields import Field, known_as, texts_of
-from backend.runs.models import Host, Series, Server, Workload
+from backend.runs.models import FormerName, Host, Series, Server, Workload
 
 MAX_SERIES_KNOWN = 50_000
 MAX_KEPT = 32
 
 
+class Names:
+    """The names that things of a workspace had before, each pair of a kind and a name."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """`rows`: kind, former and current name, a thing's first name before its others."""
+        self._first: dict[tuple[str, str], str] = {}
+        self._current: dict[tuple[str, str], set[str]] = {}
+        for kind, former, current in rows:
+            self._first.setdefault((kind, current), former)
+            for spelling in (former, slug_of(former)):
+                self._current.setdefault((kind, spelling), set()).add(current)
+
+    def first(self, kind: str, name: str | None) -> str | None:
+        """What the thing of this name was called first; None where it was never renamed."""
+        return None if name is None else self._first.get((kind, name))
+
+    def current(self, kind: str, spelling: str) -> Set[str]:
+        """The names now of what was once called, or spelled in links, like this."""
+        return self._current.get((kind, spelling), frozenset())
+
+
+NO_NAMES = Names(())
+
+
 class Catalogue:
     """The series of one workspace, with what a link may call the values of their fields."""
 
-    def __init__(self, series: Iterable[SeriesFact]) -> None:
+    def __init__(self, series: Iterable[SeriesFact], names: Names = NO_NAMES) -> None:
         self.series = tuple(series)
+        self.names = names
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
 
@@ -72,7 +99,7 @@ def catalogue_of(tenant: Tenant) -> Catalogue:
     key = tenant.id, tenant.data_version
     if (known := _kept.get(key)) is not None:
         return known
-    fresh = Catalogue(_load(tenant.id))
+    fresh = _load(tenant.id)
     with _lock:
         _kept[key] = fresh
         for old in list(_kept)[: max(0, len(_kept) - MAX_KEPT)]:
@@ -80,16 +107,18 @@ def catalogue_of(tenant: Tenant) -> Catalogue:
     return fresh
 
 
-def _load(workspace_id: uuid.UUID) -> list[SeriesFact]:
-    servers = {row.pk: _server(row) for row in Server.objects.filter(workspace=workspace_id)}
-    workloads = {row.pk: _workload(row) for row in Workload.objects.filter(workspace=workspace_id)}
-    hosts = {row.pk: host_fact(row) for row in Host.objects.filter(workspace=workspace_id)}
-    rows = Series.objects.filter(workspace=workspace_id).order_by("pk")
+def _load(workspace_id: uuid.UUID) -> Catalogue:
+    own = Q(workspace=workspace_id)
+    names = Names(FormerName.objects.filter(own).values_list("kind", "former", "current"))
+    servers = {row.pk: _server(row, names) for row in Server.objects.filter(own)}
+    workloads = {row.pk: _workload(row, names) for row in Workload.objects.filter(own)}
+    hosts = {row.pk: host_fact(row, names) for row in Host.objects.filter(own)}
+    rows = Series.objects.filter(own).order_by("pk")
     columns = rows.values_list(
         *("pk", "server_id", "workload_id", "server_host_id", "client_host_id"),
         *("tool", "tool_version", "loop"),
     )
-    return [
+    series = (
         SeriesFact(
             id=pk,
             workspace_id=workspace_id,
@@ -104,14 +133,23 @@ def _load(workspace_id: uuid.UUID) -> list[SeriesFact]:
         for pk, server, workload, server_host, client_host, tool, tool_version, loop in columns[
             :MAX_SERIES_KNOWN
         ]
-    ]
+    )
+    return Catalogue(series, names)
 
 
-def _server(row: Server) -> ServerFact:
-    return ServerFact(row.pk, row.name, row.version, row.runtime, row.slot, row.configuration)
+def _server(row: Server, names: Names) -> ServerFact:
+    return ServerFact(
+        row.pk,
+        row.name,
+        row.version,
+        row.runtime,
+        row.slot,
+        row.configuration,
+        names.first(FormerName.Kind.SERVER, row.name),
+    )
 
 
-def _workload(row: Workload) -> WorkloadFact:
+def _workload(row: Workload, names: Names) -> WorkloadFact:
     return WorkloadFact(
         row.pk,
         row.name,
@@ -121,10 +159,11 @@ def _workload(row: Workload) -> WorkloadFact:
         row.keepalive,
         row.tls,
         row.headers,
+        names.first(FormerName.Kind.WORKLOAD, row.name),
     )
 
 
-def host_fact(host: Host) -> HostFact:
+def host_fact(host: Host, names: Names = NO_NAMES) -> HostFact:
     return HostFact(
         id=host.pk,
         name=host.name,
@@ -135,6 +174,7 @@ def host_fact(host: Host) -> HostFact:
         virtualisation=host.virtualisation,
         os=host.os,
         kernel=host.kernel,
+        first_name=names.first(FormerName.Kind.HOST, host.name),
     )
 
 

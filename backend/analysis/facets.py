@@ -17,6 +17,7 @@ from django.db import connection
 from backend.analysis.catalogue import Catalogue
 from backend.analysis.cells import Selection, require_runs, select
 from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
+from backend.analysis.names import with_current_names
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.analysis.series import natural
 from backend.runs.moment import one_moment
@@ -56,6 +57,7 @@ def facets(
     Raises NotVisible for a run that does not exist or is not theirs.
     """
     with one_moment():
+        query = with_current_names(query, workspace_ids)
         selection = select(query, workspace_ids)
         require_runs(query, selection)
         labels = dict(_unlabelled(query, selection).values_list("pk", "labels"))

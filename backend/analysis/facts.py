@@ -29,6 +29,8 @@ class HostFact:
     virtualisation: str | None
     os: str | None
     kernel: str | None
+    # What it was called first, where it was renamed; so of servers and workloads.
+    first_name: str | None = None
 
     @property
     def label(self) -> str:
@@ -43,6 +45,7 @@ class ServerFact:
     runtime: str | None
     slot: int
     configuration: Mapping[str, Any]
+    first_name: str | None = None
 
     @property
     def label(self) -> str:
@@ -68,6 +71,7 @@ class WorkloadFact:
     keepalive: bool | None
     tls: bool | None
     headers: Mapping[str, Any]
+    first_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

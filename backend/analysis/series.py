@@ -151,6 +151,7 @@ _WHOLE: dict[str, tuple[frozenset[str], Callable[[CellFact], object]]] = {
 
 def _id(cell: CellFact, plan: Plan) -> str:
     """Eight hexadecimal digits, the same as long as what makes the series is the same."""
+    cell = _as_first_named(cell)
     parts = set(plan.parts)
     named = {"workspace": str(cell.series.workspace_id), "panel": _panel(plan, cell)}
     for name, (whole, read) in _WHOLE.items():
@@ -159,6 +160,16 @@ def _id(cell: CellFact, plan: Plan) -> str:
             named[name] = str(read(cell))
     named |= {part: str(IDENTITY[part](cell)) for part in parts}
     return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()[:8]
+
+
+def _as_first_named(cell: CellFact) -> CellFact:
+    """The cell with the names that its things had first: a link's baseline outlives a renaming."""
+    named = {
+        part: replace(thing, name=thing.first_name)
+        for part in ("server", "workload", "server_host", "client_host")
+        if (thing := getattr(cell.series, part)) is not None and thing.first_name is not None
+    }
+    return replace(cell, series=replace(cell.series, **named)) if named else cell
 
 
 def ordered(places: Iterable[Value]) -> list[Value]:

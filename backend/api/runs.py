@@ -85,7 +85,7 @@ class RunList(APIView):
         after = given.get("after", "")
         fields = {key: value for key, value in given.items() if key not in PAGING}
         try:
-            search = RunSearch.parse(fields)
+            search = RunSearch.parse(fields).with_current_names(workspaces)
             page = run_page(workspaces, after=after, limit=limit, search=search)
         except SearchError as error:
             raise Problem(

@@ -304,3 +304,35 @@ class Dismissal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.check_id} of {self.run_id}"
+
+
+class FormerName(models.Model):
+    """A name that a server, host or workload had: links and uploads with it mean what it became.
+
+    It points at the name of now, never at another former one. A name that was given back points
+    at itself: the first row of a thing always holds the name it was first measured under.
+    """
+
+    class Kind(models.TextChoices):
+        SERVER = "server"
+        HOST = "host"
+        WORKLOAD = "workload"
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    former = models.CharField(max_length=200)
+    current = models.CharField(max_length=200)
+    renamed_at = models.DateTimeField(default=timezone.now)
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "kind", "former"], name="former_name_of_one_thing"
+            )
+        ]
+        indexes = [models.Index(fields=["workspace", "kind", "current"], name="former_by_current")]
+
+    def __str__(self) -> str:
+        return f"{self.former}, now {self.current}"

@@ -19,7 +19,14 @@ from backend.runs.checks import TrialFacts, check_cell, check_trial
 from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Run, Series, Server, Trial, TrialTimeline, Workload
-from backend.runs.things import SeriesIdentity, host_of, series_of, server_of, workload_of
+from backend.runs.things import (
+    SeriesIdentity,
+    hold_names,
+    host_of,
+    series_of,
+    server_of,
+    workload_of,
+)
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 
@@ -83,6 +90,7 @@ class LoadPoint:
 @transaction.atomic
 def record_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
     """Write a run with its trials and cells; the trials in the order of `records`."""
+    hold_names(facts.workspace)
     run = _run_row(facts)
     run.save(force_insert=True)
     return _write(_Writer(run), records)
@@ -95,6 +103,7 @@ def rerecord_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]
     A trial keeps its id by its ordinal, so that links to it hold. Cells are new ones: what was
     computed of a cell may be kept by its id. Raises Run.DoesNotExist.
     """
+    hold_names(facts.workspace)
     Run.objects.select_for_update().get(pk=facts.id)
     run = _run_row(facts)
     kept = dict(Trial.objects.filter(run=run.pk).values_list("ordinal", "pk"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Coalesce
 
-from backend.runs.models import Cell, Run, Trial
+from backend.runs.models import Cell, FormerName, Run, Trial
+from backend.runs.things import current_name
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
@@ -55,6 +56,16 @@ class RunSearch:
                     f"Fields are {', '.join(sorted(allowed))}.",
                 )
         return cls(**{name: _read(name, str(value).strip()) for name, value in given.items()})
+
+    def with_current_names(self, workspace_ids: Iterable[UUID]) -> Self:
+        """The same question, with the names that its server, host and workload have now."""
+        ids = list(workspace_ids)
+        named: dict[str, Any] = {
+            kind.value: current_name(ids, kind, name)
+            for kind in FormerName.Kind
+            if (name := getattr(self, kind.value))
+        }
+        return replace(self, **named)
 
     def query(self) -> str:
         """The fields that choose something, as a query string with sorted names."""

@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
 
 from backend.accounts.models import Workspace
 from backend.runs.identity import identity_of
-from backend.runs.models import Host, Series, Server, Workload
+from backend.runs.models import FormerName, Host, Series, Server, Workload
 
 SERVER_FIELDS = ("name", "version", "runtime", "configuration")
 HOST_FIELDS = ("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel")
 WORKLOAD_FIELDS = ("name", "method", "path", "payload_bytes", "keepalive", "tls", "headers")
+MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
+    FormerName.Kind.SERVER: Server,
+    FormerName.Kind.HOST: Host,
+    FormerName.Kind.WORKLOAD: Workload,
+}
+Thing = TypeVar("Thing", Server, Host, Workload)
+
+
+def hold_names(workspace: Workspace, *, exclusive: bool = False) -> None:
+    """Keep names as they are until the transaction ends; exclusive: to change them alone.
+
+    To be called before any thing is looked up. Recordings share the hold, so none waits for
+    another; a renaming waits for those under way, and the next ones see only its names.
+    """
+    share = "" if exclusive else "_shared"
+    key = int.from_bytes(workspace.pk.bytes[:8], signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_advisory_xact_lock{share}(%s)", [key])
+
+
+def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str) -> str:
+    """What is called `name` now; `name` itself where something is, or nothing ever was."""
+    own = Q(workspace__in=list(workspace_ids))
+    former = FormerName.objects.filter(own, kind=kind, former=name)
+    current = former.values_list("current", flat=True).first()
+    if current is None or MODELS[kind]._default_manager.filter(own, name=name).exists():
+        return name
+    return current
 
 
 def server_of(workspace: Workspace, fields: Mapping[str, Any]) -> Server:
     """The server with this identity. A new version keeps its server's colour slot."""
     known = _pick(fields, SERVER_FIELDS)
     known["configuration"] = dict(fields.get("configuration") or {})
-    identity = identity_of(known)
-    existing = Server.objects.filter(workspace=workspace, identity=identity).first()
-    if existing is not None:
-        return existing
-    server, _ = Server.objects.get_or_create(
-        workspace=workspace,
-        identity=identity,
-        defaults={**known, "slot": _slot(workspace, known["name"])},
-    )
-    return server
+    return _thing_of(Server, workspace, known, slot=_slot)
 
 
 def _slot(workspace: Workspace, name: str) -> int:
@@ -42,23 +66,35 @@ def _slot(workspace: Workspace, name: str) -> int:
 
 def host_of(workspace: Workspace, fields: Mapping[str, Any] | None) -> Host | None:
     """The host with these facts; None when nothing is known."""
-    if not fields:
-        return None
-    known = _pick(fields, HOST_FIELDS)
-    host, _ = Host.objects.get_or_create(
-        workspace=workspace, identity=identity_of(known), defaults=known
-    )
-    return host
+    return _thing_of(Host, workspace, _pick(fields, HOST_FIELDS)) if fields else None
 
 
 def workload_of(workspace: Workspace, fields: Mapping[str, Any]) -> Workload:
     """The workload with this identity."""
     known = _pick(fields, WORKLOAD_FIELDS)
     known["headers"] = dict(fields.get("headers") or {})
-    workload, _ = Workload.objects.get_or_create(
-        workspace=workspace, identity=identity_of(known), defaults=known
+    return _thing_of(Workload, workspace, known)
+
+
+def _thing_of(
+    model: type[Thing],
+    workspace: Workspace,
+    known: dict[str, Any],
+    **computed: Callable[[Workspace, str], Any],
+) -> Thing:
+    """The row of this identity, under the name that a former one became; a new row otherwise."""
+    rows = model._default_manager.filter(workspace=workspace)
+    existing = rows.filter(identity=identity_of(known)).first()
+    if existing is not None:
+        return existing
+    if known["name"] is not None:
+        kind = FormerName.Kind(str(model._meta.model_name))
+        known = {**known, "name": current_name([workspace.pk], kind, known["name"])}
+    more = {name: partial(read, workspace, known["name"]) for name, read in computed.items()}
+    thing, _ = model._default_manager.get_or_create(
+        workspace=workspace, identity=identity_of(known), defaults={**known, **more}
     )
-    return workload
+    return thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +108,11 @@ class SeriesIdentity:
     tool: str
     tool_version: str | None
     loop: str
+
+    @classmethod
+    def of(cls, series: Series) -> SeriesIdentity:
+        """The identity of a stored series, out of its parts as they are now."""
+        return cls(**{name: getattr(series, name) for name in cls.__dataclass_fields__})
 
     @property
     def key(self) -> bytes:

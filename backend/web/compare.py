@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts import access
+from backend.analysis.names import with_current_names
 from backend.analysis.query import CompareQuery, QueryError
 from backend.web import visible
 from backend.web.errors import message
@@ -17,14 +18,21 @@ from backend.web.errors import message
 
 @require_safe
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """The page; its figures come from the API by the same query string."""
+    """The page; its figures come from the API by the same query string.
+
+    A link with a name that its thing had before leads to the one with its name of now.
+    """
     workspace = visible.workspace_or_404(request, slug)
     try:
         parsed = CompareQuery.parse(request.GET)
     except QueryError as error:
         return not_understood(request, error, f"/w/{workspace.slug}/compare")
     # The path names the workspace; the query need not, and cannot name another.
-    query = replace(parsed, workspace=None).canonical()
+    parsed = replace(parsed, workspace=None)
+    current = with_current_names(parsed, [workspace.pk])
+    query = current.canonical()
+    if current != parsed:
+        return HttpResponseRedirect(f"/w/{workspace.slug}/compare?{query}")
     only_here = urlencode({"workspace": workspace.slug})
     asked = f"{query}&{only_here}" if query else only_here
     writable = access.may_write(visible.viewer(request), workspace.pk)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models.functions import Coalesce
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -40,7 +40,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     after = given.pop("after", "")
     here = f"/w/{slug}/runs"
     try:
-        search = RunSearch.parse(given)
+        asked = RunSearch.parse(given)
+        search = asked.with_current_names([workspace.pk])
         page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
     except SearchError as error:
         return message(
@@ -53,6 +54,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     except BadCursor:
         raise Http404 from None
     chosen = search.query()
+    if search != asked:
+        return HttpResponseRedirect(f"{here}?{_joined(chosen, after=after)}")
     total = run_count([workspace.pk], search)
     context = {
         "workspace": workspace,
@@ -74,8 +77,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "runs.html", context)
 
 
-def _joined(query: str, **more: str) -> str:
-    return "&".join(part for part in (query, urlencode(more)) if part)
+def _joined(query: str, *, after: str | None) -> str:
+    return "&".join(filter(None, (query, urlencode({"after": after}) if after else "")))
 
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:

@@ -17,7 +17,8 @@ from backend.analysis.catalogue import host_fact
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
 from backend.runs.listing import run_page
-from backend.runs.models import Host, Run, Server, Workload
+from backend.runs.models import FormerName, Host, Run, Server, Workload
+from backend.runs.renaming import MAX_NAME, former_names
 from backend.runs.search import RunSearch
 from backend.web import visible
 from backend.web.home import curl_command
@@ -80,6 +81,7 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
         "server": found,
         "slot": found.slot % SLOTS,
         "variants": variants,
+        **_names(request, workspace, FormerName.Kind.SERVER, found),
         "places": _places(slug, own, server=found.name),
         "compare_url": compare_url(slug, server=found.name),
         "versions_url": compare_url(slug, server=found.name, series="version")
@@ -123,6 +125,7 @@ def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "hosts",
         "host": found,
+        **_names(request, workspace, FormerName.Kind.HOST, found),
         "more_facts": more,
         "as_server": took_part.filter(server_host=found).count(),
         "as_client": took_part.filter(client_host=found).count(),
@@ -166,6 +169,7 @@ def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse
         "workspace": workspace,
         "nav": "workloads",
         "workload": found,
+        **_names(request, workspace, FormerName.Kind.WORKLOAD, found),
         "headers": sorted(found.headers.items()),
         "others": list(others),
         "measured": _measured(slug, own, workload=found.name),
@@ -247,6 +251,20 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
         }
         for id_, tally in found.items()
     ]
+
+
+def _names(
+    request: HttpRequest, workspace: Workspace, kind: FormerName.Kind, found: Any
+) -> dict[str, Any]:
+    """What the thing was called before, and where it is given another name."""
+    renames = found.name is not None and visible.may_write(request, workspace)
+    return {
+        "former_names": former_names(workspace, kind, found.name),
+        "rename_url": f"{request.path}/rename" if renames else "",
+        "name": found.name,
+        "kind": kind,
+        "max_name": MAX_NAME,
+    }
 
 
 def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:

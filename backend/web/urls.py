@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from backend.runs.models import FormerName
 from backend.web import (
     artefacts,
     compare,
@@ -9,6 +10,7 @@ from backend.web import (
     embeds,
     guide,
     home,
+    renaming,
     result_set_changes,
     result_sets,
     runs,
@@ -34,6 +36,15 @@ urlpatterns = [
     path("w/<slug:slug>/hosts/<uuid:host_id>", things.host, name="host-page"),
     path("w/<slug:slug>/workloads", things.workloads, name="workloads-page"),
     path("w/<slug:slug>/workloads/<uuid:workload_id>", things.workload, name="workload-page"),
+    *(
+        path(
+            f"w/<slug:slug>/{kind}s/<uuid:id_>/rename",
+            renaming.rename_thing,
+            {"kind": kind},
+            name=f"rename-{kind}",
+        )
+        for kind in FormerName.Kind
+    ),
     path("w/<slug:slug>/upload", uploads.new_upload, name="new-upload"),
     path("w/<slug:slug>/search", search.search, name="search"),
     path("w/<slug:slug>/settings", settings_page.workspace_settings, name="settings"),

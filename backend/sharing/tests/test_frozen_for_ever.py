@@ -5,7 +5,8 @@ import json
 import pytest
 
 from backend.analysis.query import CompareQuery
-from backend.runs.models import Server, Trial
+from backend.runs.models import FormerName, Trial
+from backend.runs.renaming import rename
 from backend.sharing import Card, NothingToFreeze, Reading, find_result_set, freeze
 from backend.sharing.changing import edit, revoke, supersede
 from backend.sharing.models import ResultSet, Visibility
@@ -33,9 +34,10 @@ def test_renamed_reread_and_deleted(lab):
     before = json_of(made)
     Trial.objects.filter(run=run).update(throughput_rps=1.0, percentiles_us={"50": 9.0})
     assert json_of(made) == before
-    for server in Server.objects.filter(workspace=lab):
-        server.name = f"renamed {server.name}"
-        server.save()
+    for name in ("sync", "gthread"):
+        rename(lab, FormerName.Kind.SERVER, name, f"renamed {name}", None)
+    rename(lab, FormerName.Kind.HOST, "bench-1", "renamed", None)
+    rename(lab, FormerName.Kind.WORKLOAD, "hello", "renamed", None)
     lab.slug, lab.name = "renamed", "Renamed"
     lab.save()
     assert json_of(made) == before

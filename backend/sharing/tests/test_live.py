@@ -1,6 +1,7 @@
 """Live result sets: a question answered at each reading, and the runs that came since."""
 
 import json
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -8,11 +9,13 @@ from django.utils import timezone
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.query import CompareQuery, QueryError
-from backend.runs.models import Run
+from backend.runs.models import FormerName, Run
+from backend.runs.record import RunFacts, TrialRecord, record_run
+from backend.runs.renaming import rename
 from backend.sharing import Card, Reading, find_result_set, freeze, save_live
 from backend.sharing.models import ResultSet
 from backend.sharing.newer import newer_runs
-from backend.testing.rows import CellSpec, make_run, make_workspace
+from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
 
 @pytest.fixture
@@ -123,3 +126,23 @@ def test_a_frozen_choice_of_runs_is_followed_by_runs_of_the_same_servers(lab):
     make_run(lab, CellSpec("gthread"))
     assert newer_runs(made) == 1
     assert newer_runs(kept) == 0
+
+
+@pytest.mark.parametrize("keep", [live, frozen])
+def test_it_outlives_renamings(lab, keep):
+    make_run(lab, CellSpec("sync"))
+    made = keep(lab, "server=sync&workload=hello")
+    rename(lab, FormerName.Kind.SERVER, "sync", "new", None)
+    rename(lab, FormerName.Kind.WORKLOAD, "hello", "newer", None)
+    make_run(lab, CellSpec("gthread", workload={**HELLO, "name": "newer"}))
+    assert newer_runs(made) == 0
+    facts = RunFacts(id=uuid.uuid4(), workspace=lab)
+    load = {"tool": "wrk", "loop": "closed", "connections": 64}
+    contract = {"elapsed_s": 1.0, "requests_completed": 9}
+    record_run(facts, [TrialRecord(0, {"name": "sync"}, {"name": "hello"}, load, contract)])
+    assert newer_runs(made) == 1
+    if keep is live:
+        document = read(made)
+        assert document["query"] == "server=new&workload=newer&workspace=lab"
+        assert servers(document) == {"new"}
+        assert len(document["runs"]) == 2

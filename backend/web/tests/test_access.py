@@ -51,6 +51,7 @@ class Row:
     json: bool = False
 
 
+NEW_NAME = {"name": "another"}
 FREEZE = {"query": "run={run}", "title": "A title", "visibility": "private"}
 
 ROWS = {
@@ -69,6 +70,11 @@ ROWS = {
     "host-page": Row("/w/own-lab/hosts/{host}", MEMBERS_PAGE),
     "workloads-page": Row("/w/own-lab/workloads", MEMBERS_PAGE),
     "workload-page": Row("/w/own-lab/workloads/{workload}", MEMBERS_PAGE),
+    "rename-server": Row("/w/own-lab/servers/{server}/rename", WRITERS_PAGE, "post", NEW_NAME),
+    "rename-host": Row("/w/own-lab/hosts/{host}/rename", WRITERS_PAGE, "post", NEW_NAME),
+    "rename-workload": Row(
+        "/w/own-lab/workloads/{workload}/rename", WRITERS_PAGE, "post", NEW_NAME
+    ),
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
     "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),

@@ -1,0 +1,40 @@
+"""Giving a server, host or workload another name, by the members of its workspace."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.views.decorators.http import require_POST
+
+from backend.runs.models import FormerName
+from backend.runs.renaming import RenameRefused, rename
+from backend.runs.things import MODELS
+from backend.web import visible
+from backend.web.errors import message
+
+
+@require_POST
+def rename_thing(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind) -> HttpResponse:
+    """Field: name. All rows of the thing's name get the new one; a host without a name keeps none,
+    since uploads would not find it again."""
+    workspace = visible.writable_workspace_or_404(request, slug)
+    named = MODELS[kind]._default_manager.filter(pk=id_, workspace=workspace, name__isnull=False)
+    former = named.values_list("name", flat=True).first()
+    if former is None:
+        raise Http404
+    try:
+        current = rename(
+            workspace, kind, former, request.POST.get("name", ""), visible.viewer(request)
+        )
+    except RenameRefused as refused:
+        return message(
+            request,
+            400,
+            title="Nothing was renamed",
+            sentence=str(refused),
+            hint="Go back, choose another name and send it again.",
+        )
+    messages.info(request, f"“{former}” is called “{current}” now. Links with the old name work.")
+    return HttpResponseRedirect(f"/w/{slug}/{kind}s/{id_}")
