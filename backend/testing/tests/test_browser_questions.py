@@ -1,12 +1,10 @@
 """Each question of a workspace's front, from its link to its answer, in a real Chromium."""
 
-import csv
-import io
 import json
 import os
 import re
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.core.cache import cache
@@ -75,7 +73,9 @@ def lab():
         make_run(workspace, cell("nginx", 128, factor=slower, version=version), host=BENCH)
     names = sorted(SERVERS)
     make_run(workspace, *(cell(name, 128, factor=3.1) for name in names), host=LARGE)
-    json_cells = (cell(name, load, factor=0.6, workload=JSON) for name in names for load in (8, 128))
+    json_cells = (
+        cell(name, load, factor=0.6, workload=JSON) for name in names for load in (8, 128)
+    )
     make_run(workspace, *json_cells, host=BENCH)
     hello = [cell(name, load) for name in names for load in LOADS]
     hello[-1] = cell("nginx", 512, trial_checks=["short-trial"])
