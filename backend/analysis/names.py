@@ -22,13 +22,18 @@ def with_current_names(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) 
 
     A value that something else is called, or spelled like, stays beside them.
     """
+    named = [name for name in NAMED if getattr(query, name)]
+    at_name = query.at is not None and query.x in NAMED
+    if not named and not at_name:
+        return query
     known = [catalogue_of(tenant) for tenant in tenants(workspace_ids, query.workspace)]
     changed: dict[str, Any] = {
-        name: tuple(sorted({now for value in values for now in _current(known, name, value)}))
-        for name in NAMED
-        if (values := getattr(query, name))
+        name: tuple(
+            sorted({now for value in getattr(query, name) for now in _current(known, name, value)})
+        )
+        for name in named
     }
-    if query.at is not None and query.x in NAMED:
+    if at_name and query.at is not None:
         now = _current(known, query.x, query.at)
         changed["at"] = query.at if query.at in now else min(now)
     return replace(query, **changed)

@@ -91,7 +91,7 @@ def page(chromium, live_server, lab):
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda said: page.complaints.append(said.text) if is_fault(said) else None)
-    page.expose_function("reportViolation", lambda said: page.complaints.append(said))
+    page.expose_function("reportViolation", page.complaints.append)
     page.add_init_script(
         "addEventListener('securitypolicyviolation', e =>"
         " reportViolation(`${e.violatedDirective} ${e.blockedURI}`))"
