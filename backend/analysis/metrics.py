@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis.facts import TrialFact
+from backend.runs import record
 from backend.stats import Better
 
 Group = Literal["rate", "latency", "errors", "resources"]
@@ -80,20 +81,10 @@ def _cost(trial: TrialFact) -> float | None:
     return 1000 * spent / completed if spent is not None and completed else None
 
 
-def attempts(trial: TrialFact) -> tuple[float, float] | None:
-    """Failed attempts and attempts of a trial, out of its stored rate and successes.
-
-    rate = 1 - ok / attempts, so attempts = ok / (1 - rate). Where nothing succeeded, the
-    completed requests are the attempts that are known.
-    """
-    rate, ok = trial.error_rate, trial.requests_ok
-    if rate is None or ok is None:
-        return None
-    if rate >= 1 or ok == 0:
-        made = float(max(trial.requests_completed or 0, 1))
-        return made * rate, made
-    made = round(ok / (1 - rate))
-    return made - ok, made
+def attempts(trial: TrialFact) -> tuple[int, int] | None:
+    """Failed attempts and attempts of a trial; None where its tool does not tell, or made none."""
+    counts = record.attempts(trial.requests_completed, trial.requests_ok, trial.errors)
+    return counts if counts and counts[1] else None
 
 
 def _error_class(name: str) -> Metric:

@@ -331,7 +331,15 @@ UNANSWERED = ("connect", "read", "write", "timeout", "other")
 def error_rate(
     completed: int | None, ok: int | None, errors: Mapping[str, int | None]
 ) -> float | None:
-    """Failed attempts / attempts, or None when the tool does not tell what succeeded.
+    """Failed attempts / attempts, or None when the tool does not tell what succeeded."""
+    counts = attempts(completed, ok, errors)
+    return counts[0] / counts[1] if counts and counts[1] else None
+
+
+def attempts(
+    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
+) -> tuple[int, int] | None:
+    """Failed attempts and attempts, or None when the tool does not tell what succeeded.
 
     `ok` are the successes among `completed`; the tools' unanswered attempts come on top, except
     where a tool counts a late answer (timeout) or a receive error among the completed as well:
@@ -344,8 +352,7 @@ def error_rate(
     status = errors.get("status") or 0
     counted_inside = max(failed_completed - status, 0)
     outside = max(unanswered - counted_inside, 0)
-    attempts = completed + outside
-    return (failed_completed + outside) / attempts if attempts else None
+    return failed_completed + outside, completed + outside
 
 
 def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> Trial:

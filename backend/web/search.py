@@ -75,7 +75,7 @@ def _things(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
         yield _result("run", f"Run {str(run.id)[:8]}", more, f"/r/{run.id}")
     sets = ResultSet.objects.filter(own, title__icontains=asked).defer("snapshot")
     for result_set in sets[:EACH]:
-        yield _result("result set", result_set.title, result_set.visibility, f"/s/{result_set.pk}")
+        yield _result("result set", result_set.title, result_set.visibility, result_set.path)
 
 
 def _result(kind: str, title: str, hint: str, url: str) -> dict[str, Any]:

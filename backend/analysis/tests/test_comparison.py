@@ -141,6 +141,17 @@ def test_the_error_rate_pools_attempts_and_not_rates(lab):
     assert rate["each"] == [0.0, 0.0, 0.5]
 
 
+def test_attempts_that_got_no_response_count_in_the_pooled_error_rate(lab):
+    run = make_run(lab, CellSpec(rates=(1000.0, 1000.0, 1000.0)))
+    refused = run.trials.filter(warmup=False).last()
+    refused.requests_completed = refused.requests_ok = 0
+    refused.throughput_rps, refused.error_rate = 0.0, 1.0
+    refused.errors = {"connect": 10_000}
+    refused.save()
+    point = only_point(ask(lab))
+    assert point["metrics"]["error_rate"]["value"] == pytest.approx(10_000 / 30_000)
+
+
 def test_runs_of_one_series_are_pooled(lab):
     for rate in (1000.0, 1010.0, 990.0):
         make_run(lab, CellSpec(rates=(rate,), checks=["few-trials"]))

@@ -5,6 +5,7 @@ from django.test import Client
 
 from backend.accounts.models import default_must_match
 from backend.analysis.outcome import FACTORS
+from backend.sharing.changing import revoke
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_result_set
@@ -86,6 +87,13 @@ def test_the_palette_finds_each_kind(owner, scene):
     assert ("workload", "hello") in found(owner, "hello")
     assert ("run", run) in found(owner, str(scene.run.pk)[:8])
     assert found(owner, "no such thing at all") == []
+
+
+def test_the_palette_finds_a_result_set_under_its_link_of_today(owner, scene):
+    kept = make_result_set(scene.own.workspace, Visibility.PRIVATE)
+    revoke(kept)
+    results = owner.get("/w/own-lab/search", {"q": "secret-title"}).json()["results"]
+    assert [one["url"] for one in results] == [kept.path]
 
 
 def test_an_empty_search_lists_the_pages_one_may_open(owner, scene):
