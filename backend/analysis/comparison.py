@@ -28,6 +28,7 @@ from backend.runs.moment import one_moment
 
 SCHEMA = 2
 MAX_SAID_PANELS = 3
+BY_REQUEST = "Not comparable, ranked by request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
         return nothing_at(gathered.query.at or "", gathered.plan.x, gathered.values)
     text = finding_of(ranking, axis=gathered.plan.x, relevant=gathered.demands.relevant)
     if outcome.overridden:
-        text = f"Not comparable, ranked by request: {text}"
+        text = f"{BY_REQUEST}: {text}"
     if gathered.query.baseline is not None and ranking.baseline is None:
         return f"{text}. The baseline {gathered.query.baseline} was not measured there"
     return text
@@ -213,14 +214,15 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
 
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
-    finding = one.finding if one else _findings(gathered, judged)
+    outcome = one.outcome if one else _outcomes(judged)
+    ranked = one.finding if one else _findings(gathered, judged)
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
         "links": _links(gathered),
-        "finding": finding if derived.finding is None else derived.finding,
+        "finding": _ratio_finding(gathered, outcome, derived) or derived.finding or ranked,
         "conditions": conditions_of(gathered.points),
-        "outcome": one.outcome.as_dict() if one else _outcomes(judged).as_dict(),
+        "outcome": outcome.as_dict(),
         "x": _axis(gathered),
         "metric": gathered.query.metric,
         "metrics": [metric.as_dict() for metric in METRICS.values()],
@@ -232,6 +234,14 @@ def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> d
         "runs": _runs(gathered),
         "truncated": _sentence(gathered.left_out),
     }
+
+
+def _ratio_finding(gathered: Gathered, outcome: Outcome, derived: Derived) -> str | None:
+    """The sentence of the table of ratios, where that is what was asked for."""
+    if gathered.query.view != "ratios" or derived.ratios is None or not outcome.ranks:
+        return None
+    text = derived.ratios.finding(METRICS[gathered.query.metric].label)
+    return f"{BY_REQUEST}: {text}" if text and outcome.overridden else text
 
 
 def _findings(gathered: Gathered, judged: Sequence[Judged]) -> str:

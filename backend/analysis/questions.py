@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
 from backend.analysis.comparison import compare
-from backend.analysis.fields import number_text
+from backend.analysis.fields import UNKNOWN, number_text
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Cell, Host, Run, Trial
 
+Query = Mapping[str, str | tuple[str, ...]]
 NEWEST_RUNS = 60
 MAX_CELLS = 5_000
+LEAST_LOADS = 3
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,14 @@ class Question:
 
     id: str
     text: str
-    query: Mapping[str, str] | None
+    query: Query | None
     about: str = ""
     why_not: str = ""
+
+
+# What must be alike before servers are held against each other, as the fields of a query.
+CONDITIONS = ("host", "client", "tool", "loop")
+Conditions = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,47 +52,80 @@ class Known:
     version: str | None
     workload: str
     load: float | None
-    host: str | None
+    conditions: Conditions
     has_distribution: bool
+
+    @property
+    def host(self) -> str | None:
+        return self.conditions[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a workspace holds of the workload that compares the most servers."""
+    """What a workspace holds, and the workload and conditions that compare the most servers.
+
+    `every`: all cells, the newest first. `cells`: those of the workload under the conditions.
+    """
 
     workload: str
     axis: str
-    cells: tuple[Known, ...]
-    load: float | None
-    workloads: tuple[str, ...]
+    every: tuple[Known, ...]
+    conditions: Conditions
 
     @property
-    def servers(self) -> set[str]:
-        return {cell.server for cell in self.cells}
+    def own(self) -> tuple[Known, ...]:
+        """The cells of the workload, under whatever conditions."""
+        return tuple(one for one in self.every if one.workload == self.workload)
 
     @property
-    def at_load(self) -> set[str]:
-        return {cell.server for cell in self.cells if cell.load == self.load}
+    def cells(self) -> tuple[Known, ...]:
+        return tuple(one for one in self.own if one.conditions == self.conditions)
 
     @property
-    def load_text(self) -> str:
-        if self.load is None:
+    def alike(self) -> dict[str, str]:
+        """The conditions as filters, where not all cells of the workspace have them."""
+        return {
+            field: value
+            for place, (field, value) in enumerate(zip(CONDITIONS, self.conditions, strict=True))
+            if value is not None and len({one.conditions[place] for one in self.every}) > 1
+        }
+
+    def load_text(self, load: float | None) -> str:
+        if load is None:
             return ""
         noun = "connections" if self.axis == "connections" else "req/s offered"
-        text = number_text(float(self.load))
+        text = number_text(float(load))
         return f"{text} {noun.rstrip('s') if text == '1' and self.axis == 'connections' else noun}"
 
-    def query(self, **more: str) -> dict[str, str]:
-        """The fields every question shares; the axis only where it is not the usual one."""
+    @property
+    def base(self) -> Query:
+        """The fields that questions share; the axis only where it is not the usual one."""
         axis = {} if self.axis == "connections" else {"x": self.axis}
-        return {"workload": self.workload, **axis, **more}
+        return {"workload": self.workload, **axis, **self.alike}
 
-    def at(self) -> dict[str, str]:
-        return {} if self.load is None else {"at": number_text(float(self.load))}
+    def query(self, chosen: Iterable[Known], **more: str) -> Query:
+        """The comparison of the servers in their newest versions, those of `chosen` first."""
+        return {**self.base, **_newest_versions(chosen, self.cells), **more}
 
-    def fixed(self) -> dict[str, str]:
+    def at(self, load: float | None) -> dict[str, str]:
+        return {} if load is None else {"at": number_text(float(load))}
+
+    def fixed(self, load: float | None) -> dict[str, str]:
         """The load as a filter, for when something else is on the axis."""
-        return {} if self.load is None else {self.axis: number_text(float(self.load))}
+        return {} if load is None else {self.axis: number_text(float(load))}
+
+
+def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> dict[str, tuple[str, ...]]:
+    """The version last measured of each server, where one of them was measured in several.
+
+    Of a server in `chosen` it is one of those: they can answer the question.
+    """
+    newest: dict[str, str | None] = {}
+    for cell in (*chosen, *every):
+        newest.setdefault(cell.server, cell.version)
+    if all(newest[cell.server] == cell.version for cell in every):
+        return {}
+    return {"version": tuple(sorted({version or UNKNOWN for version in newest.values()}))}
 
 
 def questions_of(workspace_id: UUID, slug: str) -> list[Question]:
@@ -126,27 +168,30 @@ def _held(runs: Sequence[UUID]) -> Held | None:
         .order_by("-run__recorded_at", "pk")
         .values_list(
             *("series__server__name", "series__server__version", "series__workload__name"),
-            *("connections", "rate_rps"),
-            *("run__server_host", "percentiles_us"),
+            *("connections", "rate_rps", "percentiles_us"),
+            *("series__server_host", "series__client_host", "series__tool", "series__loop"),
         )[:MAX_CELLS]
     )
     if not rows:
         return None
-    hosts = _host_values(row[5] for row in rows)
-    by_workload: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        by_workload[row[2]].add(row[0])
-    # The first of the widest is of the newest run.
-    workload = max(by_workload, key=lambda name: len(by_workload[name]))
-    own = [row for row in rows if row[2] == workload]
-    axis = "connections" if any(row[3] is not None for row in own) else "rate"
-    cells = tuple(
-        Known(row[0], row[1], row[2], row[3] if axis == "connections" else row[4],
-              hosts.get(row[5]), bool(row[6]))
-        for row in own
+    workload = _widest((row[2], row[0]) for row in rows)
+    closed = any(row[3] is not None for row in rows if row[2] == workload)
+    hosts = _host_values(id_ for row in rows for id_ in row[6:8])
+    every = tuple(
+        Known(row[0], row[1], row[2], row[3] if closed else row[4],
+              (hosts.get(row[6]), hosts.get(row[7]), *row[8:]), bool(row[5]))
+        for row in rows
     )  # fmt: skip
-    wide = tuple(name for name, servers in by_workload.items() if len(servers) > 1)
-    return Held(workload, axis, cells, _load(cells), wide)
+    conditions = _widest((one.conditions, one.server) for one in every if one.workload == workload)
+    return Held(workload, "connections" if closed else "rate", every, conditions)
+
+
+def _widest(pairs: Iterable[tuple[T, str]]) -> T:
+    """What most servers were measured with; of equals the first, which is of the newest run."""
+    servers: dict[T, set[str]] = defaultdict(set)
+    for key, server in pairs:
+        servers[key].add(server)
+    return max(servers, key=lambda key: len(servers[key]))
 
 
 def _host_values(ids: Iterable[UUID | None]) -> dict[UUID | None, str]:
@@ -155,91 +200,107 @@ def _host_values(ids: Iterable[UUID | None]) -> dict[UUID | None, str]:
     return {pk: name or "" for pk, name in known.values_list("pk", "name")}
 
 
-def _load(cells: Iterable[Known]) -> float | None:
-    """The heaviest of the loads that the most servers were measured at."""
-    servers: dict[float, set[str]] = defaultdict(set)
-    for cell in cells:
-        if cell.load is not None:
-            servers[cell.load].add(cell.server)
-    return max(servers, key=lambda load: (len(servers[load]), load), default=None)
+def _load(pairs: Iterable[tuple[float | None, str]]) -> float | None:
+    """The heaviest of the loads that the most things were measured at."""
+    found: dict[float, set[str]] = defaultdict(set)
+    for load, thing in pairs:
+        if load is not None:
+            found[load].add(thing)
+    return max(found, key=lambda load: (len(found[load]), load), default=None)
 
 
-def _servers(count: int) -> str:
+def _at_shared_load(cells: Iterable[Known]) -> tuple[float | None, list[Known]]:
+    """The heaviest load that most servers share, and the cells there."""
+    cells = list(cells)
+    load = _load((one.load, one.server) for one in cells)
+    return load, [one for one in cells if one.load == load]
+
+
+def _count(servers: Iterable[str]) -> str:
+    count = len(set(servers))
     return f"{count} server{'' if count == 1 else 's'}"
 
 
 def _fastest(held: Held) -> Question:
-    count = len(held.at_load)
-    if held.load is None or count < 2:
+    load, there = _at_shared_load(held.cells)
+    servers = {one.server for one in there}
+    if load is None or len(servers) < 2:
         why = f"Only one server was measured with {held.workload}; it takes two at one load."
         return Question("fastest", _TEXT["fastest"], None, why_not=why)
     return Question(
         "fastest",
-        f"Which server is fastest at {held.load_text}?",
-        held.query(**held.at()),
-        f"{_servers(count)}, {held.workload}",
+        f"Which server is fastest at {held.load_text(load)}?",
+        held.query(there, **held.at(load)),
+        f"{_count(servers)}, {held.workload}",
     )
 
 
 def _limits(held: Held) -> Question:
-    loads: dict[str, set[float]] = defaultdict(set)
+    loads: dict[tuple[str, str | None], set[float]] = defaultdict(set)
     for cell in held.cells:
         if cell.load is not None:
-            loads[cell.server].add(cell.load)
-    swept = [server for server, found in loads.items() if len(found) >= 3]
+            loads[cell.server, cell.version].add(cell.load)
+    swept = {sweep: len(found) for sweep, found in loads.items() if len(found) >= LEAST_LOADS}
     if not swept:
         why = "No server was measured at three loads or more; a sweep shows where it breaks."
         return Question("limits", _TEXT["limits"], None, why_not=why)
-    most = max(len(found) for found in loads.values())
-    about = f"{_servers(len(swept))} over {most} loads, {held.workload}"
-    return Question("limits", _TEXT["limits"], held.query(view="tradeoff"), about)
+    cells = [one for one in held.cells if (one.server, one.version) in swept]
+    servers = _count(server for server, _ in swept)
+    about = f"{servers} over {max(swept.values())} loads, {held.workload}"
+    return Question("limits", _TEXT["limits"], held.query(cells, view="tradeoff"), about)
 
 
 def _distributions(held: Held) -> Question:
-    with_one = {cell.server for cell in held.cells if cell.has_distribution}
-    if not with_one:
+    load, there = _at_shared_load(one for one in held.cells if one.has_distribution)
+    if not there:
         why = "Only percentiles were reported; a tool that writes its histogram shows the curve."
         return Question("distributions", _TEXT["distributions"], None, why_not=why)
     return Question(
         "distributions",
         _TEXT["distributions"],
-        held.query(view="nines", metric="p99", **held.at()),
-        f"{_servers(len(with_one))} at {held.load_text}, {held.workload}",
+        held.query(there, view="nines", metric="p99", **held.at(load)),
+        f"{_count(one.server for one in there)} at {held.load_text(load)}, {held.workload}",
     )
 
 
 def _versions(held: Held) -> Question:
-    versions: dict[str, set[str]] = defaultdict(set)
+    versions: dict[tuple[str, float | None], set[str]] = defaultdict(set)
     for cell in held.cells:
         if cell.version:
-            versions[cell.server].add(cell.version)
-    server = max(versions, key=lambda name: len(versions[name]), default=None)
-    if server is None or len(versions[server]) < 2:
-        why = "No server was measured in two known versions."
+            versions[cell.server, cell.load].add(cell.version)
+    most = max(versions, key=lambda key: len(versions[key]), default=None)
+    if most is None or len(versions[most]) < 2:
+        why = "No server was measured in two known versions at one load."
         return Question("versions", _TEXT["versions"], None, why_not=why)
+    server, load = most
     return Question(
         "versions",
         f"Did {server} get slower?",
-        {**held.query(server=server, **held.fixed()), "x": "version", "view": "trend"},
-        f"{len(versions[server])} versions, {held.workload}",
+        {**held.base, "server": server, **held.fixed(load), "x": "version", "view": "trend"},
+        f"{len(versions[most])} versions at {held.load_text(load)}, {held.workload}",
     )
 
 
 def _hardware(held: Held) -> Question:
-    hosts: dict[str, set[str]] = defaultdict(set)
-    for cell in held.cells:
+    like = [one for one in held.own if one.conditions[2:] == held.conditions[2:]]
+    hosts: dict[tuple[str, str | None, float | None], set[str]] = defaultdict(set)
+    for cell in like:
         if cell.host:
-            hosts[cell.server].add(cell.host)
-    moved = {server for server, found in hosts.items() if len(found) > 1}
+            hosts[cell.server, cell.version, cell.load].add(cell.host)
+    moved = [key for key, found in hosts.items() if len(found) > 1]
     if not moved:
-        why = "No server was measured on two known hosts."
+        why = "No server was measured on two known hosts, in one version at one load."
         return Question("hardware", _TEXT["hardware"], None, why_not=why)
-    count = len({host for server in moved for host in hosts[server]})
+    load = _load((key[2], key[0]) for key in moved)
+    there = [one for one in like if (one.server, one.version, load) in moved]
+    base = {field: value for field, value in held.base.items() if field not in ("host", "client")}
+    names = {host for key in moved if key[2] == load for host in hosts[key]}
     return Question(
         "hardware",
         _TEXT["hardware"],
-        {**held.query(**held.fixed()), "x": "host"},
-        f"{_servers(len(moved))} on {count} hosts, {held.workload}",
+        {**base, **_newest_versions(there, like), **held.fixed(load), "x": "host"},
+        f"{_count(one.server for one in there)} on {len(names)} hosts at {held.load_text(load)}, "
+        f"{held.workload}",
     )
 
 
@@ -248,31 +309,47 @@ def _cost(held: Held, runs: Sequence[UUID]) -> Question:
     if not trials.filter(resources__server_cpu_s__gt=0).exists():
         why = "No trial has the CPU time of its server: the agent measures it where it starts it."
         return Question("cost", _TEXT["cost"], None, why_not=why)
+    load, there = _at_shared_load(held.cells)
     return Question(
         "cost",
         _TEXT["cost"],
-        held.query(metric="cpu_per_1k", **held.at()),
-        f"CPU-seconds per 1,000 requests at {held.load_text}, {held.workload}",
+        held.query(there, metric="cpu_per_1k", **held.at(load)),
+        f"CPU-seconds per 1,000 requests at {held.load_text(load)}, {held.workload}",
     )
 
 
 def _distance(held: Held, workspace_id: UUID, slug: str) -> Question:
-    if len(held.workloads) > 1:
-        about = f"{_servers(len(held.servers))} × {len(held.workloads)} workloads"
-        return Question("distance", _TEXT["distance"], {"view": "ratios"}, about)
-    query = held.query(**held.at())
-    slowest = _slowest(query, workspace_id, slug) if len(held.at_load) > 1 else None
+    like = [one for one in held.every if one.conditions == held.conditions]
+    workloads = {name for name, _ in _by_workload(like)}
+    if len(workloads) > 1:
+        own = [one for one in like if one.workload in workloads]
+        about = f"{_count(one.server for one in own)} × {len(workloads)} workloads"
+        # Each workload is judged on its own: across them only ratios may be averaged.
+        query = {**held.alike, **_newest_versions((), own), "facet": "workload", "view": "ratios"}
+        return Question("distance", _TEXT["distance"], query, about)
+    load, there = _at_shared_load(held.cells)
+    query = held.query(there, **held.at(load))
+    several = len({one.server for one in there}) > 1
+    slowest = _slowest(query, workspace_id, slug) if several else None
     if slowest is None:
         why = "It takes two servers that may be ranked against each other at one load."
         return Question("distance", _TEXT["distance"], None, why_not=why)
     series, label = slowest
-    about = f"relative to {label} at {held.load_text}, {held.workload}"
+    about = f"relative to {label} at {held.load_text(load)}, {held.workload}"
     return Question("distance", _TEXT["distance"], {**query, "baseline": series}, about)
 
 
-def _slowest(query: Mapping[str, str], workspace_id: UUID, slug: str) -> tuple[str, str] | None:
+def _by_workload(cells: Iterable[Known]) -> list[tuple[str, set[str]]]:
+    """The workloads that more than one server was measured with, and those servers."""
+    servers: dict[str, set[str]] = defaultdict(set)
+    for cell in cells:
+        servers[cell.workload].add(cell.server)
+    return [(name, found) for name, found in servers.items() if len(found) > 1]
+
+
+def _slowest(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:
     """The last of the ranking, by series id and label: seen from there everyone is ×1 or more."""
-    asked = CompareQuery.parse(urlencode({**query, "workspace": slug}))
+    asked = CompareQuery.parse(urlencode({**query, "workspace": slug}, doseq=True))
     ranking = compare(asked, workspace_ids=[workspace_id]).get("ranking")
     rows = [row for row in (ranking or {}).get("rows") or [] if row["value"] is not None]
     return (rows[-1]["series"], rows[-1]["label"]) if len(rows) > 1 else None

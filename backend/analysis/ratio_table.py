@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 
+from backend.analysis.finding import times
 from backend.analysis.points import Point
 from backend.analysis.ranking import ratio_dict
-from backend.analysis.swept import Swept, known
+from backend.analysis.swept import NAMED, Swept, known, more_series
 from backend.stats import Better, Ratio, ratio
 from backend.stats.intervals import mean_ratio
 
@@ -65,6 +67,23 @@ class RatioTable:
             "means_over": list(self.common),
             "means_text": self.means_text(),
         }
+
+    def finding(self, metric: str) -> str | None:
+        """`Throughput over 2 workloads, relative to caddy: nginx 1.52× [1.50, 1.54]`, or None.
+
+        The farthest three by their geometric mean; the rest is counted.
+        """
+        found = [
+            (row, mean)
+            for row, mean in zip(self.rows, self.means, strict=True)
+            if mean is not None and mean.value is not None and row != self.baseline
+        ]
+        if not found:
+            return None
+        found.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
+        said = [f"{row} {times(mean)}" for row, mean in found[:NAMED]]
+        texts = "; ".join([*said, *more_series(len(found) - NAMED)])
+        return f"{metric} over {len(self.common)} workloads, relative to {self.baseline}: {texts}"
 
     def means_text(self) -> str:
         """Over which workloads the means are, or why there are none."""

@@ -1,12 +1,14 @@
 """The front pages: which questions a workspace's data answer, and what it shows as new."""
 
 from datetime import UTC, datetime
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
 
+from backend.analysis.comparison import compare
+from backend.analysis.query import CompareQuery
 from backend.analysis.questions import questions_of
 from backend.ingest.models import State, Upload
 from backend.runs.models import Trial
@@ -14,6 +16,8 @@ from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import make_tenant
+
+LARGE = {"name": "bench-2", "cpu_model": "EPYC"}
 
 
 @pytest.fixture(autouse=True)
@@ -69,14 +73,10 @@ def test_the_questions_take_their_values_from_what_was_measured(db):
     assert found["hardware"].query is None
 
 
-def test_two_versions_and_two_hosts_open_their_questions(db):
+def test_two_versions_open_their_question(db):
     workspace = make_workspace()
-    make_run(workspace, CellSpec(server="app", version="1"))
-    make_run(
-        workspace,
-        CellSpec(server="app", version="2"),
-        host={"name": "bench-2", "cpu_model": "EPYC"},
-    )
+    for version in ("1", "2"):
+        make_run(workspace, CellSpec(server="app", version=version))
     found = asked(workspace)
     assert found["versions"].text == "Did app get slower?"
     assert found["versions"].query == {
@@ -86,7 +86,44 @@ def test_two_versions_and_two_hosts_open_their_questions(db):
         "x": "version",
         "view": "trend",
     }
+
+
+def test_two_hosts_open_their_question_at_the_load_they_share(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec(server="app"), CellSpec(server="app", connections=256))
+    make_run(workspace, CellSpec(server="app"), host=LARGE)
+    found = asked(workspace)
     assert found["hardware"].query == {"workload": "hello", "connections": "64", "x": "host"}
+
+
+def test_another_version_on_another_host_tells_of_neither(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec(server="app", version="1"))
+    make_run(workspace, CellSpec(server="app", version="2"), host=LARGE)
+    found = asked(workspace)
+    assert found["versions"].query is None
+    assert "two known hosts, in one version" in found["hardware"].why_not
+
+
+def test_servers_are_asked_about_under_the_conditions_that_most_share(db):
+    workspace = make_workspace()
+    make_run(workspace, *(CellSpec(server=name) for name in ("a", "b", "c")))
+    make_run(workspace, CellSpec(server="a", version="22.0"), CellSpec(server="a", tool="oha"))
+    make_run(workspace, *(CellSpec(server=name) for name in ("a", "b")), host=LARGE)
+    found = asked(workspace)
+    assert found["fastest"].query == {
+        "workload": "hello",
+        "at": "64",
+        "host": "bench-1",
+        "client": "bench-1",
+        "tool": "wrk",
+        "version": ("23.0",),
+    }
+    answer = compare(
+        CompareQuery.parse(urlencode(found["fastest"].query, doseq=True)),
+        workspace_ids=[workspace.pk],
+    )
+    assert len(answer["ranking"]["rows"]) == 3
 
 
 def test_two_workloads_are_compared_as_ratios(db):
@@ -95,7 +132,7 @@ def test_two_workloads_are_compared_as_ratios(db):
         work = {"name": name, "method": "GET", "path": "/"}
         make_run(workspace, *(CellSpec(server=one, workload=work) for one in ("a", "b")))
     found = asked(workspace)
-    assert found["distance"].query == {"view": "ratios"}
+    assert found["distance"].query == {"facet": "workload", "view": "ratios"}
     assert "2 workloads" in found["distance"].about
 
 

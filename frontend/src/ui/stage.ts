@@ -128,7 +128,7 @@ export class Stage {
     const marks = slot(this.#root, "marks");
     const empty = whyEmpty(figures, view, metric);
     const isTable = view === "ratios" && empty === null;
-    box.classList.toggle("is-grid", figures.panels !== null && figures.panels !== undefined);
+    box.classList.toggle("is-grid", !isTable && figures.panels != null);
     box.classList.toggle("is-table", isTable);
     slot(this.#root, "legend").hidden = view === "ratios";
     marks.textContent = "";
