@@ -11,12 +11,14 @@ from backend.analysis.catalogue import Catalogue, catalogue_of, tenants
 from backend.analysis.fields import FIELDS
 from backend.analysis.query import CompareQuery
 from backend.runs.models import FormerName
+from backend.runs.moment import one_moment
 
 Kind = FormerName.Kind
 # The fields whose values are names, with what is called so.
 NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workload": Kind.WORKLOAD}
 
 
+@one_moment()
 def with_current_names(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
     """`query` with the current names of what it names by former ones or their slugs.
 
