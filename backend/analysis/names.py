@@ -20,11 +20,15 @@ NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workloa
 
 @one_moment()
 def with_current_names(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
+    """`query` as the owner of `workspace_ids` would ask it now: see `renamed`."""
+    return renamed(query, [catalogue_of(one) for one in tenants(workspace_ids, query.workspace)])
+
+
+def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
     """`query` with the current names of what it names by former ones or their slugs.
 
     A value that something else is called, or spelled like, stays beside them.
     """
-    known = [catalogue_of(tenant) for tenant in tenants(workspace_ids, query.workspace)]
     changed: dict[str, Any] = {
         name: tuple(sorted({now for value in values for now in _current(known, name, value)}))
         for name in NAMED
