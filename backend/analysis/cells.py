@@ -34,6 +34,7 @@ from backend.analysis.catalogue import Catalogue, Tenant, catalogue_of, tenants
 from backend.analysis.facts import CellFact, DismissalFact, RunFact, SeriesFact, TrialFact
 from backend.analysis.fields import FIELDS, UNKNOWN
 from backend.analysis.metrics import METRICS
+from backend.analysis.names import renamed
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Cell, Run, Trial
@@ -49,8 +50,12 @@ class NotVisible(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The cells of a query, without trials yet, and what had to be left out."""
+    """The cells of a query, without trials yet, and what had to be left out.
 
+    The query names things as they are called now.
+    """
+
+    query: CompareQuery
     runs: tuple[RunFact, ...]
     cells: tuple[CellFact, ...]
     left_out: tuple[str, ...]
@@ -60,6 +65,8 @@ class Loaded:
 class Selection:
     """What a query selects: of all series of the reader some, and conditions on cells and runs."""
 
+    # What was asked, by the names that things have now.
+    query: CompareQuery
     tenants: tuple[Tenant, ...]
     catalogues: tuple[Catalogue, ...]
     series: Mapping[uuid.UUID, SeriesFact]
@@ -89,6 +96,7 @@ def select(
     """What `query` selects among the workspaces a reader may see, but for the filter `without`."""
     theirs = tenants(workspace_ids, query.workspace)
     catalogues = tuple(catalogue_of(tenant) for tenant in theirs)
+    query = renamed(query, catalogues)
     asked = {
         name: frozenset(values)
         for name in FILTERS
@@ -96,6 +104,7 @@ def select(
     }
     chosen = {one.id: one for catalogue in catalogues for one in _chosen(catalogue, asked)}
     return Selection(
+        query=query,
         tenants=tuple(theirs),
         catalogues=catalogues,
         series=chosen,
@@ -159,7 +168,7 @@ def load_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loade
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
         left_out.append(f"the first {MAX_CELLS} cells are shown")
-    return Loaded(tuple(runs.values()), tuple(cells), tuple(left_out))
+    return Loaded(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
 
 
 def require_runs(query: CompareQuery, selection: Selection) -> None:

@@ -17,7 +17,6 @@ from backend.analysis.fields import FIELDS, Value, text_of
 from backend.analysis.finding import finding_of, no_finding, nothing_at
 from backend.analysis.merging import curves, merged_percentiles
 from backend.analysis.metrics import METRICS, shown
-from backend.analysis.names import with_current_names
 from backend.analysis.outcome import Outcome, Status, outcome_of
 from backend.analysis.points import Point, plain, point_of
 from backend.analysis.query import CompareQuery
@@ -120,8 +119,8 @@ def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     """Load, group and compute the points."""
-    query = with_current_names(query, workspace_ids)
     loaded = load_cells(query, workspace_ids)
+    query = loaded.query
     plan = plan_of(query, loaded.cells)
     groups, left_out = group(loaded.cells, plan)
     metrics = _metrics(query, loaded.cells)

@@ -17,7 +17,6 @@ from django.db import connection
 from backend.analysis.catalogue import Catalogue
 from backend.analysis.cells import Selection, require_runs, select
 from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
-from backend.analysis.names import with_current_names
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.analysis.series import natural
 from backend.runs.moment import one_moment
@@ -57,8 +56,8 @@ def facets(
     Raises NotVisible for a run that does not exist or is not theirs.
     """
     with one_moment():
-        query = with_current_names(query, workspace_ids)
         selection = select(query, workspace_ids)
+        query = selection.query
         require_runs(query, selection)
         labels = dict(_unlabelled(query, selection).values_list("pk", "labels"))
         counts = _count(query, selection, list(labels))

@@ -11,29 +11,30 @@ from backend.analysis.catalogue import Catalogue, catalogue_of, tenants
 from backend.analysis.fields import FIELDS
 from backend.analysis.query import CompareQuery
 from backend.runs.models import FormerName
+from backend.runs.moment import one_moment
 
 Kind = FormerName.Kind
 # The fields whose values are names, with what is called so.
 NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workload": Kind.WORKLOAD}
 
 
+@one_moment()
 def with_current_names(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
+    """`query` as the owner of `workspace_ids` would ask it now: see `renamed`."""
+    return renamed(query, [catalogue_of(one) for one in tenants(workspace_ids, query.workspace)])
+
+
+def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
     """`query` with the current names of what it names by former ones or their slugs.
 
     A value that something else is called, or spelled like, stays beside them.
     """
-    named = [name for name in NAMED if getattr(query, name)]
-    at_name = query.at is not None and query.x in NAMED
-    if not named and not at_name:
-        return query
-    known = [catalogue_of(tenant) for tenant in tenants(workspace_ids, query.workspace)]
     changed: dict[str, Any] = {
-        name: tuple(
-            sorted({now for value in getattr(query, name) for now in _current(known, name, value)})
-        )
-        for name in named
+        name: tuple(sorted({now for value in values for now in _current(known, name, value)}))
+        for name in NAMED
+        if (values := getattr(query, name))
     }
-    if at_name and query.at is not None:
+    if query.at is not None and query.x in NAMED:
         now = _current(known, query.x, query.at)
         changed["at"] = query.at if query.at in now else min(now)
     return replace(query, **changed)

@@ -325,8 +325,13 @@ def _distance(held: Held, workspace_id: UUID, slug: str) -> Question:
         own = [one for one in like if one.workload in workloads]
         about = f"{_count(one.server for one in own)} × {len(workloads)} workloads"
         # Each workload is judged on its own: across them only ratios may be averaged.
-        query = {**held.alike, **_newest_versions((), own), "facet": "workload", "view": "ratios"}
-        return Question("distance", _TEXT["distance"], query, about)
+        each: Query = {
+            **held.alike,
+            **_newest_versions((), own),
+            "facet": "workload",
+            "view": "ratios",
+        }
+        return Question("distance", _TEXT["distance"], each, about)
     load, there = _at_shared_load(held.cells)
     query = held.query(there, **held.at(load))
     several = len({one.server for one in there}) > 1

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from backend.analysis.cells import MAX_RUNS, select
-from backend.analysis.names import with_current_names
 from backend.analysis.query import CompareQuery, QueryError
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
@@ -27,13 +26,12 @@ def newer_runs(result_set: ResultSet) -> int | None:
     if not came:
         return 0
     try:
-        asked = replace(_open_question(result_set), run=tuple(sorted(came)))
+        question = replace(_open_question(result_set), run=tuple(sorted(came)))
     except QueryError:
         return None
     except _NamesItsRuns:
         return 0
-    own = [result_set.workspace_id]
-    found = select(with_current_names(asked, own), own)
+    found = select(question, [result_set.workspace_id])
     cells = found.cells().filter(run__in=found.chosen_runs())
     return cells.values("run").distinct().count()
 

@@ -270,6 +270,31 @@ def test_a_finding_is_dismissed_and_taken_back(visit, lab):
     assert page.complaints == []
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("name", ["server", "host", "workload"])
+def test_a_thing_is_renamed_by_keyboard_alone(visit, lab, name, width):
+    page = visit(path_of(name, lab), tenant=lab["tenant"], width=width)
+    page.locator("summary", has_text="Rename").focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label(f"New name of this {name}")
+    box = page.locator(".menu[open] > .menu-body").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    picture(page, f"rename-{name}-{width}")
+    assert violations(page) == []
+    former = field.input_value()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("another name")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("another name")
+    expect(page.locator(".page-head")).to_contain_text(f"Called before: {former}")
+    assert page.url.endswith(path_of(name, lab))
+    picture(page, f"renamed-{name}-{width}")
+    assert violations(page) == []
+    assert page.complaints == []
+
+
 def test_a_question_is_one_click_from_its_comparison(visit, lab):
     page = visit("/w/lab/", tenant=lab["tenant"])
     page.get_by_role("link", name=re.compile("^Which server is fastest")).click()

@@ -83,6 +83,10 @@ def lab():
     return tenant
 
 
+def note(page, said):
+    page.complaints.append(said)
+
+
 @pytest.fixture
 def page(chromium, live_server, lab):
     """The front of the workspace, for a member; what the browser complains of is kept."""
@@ -91,7 +95,8 @@ def page(chromium, live_server, lab):
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda said: page.complaints.append(said.text) if is_fault(said) else None)
-    page.expose_function("reportViolation", page.complaints.append)
+    # Playwright marks the function it is given, so it cannot be a list's own method.
+    page.expose_function("reportViolation", lambda said: note(page, said))
     page.add_init_script(
         "addEventListener('securitypolicyviolation', e =>"
         " reportViolation(`${e.violatedDirective} ${e.blockedURI}`))"
