@@ -203,7 +203,8 @@ def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
 
 def _json_start(line: str) -> int:
     """Where a JSON value may begin in a line: at its start, or at an object behind a prompt."""
-    if line.startswith(("{", "[")):
+    # "[root@host ~]# command" is a prompt.
+    if line.startswith("{") or (line.startswith("[") and not is_prompt(line)):
         return 0
     return line.find('{"')
 
@@ -214,9 +215,12 @@ def blocks(lines: Sequence[Line], starts: Sequence[int]) -> list[list[Line]]:
 
 
 def decode(data: bytes) -> str:
-    """Text of UTF-8 (or UTF-16 with its mark), without mark and colour codes."""
-    encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8-sig"
-    return _without_ansi(data.decode(encoding, errors="replace"))
+    """Text of UTF-8 (or UTF-16 with its mark), without marks and colour codes.
+
+    A file that was pasted behind other text has its mark in the middle.
+    """
+    encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8"
+    return _without_ansi(data.decode(encoding, errors="replace").replace("\ufeff", ""))
 
 
 def _without_ansi(text: str) -> str:

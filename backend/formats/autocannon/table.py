@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.text import (
@@ -196,7 +197,9 @@ class TableReport:
             (at for at, line in enumerate(self.block) if line.words[1:3] == ["requests", "in"]),
             len(self.block),
         )
-        return list(self.block[at + 1 :])
+        # A warm-up of the next run stands before its own first line.
+        behind = self.block[at + 1 :]
+        return list(takewhile(lambda line: not line.text.startswith(STARTED), behind))
 
     def _per_second(self, row: str, figure: Callable[[str], float | None]) -> float | None:
         """A row's mean, which is per sample, of a second or of what the text says."""

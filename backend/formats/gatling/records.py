@@ -95,4 +95,4 @@ def _tabbed_request(line: str, words: Sequence[str]) -> str:
 def version_of(cells: Sequence[str]) -> str | None:
     """The version in the record RUN; since 3.0, before it is the layout's."""
     has_version = cells[0] == "RUN" and len(cells) == 6 and cells[5][:1].isdigit()
-    return cells[5] if has_version else None
+    return cells[5].strip() if has_version else None

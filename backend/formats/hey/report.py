@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, counted_classes, is_whole_error, number, whole
+from backend.formats.text import Line, counted_classes, is_prompt, is_whole_error, number, whole
 
 NAME = "hey"
 RESOLUTION_US = 100
@@ -209,7 +209,8 @@ class Report:
 
     def _section_ends_text(self, title: str) -> bool:
         """Whether nothing but the section's own lines stands behind its title."""
-        return all(text.startswith("[") or not text for text in self._section(title))
+        own = (text for text in self._section(title) if text)
+        return all(text.startswith("[") and not is_prompt(text) for text in own)
 
     def _attempts(self) -> tuple[float, float]:
         """Attempts by rate and time, and how far off they may be; infinite where unknown."""

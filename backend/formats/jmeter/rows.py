@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -71,12 +71,22 @@ class Rows:
             if number < self.layout.first_line:
                 skipped = self.layout.first_line - number
                 number = self.layout.first_line  # noqa: PLW2901
-                begun = rows.split(b"\n", skipped)[-1] if rows.count(b"\n") >= skipped else b""
+                before = rows.split(b"\n", skipped)
+                begun = before.pop() if len(before) > skipped else b""
+                self._refuse_rows_among(before)
             if not begun.endswith(b"\n") and not self._is_believed(begun):
                 self.is_cut = self.is_cut or bool(begun.strip())
             elif begun and not begun.isspace():
                 kept = without_blank_end(begun)
                 yield Chunk(number, self._read(number, kept), partial(self._threads, kept))
+
+    def _refuse_rows_among(self, before: Sequence[bytes]) -> None:
+        """What stands before the rows is passed over, unless it is a row that was damaged."""
+        if self.layout.has_header:
+            return
+        for number, line in enumerate(before, 1):
+            if 2 * line.count(self.delimiter) >= self.width:
+                raise self.bad_row(number, line)
 
     def _chunks(self) -> Iterator[tuple[int, bytes]]:
         """Whole rows: a chunk that ends within a quoted cell gives its last row to the next."""

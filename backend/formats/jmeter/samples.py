@@ -121,10 +121,12 @@ class Samples:
         JMeter names them "label-0", "label-1" …, in the thread and the time of their parent.
         """
         before, self._before = self._before, (frame, threads)
-        if not {"label", "timeStamp"} <= set(frame.columns):
+        if "label" not in frame.columns:
             return frame
         if not frame["label"].unique().str.contains("-[0-9]+$").any():
             return frame
+        if "timeStamp" not in frame.columns:
+            return _refuse_parts(frame)
         import polars as pl
 
         known = [_with_threads(*chunk) for chunk in (before, self._before) if chunk]
@@ -278,6 +280,20 @@ def _is_numeric(code: str) -> bool:
 def _is_part_name(label: str, labels: set[str]) -> bool:
     parent, _, number = label.rpartition("-")
     return number.isdigit() and parent in labels
+
+
+def _refuse_parts(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same rows, if none can be a part of another: without times that cannot be told."""
+    labels = set(frame["label"].unique().drop_nulls().to_list())
+    part = next((label for label in sorted(labels) if _is_part_name(label, labels)), None)
+    if part is None:
+        return frame
+    raise FormatError(
+        "The JMeter JTL has rows that may be parts of others, and no times to tell by.",
+        tool=NAME,
+        found=part,
+        expected="time stamps in ms since 1970, or as a date with a time",
+    )
 
 
 def _with_threads(frame: pl.DataFrame, threads: Threads) -> pl.DataFrame | None:

@@ -72,10 +72,13 @@ def read_table(source: Source) -> Table:
         raise _broken(kind, line, text[-60:], "a line feed at the end: the file is cut off")
     if rows and not ends and len(rows[-1]) < len(names):
         rows = rows[:-1]
+    if header in rows:
+        raise _broken(kind, line, ",".join(header), "one file at a time, with one header")
     for row in rows:
         if len(row) != len(names):
             raise _broken(kind, line, ",".join(row), f"{len(names)} cells as in the header")
-    return Table(kind, line, names, [dict(zip(names, row, strict=True)) for row in rows], ends)
+    cells = [dict(zip(names, map(str.strip, row), strict=True)) for row in rows]
+    return Table(kind, line, names, cells, ends)
 
 
 def _modern(name: str) -> str:

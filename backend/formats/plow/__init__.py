@@ -18,7 +18,7 @@ from typing import Any
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.text import Document, Source, fault_in
+from backend.formats.text import Document, Source, fault_in, is_prompt
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
@@ -117,7 +117,7 @@ def _replaces(source: Source, one: Document, following: Document | None) -> bool
     if following is None:
         return False
     between = (line for line in source.lines if one.line < line.number < following.line)
-    if any(NAME in line.text or asked_in(line) is not None for line in between):
+    if any(NAME in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
     return _goes_on(_latency_of(one), _latency_of(following))
 

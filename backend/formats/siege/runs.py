@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from backend.formats.logs import line_chunks
 from backend.formats.siege.hits import Hits
-from backend.formats.text import Line, Source, clean_lines, decode
+from backend.formats.text import Line, Source, clean_lines, decode, is_prompt
 
 BANNER = "** SIEGE "
 PREPARING = "** Preparing "
@@ -85,4 +85,6 @@ def _begins(run: Run, line: Line) -> bool:
         return True
     if line.text.startswith(PREPARING):
         return bool(run.result_line) or any(known.text.startswith(PREPARING) for known in run.lines)
+    if run.hits.count and is_prompt(line.text):
+        return True
     return bool(run.result_line) and line.text.startswith(RESULT)

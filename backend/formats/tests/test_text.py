@@ -1,6 +1,8 @@
 import pytest
 
+from backend.formats import RawArtefact
 from backend.formats.text import (
+    Source,
     clean_lines,
     counted_classes,
     duration_us,
@@ -97,3 +99,9 @@ def test_localised_separators_of_thousands_become_commas(mark):
 def test_a_space_that_may_stand_between_columns_stays(text):
     (line,) = clean_lines(text)
     assert "," not in line.text
+
+
+def test_a_prompt_in_brackets_begins_no_document():
+    text = '[root@host ~]# load\n{"a": 1}\n[root@host ~]# load again\n[1, 2]\n'
+    documents = Source(RawArtefact.of("file", text.encode())).documents
+    assert [document.value for document in documents] == [{"a": 1}, [1, 2]]

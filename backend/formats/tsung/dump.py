@@ -18,6 +18,8 @@ NAME = "tsung"
 HEADER = "#date;pid;id;"
 RESOLUTION_US = 1
 HEAD_LINES = 50
+# What has as many is a row, and damaged if it is read as none.
+LEAST_CELLS = 6
 # A request of a month is a damaged row; in µs more would not fit 64 bits.
 LONGEST_MS = 31 * 24 * 3600 * 1000
 NO_STATUS = "error_no_http_status"
@@ -82,12 +84,13 @@ class _Requests:
             self._count(rows)
 
     def _refuse_others(self, number: int, lines: pl.Series, dates: pl.Series) -> None:
-        """Refuse what is no row; comments, blank lines and what stands before may be there."""
+        """Refuse what is no row; comments and blank lines may be there, and text before."""
         rows = dates.is_not_null().arg_true()
         begins = -1 if self.begun else (rows[0] if len(rows) else len(lines))
         for position in dates.is_null().arg_true():
             line = lines[position]
-            if position > begins and line.strip() and not line.startswith("#"):
+            is_damaged = position > begins or line.count(";") >= LEAST_CELLS
+            if is_damaged and line.strip() and not line.startswith("#"):
                 raise FormatError(
                     "The tsung dump has a line that is no request.",
                     tool=NAME,

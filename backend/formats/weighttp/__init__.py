@@ -92,7 +92,9 @@ def _place(line: Line, found: dict[int, Document]) -> int | None:
         return BEGIN
     if thread_of(line) is not None:
         return THREADS
-    return RESULT if is_finish(line) or line.number in found else None
+    # A carriage return makes several lines of one number.
+    is_document = line.number in found and "{" in line.text
+    return RESULT if is_finish(line) or is_document else None
 
 
 def _read_or_refuse(block: Sequence[Line], document: Document | None) -> ParsedTrial | FormatError:

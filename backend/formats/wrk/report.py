@@ -44,8 +44,8 @@ def threads_and_connections(line: Line) -> tuple[int, int] | None:
 def is_wrk2(text: str) -> bool:
     """Whether a report is wrk2's: it names itself nowhere, but prints these where wrk does not."""
     return any(mark in text for mark in WRK2_MARKS) or any(
-        # The sign of what is no number depends on the processor.
-        line.split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
+        # The sign of what is no number depends on the processor; a mail quotes with ">".
+        line.lstrip("> \t").split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
         for line in text.splitlines()
         if "nan" in line
     )

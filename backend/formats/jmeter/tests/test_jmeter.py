@@ -254,3 +254,17 @@ def test_log_and_summary_that_differ_are_said():
 
 def test_two_logs_are_not_one_trial():
     assert "not of one trial" in str(refused(DEFAULT + ROW, DEFAULT + ROW + ROW))
+
+
+def test_a_first_row_without_a_header_that_was_damaged_is_refused_and_not_passed_over():
+    assert only("$ cat results.jtl\n" + ROW * 3).samples == 3
+    assert refused("10 % done\r" + ROW + ROW * 2).line == 1
+    assert refused(ROW.replace(",391,", ",") + ROW * 2).line == 1
+
+
+def test_rows_that_may_be_parts_of_others_are_refused_without_times():
+    rows = DEFAULT + ROW + ROW.replace("GET /", "GET /-0")
+    assert only(rows).requests_completed == 1
+    refusal = refused(rows.replace("1795229659431", "Nov 21"))
+    assert refusal.found == "GET /-0"
+    assert only((DEFAULT + ROW * 2).replace("1795229659431", "Nov 21")).requests_completed == 2

@@ -143,3 +143,9 @@ def test_failures_have_classes(text, expected):
 def test_a_verdict_of_the_test_leaves_unknown_what_completed():
     trial = read(capture("verdicts-csv/stderr"))
     assert (trial.requests_completed, trial.requests_ok, trial.errors["other"]) == (None, 104, 45)
+
+
+@pytest.mark.parametrize("name", ["out_stats.csv", "out_stats_history.csv"])
+def test_two_files_in_one_are_refused(name):
+    with pytest.raises(FormatError, match="one file at a time"):
+        read(capture(f"u10-3s-csv/{name}") + capture(f"u10-tput5-4s-csv/{name}"))

@@ -67,3 +67,9 @@ def test_a_json_with_a_figure_of_another_kind_is_refused():
         read(
             SNAPSHOTS[SNAPSHOTS.rindex('{\n  "Summary"') :].replace('"Count": 600', '"Count": "x"')
         )
+
+
+def test_the_same_snapshot_behind_a_prompt_is_of_another_run():
+    json = SNAPSHOTS[SNAPSHOTS.rindex('{\n  "Summary"') :]
+    assert len(read(json + json)) == 1
+    assert len(read(f"{json}$ load --json\n{json}")) == 2

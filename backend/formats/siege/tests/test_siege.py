@@ -100,3 +100,8 @@ def test_a_damaged_count_is_refused():
 def test_a_decimal_comma_is_refused_as_no_number():
     with pytest.raises(FormatError, match="Elapsed time is no number"):
         read(REPORT.replace("1.50 secs", "1,50 secs"))
+
+
+def test_verbose_lines_are_of_another_run_behind_a_prompt():
+    runs = read(f"$ siege a\n{VERBOSE}$ siege b\n{VERBOSE}$\n")
+    assert [run.samples for run in runs] == [200, 200]

@@ -93,3 +93,9 @@ def test_a_damaged_figure_of_the_json_is_said_in_words(damage, found):
     with pytest.raises(FormatError) as refused:
         read(text.replace(*damage))
     assert found in refused.value.found
+
+
+def test_a_first_row_of_a_dump_that_was_damaged_is_refused_and_not_passed_over():
+    assert read(b"$ cat tsung.dump\n" + ROW * 3)[0].samples == 3
+    with pytest.raises(FormatError, match="Line 1"):
+        read(b"10 % done\r" + ROW * 3)
