@@ -187,6 +187,8 @@ def outcome_of(
     ]
     reasons += _checks(fired, trials=trials, points=sum(len(one.points) for one in groups))
     dimensions = _dimensions(cells, every)
+    # Along the axis everything may differ: only what differs across it can be mistaken.
+    confounded = _dimensions(cells, across, FIELDS[plan.x].covers)
     status: Status = "caveats" if reasons else "comparable"
     forbidden = bool(refused or mixed)
     return Outcome(
@@ -194,7 +196,7 @@ def outcome_of(
         differing=tuple(factor.id for factor in differing),
         reasons=tuple(reasons),
         intent=f"only the {dimensions[0]} differs" if len(dimensions) == 1 else None,
-        confounded=dimensions if len(dimensions) > 1 else (),
+        confounded=confounded if len(confounded) > 1 else (),
         overridden=forbidden and override,
     )
 
@@ -206,9 +208,15 @@ def _ruled(factor: Factor, must_match: Collection[str]) -> Factor:
     return replace(factor, rule="axis" if factor.id in must_match else "note")
 
 
-def _dimensions(cells: Sequence[CellFact], factors: Sequence[Factor]) -> tuple[str, ...]:
-    """Everything that differs at all, each by one word."""
-    words = [word for part, word in _TESTED if len({IDENTITY[part](cell) for cell in cells}) > 1]
+def _dimensions(
+    cells: Sequence[CellFact], factors: Sequence[Factor], covered: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Everything that differs at all, each by one word; without the `covered` parts."""
+    words = [
+        word
+        for part, word in _TESTED
+        if part not in covered and len({IDENTITY[part](cell) for cell in cells}) > 1
+    ]
     if "server" in words:
         words = ["server"]
     machine = [one for one in factors if one.id in _MACHINE and len(_known(one, cells)) > 1]

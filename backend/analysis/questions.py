@@ -295,12 +295,15 @@ def _hardware(held: Held) -> Question:
     there = [one for one in like if (one.server, one.version, load) in moved]
     base = {field: value for field, value in held.base.items() if field not in ("host", "client")}
     names = {host for key in moved if key[2] == load for host in hosts[key]}
+    # A panel for each server: within it only the machine differs.
+    moved_names = {one.server for one in there}
+    servers: Query = {"server": tuple(sorted(moved_names)), "facet": "server"}
+    every = [one for one in like if one.server in moved_names]
     return Question(
         "hardware",
         _TEXT["hardware"],
-        {**base, **_newest_versions(there, like), **held.fixed(load), "x": "host"},
-        f"{_count(one.server for one in there)} on {len(names)} hosts at {held.load_text(load)}, "
-        f"{held.workload}",
+        {**base, **_newest_versions(there, every), **servers, **held.at(load)},
+        f"{_count(moved_names)} on {len(names)} hosts at {held.load_text(load)}, {held.workload}",
     )
 
 

@@ -26,7 +26,7 @@ def columns_of(figures: Mapping[str, Any]) -> list[str]:
     place = f"x_{axis}" if axis in _OF_SERIES else _AXES.get(axis, axis)
     head = ["series", *_OF_SERIES[1:], place, "trials", "overload"]
     errors = [f"errors_{name}" for name in ERROR_CLASSES]
-    status = ["comparable", "overridden"]
+    status = ["outcome", "overridden"]
     return [*head, *names, *errors, "latency_origin", "checks", *status]
 
 

@@ -93,7 +93,12 @@ def test_two_hosts_open_their_question_at_the_load_they_share(db):
     make_run(workspace, CellSpec(server="app"), CellSpec(server="app", connections=256))
     make_run(workspace, CellSpec(server="app"), host=LARGE)
     found = asked(workspace)
-    assert found["hardware"].query == {"workload": "hello", "connections": "64", "x": "host"}
+    assert found["hardware"].query == {
+        "workload": "hello",
+        "server": ("app",),
+        "facet": "server",
+        "at": "64",
+    }
 
 
 def test_another_version_on_another_host_tells_of_neither(db):
@@ -107,8 +112,8 @@ def test_another_version_on_another_host_tells_of_neither(db):
 
 def test_servers_are_asked_about_under_the_conditions_that_most_share(db):
     workspace = make_workspace()
-    make_run(workspace, *(CellSpec(server=name) for name in ("a", "b", "c")))
     make_run(workspace, CellSpec(server="a", version="22.0"), CellSpec(server="a", tool="oha"))
+    make_run(workspace, *(CellSpec(server=name) for name in ("a", "b", "c")))
     make_run(workspace, *(CellSpec(server=name) for name in ("a", "b")), host=LARGE)
     found = asked(workspace)
     assert found["fastest"].query == {
@@ -160,7 +165,7 @@ def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
     for link in links:
         names = [name for name, _ in parse_qsl(urlsplit("?" + link.replace("&amp;", "&")).query)]
         assert names == sorted(names)
-    assert "No server was measured in two known versions." in html
+    assert "No server was measured in two known versions at one load." in html
     assert "question-closed" in html
 
 

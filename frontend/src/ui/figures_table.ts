@@ -246,7 +246,8 @@ export function curvesTable(figures: Figures): HTMLTableElement | null {
   );
   const slots = slotsIn(figures);
   const labels = new Map(figures.series.map((series) => [series.id, series.label]));
-  const at = figures.curves ? loadPoint(figures.curves.at, figures.x.label) : "";
+  const place = figures.curves?.at ?? null;
+  const at = place === null ? "the ranked load of each panel" : loadPoint(place, figures.x.label);
   const table = h(
     "table",
     { class: "figures" },
