@@ -212,13 +212,14 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
     finding = one.finding if one else _findings(gathered, judged)
+    outcome = one.outcome if one else _outcomes(judged)
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
         "links": _links(gathered),
-        "finding": finding if derived.finding is None else derived.finding,
+        "finding": _with_derived(finding, derived.finding, outcome),
         "conditions": conditions_of(gathered.points),
-        "outcome": one.outcome.as_dict() if one else _outcomes(judged).as_dict(),
+        "outcome": outcome.as_dict(),
         "x": _axis(gathered),
         "metric": gathered.query.metric,
         "metrics": [metric.as_dict() for metric in METRICS.values()],
@@ -230,6 +231,15 @@ def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> d
         "runs": _runs(gathered),
         "truncated": _sentence(gathered.left_out),
     }
+
+
+def _with_derived(finding: str, derived: str | None, outcome: Outcome) -> str:
+    """The sentence of the asked view in place of the ranking's; never without why there is none."""
+    if derived is None:
+        return finding
+    if outcome.overridden:
+        return f"Not comparable, shown by request: {derived}"
+    return derived if outcome.ranks else f"{finding}. Each for itself: {derived}"
 
 
 def _findings(gathered: Gathered, judged: Sequence[Judged]) -> str:
