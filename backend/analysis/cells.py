@@ -152,12 +152,20 @@ def _labelled(labels: Iterable[str]) -> Q:
     """Runs with any of the texts of a key, and that of every key that is asked for."""
     by_key: dict[str, Q] = {}
     for label in labels:
-        key, _, text = label.partition(":")
-        by_key[key] = by_key.get(key, Q()) | Q(labels__contains={key: text})
+        parts = label.split(":")
+        by_key[parts[0]] = by_key.get(parts[0], Q()) | _any_split(parts)
     wanted = Q()
     for any_of in by_key.values():
         wanted &= any_of
     return wanted
+
+
+def _any_split(parts: Sequence[str]) -> Q:
+    """A key may have a colon of its own: `a:b:c` is b:c of a, or c of a:b."""
+    found = Q()
+    for end in range(1, len(parts)):
+        found |= Q(labels__contains={":".join(parts[:end]): ":".join(parts[end:])})
+    return found
 
 
 def load_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loaded:

@@ -214,12 +214,13 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
     outcome = one.outcome if one else _outcomes(judged)
-    ranked = one.finding if one else _findings(gathered, judged)
+    ranking = one.finding if one else _findings(gathered, judged)
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
         "links": _links(gathered),
-        "finding": _ratio_finding(gathered, outcome, derived) or derived.finding or ranked,
+        "finding": _ratio_finding(gathered, outcome, derived)
+        or _with_derived(ranking, derived.finding, outcome),
         "conditions": conditions_of(gathered.points),
         "outcome": outcome.as_dict(),
         "x": _axis(gathered),
@@ -241,6 +242,15 @@ def _ratio_finding(gathered: Gathered, outcome: Outcome, derived: Derived) -> st
         return None
     text = derived.ratios.finding(METRICS[gathered.query.metric].label)
     return f"{BY_REQUEST}: {text}" if text and outcome.overridden else text
+
+
+def _with_derived(finding: str, derived: str | None, outcome: Outcome) -> str:
+    """The sentence of the asked view in place of the ranking's; never without why there is none."""
+    if derived is None:
+        return finding
+    if outcome.overridden:
+        return f"Not comparable, shown by request: {derived}"
+    return derived if outcome.ranks else f"{finding}. Each for itself: {derived}"
 
 
 def _findings(gathered: Gathered, judged: Sequence[Judged]) -> str:

@@ -17,7 +17,7 @@ from django.db import connection
 from backend.analysis.catalogue import Catalogue
 from backend.analysis.cells import Selection, require_runs, select
 from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
-from backend.analysis.query import FILTERS, CompareQuery
+from backend.analysis.query import FILTERS, MAX_LENGTH, CompareQuery
 from backend.analysis.series import natural
 from backend.runs.moment import one_moment
 
@@ -155,12 +155,14 @@ def _field(
     else:
         found = _by_series(field, query, listed)
     chosen = set(getattr(query, field.id))
-    ranked = sorted(found, key=lambda value: (value not in chosen, natural(value)))
+    # What no link may hold cannot be chosen.
+    fitting = [value for value in found if 0 < len(value) <= MAX_LENGTH]
+    ranked = sorted(fitting, key=lambda value: (value not in chosen, natural(value)))
     values = [
         {"value": value, "label": value, "count": found[value], "chosen": value in chosen}
         for value in ranked[:MAX_VALUES]
     ]
-    more = max(0, len(ranked) - MAX_VALUES)
+    more = len(found) - len(values)
     return {"id": field.id, "label": field.label, "values": values, "more": more}
 
 

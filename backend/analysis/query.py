@@ -22,6 +22,8 @@ VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
 LOOPS = ("open", "closed", "unknown")
 MAX_VALUES = 100
 MAX_LENGTH = 300
+# The largest loads that a run can have.
+MAX_CONNECTIONS, MAX_RATE = 2**31 - 1, 10**15
 
 FILTERS = (
     *("run", "server", "version", "runtime", "configuration", "host", "client", "workload"),
@@ -189,7 +191,14 @@ def _number(allowed: str) -> Callable[[str, str], float]:
 
 def _load(name: str, value: str) -> str:
     """A number as its one text, or `unknown`."""
-    return value if value == UNKNOWN else number_text(_number("a load point")(name, value))
+    if value == UNKNOWN:
+        return value
+    load = _number("a load point")(name, value)
+    if name == "connections" and not (load.is_integer() and load <= MAX_CONNECTIONS):
+        raise QueryError(name, value, f"a whole number up to {MAX_CONNECTIONS}, or {UNKNOWN}")
+    if load > MAX_RATE:
+        raise QueryError(name, value, f"a number up to {MAX_RATE}, or {UNKNOWN}")
+    return number_text(load)
 
 
 def _size(name: str, value: str) -> str:

@@ -4,6 +4,7 @@ writes result and state together, under the claim's fence."""
 from __future__ import annotations
 
 import base64
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -168,7 +169,7 @@ def run_facts(upload: Upload) -> RunFacts:
         finished_at=envelope.finished_at,
         interrupted=bool(run.get("interrupted")),
         same_host=envelope.same_host,
-        labels=run.get("labels") or {},
+        labels=_labels(run.get("labels") or {}),
         plan=run.get("plan") or "",
         plan_sha256=str(run.get("plan_sha256") or "")[:64],
         server_host=envelope.hosts.get("server"),
@@ -303,3 +304,12 @@ def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> Tri
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _labels(given: Mapping[str, Any]) -> dict[str, str]:
+    """Labels are texts, so that a link can ask for them: 1 is "1", true is "true", null is none."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in given.items()
+        if value is not None
+    }

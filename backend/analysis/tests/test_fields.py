@@ -259,3 +259,31 @@ def test_a_workspace_says_which_facts_of_the_hosts_must_match(lab):
     strict.must_match = ["kernel"]
     strict.save()
     assert ask(strict)["outcome"]["status"] == "not_comparable"
+
+
+def test_a_label_whose_key_has_a_colon_is_found_as_its_facet_says(lab):
+    run = make_run(lab, CellSpec("a"))
+    run.labels = {"a:b": "c", "a": "x"}
+    run.save(update_fields=["labels"])
+    for text in ("a:b:c", "a:x"):
+        figures = ask(lab, f"label={text}")
+        assert len(figures["runs"]) == 1, text
+    assert ask(lab, "label=a:c")["runs"] == []
+
+
+def test_a_value_that_no_link_may_hold_is_not_offered(lab):
+    make_run(lab, CellSpec("a", configuration={"long": "x" * 400, "short": "y"}))
+    answer = facets(CompareQuery.parse(""), workspace_ids=[lab.pk], only=["configuration"])
+    (field,) = answer["fields"]
+    assert [one["value"] for one in field["values"]] == ["short=y"]
+    assert field["more"] == 1
+
+
+@pytest.mark.parametrize("text", ["limit=1000", "view=tradeoff"])
+def test_the_sentence_of_a_view_keeps_that_nothing_may_be_compared(lab, text):
+    loads = (1, 8, 64)
+    make_run(lab, *[CellSpec("a", connections=load) for load in loads])
+    other = {**HELLO, "name": "other"}
+    make_run(lab, *[CellSpec("b", connections=load, workload=other) for load in loads])
+    assert "cannot be ranked" in ask(lab, text)["finding"]
+    assert ask(lab, f"{text}&override=1")["finding"].startswith("Not comparable, shown by request")

@@ -80,3 +80,11 @@ def test_an_unknown_field_lists_the_fields():
     with pytest.raises(QueryError) as caught:
         CompareQuery.parse("colour=red")
     assert all(field in str(caught.value) for field in QUERY_FIELDS)
+
+
+@pytest.mark.parametrize(
+    "text", ["connections=1e300", "connections=8.5", "connections=2147483648", "rate=1e16"]
+)
+def test_a_load_that_no_run_can_have_is_refused(text):
+    with pytest.raises(QueryError, match="number up to"):
+        CompareQuery.parse(text)

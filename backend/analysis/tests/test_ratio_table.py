@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.analysis.ratio_table import Entry, Sample, entry_of, ratio_table
@@ -144,6 +144,7 @@ def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
 names = st.sampled_from("abc")
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.dictionaries(st.tuples(names, names), st.floats(1, 1e6).map(sample), min_size=1, max_size=9),
     names,

@@ -195,3 +195,12 @@ def test_a_claim_that_was_lost_stops_the_reading(make_upload, monkeypatch):
     monkeypatch.setattr(queue, "RENEW_AFTER_SHARE", 0)
     with pytest.raises(queue.ClaimLost):
         queue.Lease(held).renew()
+
+
+def test_labels_are_kept_as_texts_that_a_link_can_ask_for(tenant):
+    labels = {"name": "x", "n": 1, "nightly": True, "none": None}
+    envelope = make_envelope(1)
+    envelope["run"]["labels"] = labels
+    upload = processed(upload_of(tenant, WRK, envelope=envelope))
+    run = Run.objects.get(pk=upload.pk)
+    assert run.labels == {"name": "x", "n": "1", "nightly": "true"}
