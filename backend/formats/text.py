@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import SEEK_END
 from itertools import pairwise
+from string import whitespace
 from typing import Any
 
 import orjson
@@ -27,6 +28,8 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # No-break, narrow no-break, figure and thin space, apostrophes.
 SEPARATORS = ("\u00a0", "\u202f", "\u2007", "\u2009", "'", "\u2019")
+# What a mail puts before the lines it quotes.
+QUOTING = ">\u00a0" + whitespace
 HTML_MARKS = ("<br", "</td>", "</th>", "</pre>", "<pre")
 TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
 BINARY_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -283,9 +286,7 @@ def _after_tag(piece: str) -> str:
 
 def _unquoted(line: str) -> str:
     line = line.strip()
-    while line.startswith(">"):
-        line = line[1:].lstrip()
-    return line
+    return line.lstrip(QUOTING) if line.startswith(">") else line
 
 
 def _ungrouped(word: str) -> str:

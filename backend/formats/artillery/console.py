@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -29,10 +30,12 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     summaries = [at for at, line in enumerate(lines) if line.text.startswith(SUMMARY)]
     if not starts or (summaries and summaries[0] < starts[0]):
         starts.insert(0, 0)
-    for earlier, later in pairwise(summaries):
-        if not any(earlier < start <= later for start in starts):
-            starts.append(later)
-    return blocks(lines, sorted(starts))
+    without = [
+        later
+        for earlier, later in pairwise(summaries)
+        if bisect_right(starts, earlier) == bisect_right(starts, later)
+    ]
+    return blocks(lines, sorted(starts + without))
 
 
 def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:

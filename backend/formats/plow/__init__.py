@@ -10,15 +10,17 @@ bytes are in steps of 1024. URL and asked load stand on stderr.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.text import Document, Source, fault_in, is_prompt
+from backend.formats.text import Document, Line, Source, fault_in, is_prompt
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
@@ -82,8 +84,9 @@ def _runs(source: Source) -> list[ParsedTrial | FormatError]:
 
 def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
     tables = find_tables(source)
+    asked = _asked(source)
     runs = [
-        read_table(table, _asked_before(source, table[0].number))
+        read_table(table, _asked_before(asked, table[0].number))
         for table in tables
         if not is_snapshot(table)
     ]
@@ -95,8 +98,9 @@ def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
 
 def _json_runs(source: Source) -> list[ParsedTrial | FormatError]:
     results = _results(source)
+    asked = _asked(source)
     runs = [
-        _read_or_refuse(one, _asked_before(source, one.line))
+        _read_or_refuse(one, _asked_before(asked, one.line))
         for one, following in pairwise([*results, None])
         if one is not None and not _replaces(source, one, following)
     ]
@@ -107,7 +111,7 @@ def _json_runs(source: Source) -> list[ParsedTrial | FormatError]:
     ]
     # A prompt can begin with a bracket, a snapshot begins with a brace alone.
     for document in broken:
-        if any(line.text == "{" for line in source.lines if line.number == document.line):
+        if any(line.text == "{" for line in _between(source, document.line - 1, document.line + 1)):
             runs[-1] = _cut_off(document.fault_line, document.fault)
     return runs
 
@@ -116,7 +120,7 @@ def _replaces(source: Source, one: Document, following: Document | None) -> bool
     """Whether the following snapshot goes on where this one ended, in the same run."""
     if following is None:
         return False
-    between = (line for line in source.lines if one.line < line.number < following.line)
+    between = _between(source, one.line, following.line)
     if any(NAME in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
     return _goes_on(_latency_of(one), _latency_of(following))
@@ -143,9 +147,26 @@ def _goes_on(
     return one[0] < following[0] and one[1] >= following[1] and one[2] <= following[2]
 
 
-def _asked_before(source: Source, number: int) -> Asked:
-    above = (line for line in reversed(source.lines) if line.number < number)
-    return next((asked for line in above if (asked := asked_in(line)) is not None), Asked())
+def _between(source: Source, above: int, below: int) -> list[Line]:
+    """The lines with numbers between two."""
+    begin = bisect_right(source.lines, above, key=_number)
+    return source.lines[begin : bisect_left(source.lines, below, key=_number)]
+
+
+def _number(line: Line) -> int:
+    return line.number
+
+
+def _asked(source: Source) -> list[tuple[int, Asked]]:
+    """Every line of what was asked for, by its number."""
+    found = ((line.number, asked_in(line)) for line in source.lines)
+    return [(number, asked) for number, asked in found if asked is not None]
+
+
+def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
+    """What the last such line above a line says."""
+    above = bisect_left(asked, number, key=itemgetter(0))
+    return asked[above - 1][1] if above else Asked()
 
 
 def _cut_off(line: int, found: str) -> FormatError:

@@ -34,6 +34,23 @@ def test_a_hint_that_contradicts_the_content_is_an_error():
         parse([artefact(WRK)], tool="ab")
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_hint_is_believed_where_it_says_what_the_content_says_and_nowhere_else(tool):
+    path = next(path for path in OUTPUTS if path.is_relative_to(FORMATS / tool))
+    files = [RawArtefact.of(path.name, path.read_bytes())]
+    for hint in TOOLS.keys() - {tool}:
+        with pytest.raises(FormatError, match=f"is {tool}'s, not {hint}'s"):
+            parse(files, tool=hint)
+    assert _outcome(files, tool) == _outcome(files, None)
+
+
+def _outcome(files, hint):
+    try:
+        return parse(files, tool=hint)
+    except FormatError as refused:
+        return str(refused)
+
+
 def test_detection_says_why():
     (trial,) = parse([artefact(AB)])
     assert trial.detected_by == "line 1 is ab's banner"
