@@ -115,7 +115,7 @@ class Held:
         return {} if load is None else {self.axis: number_text(float(load))}
 
 
-def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> dict[str, tuple[str, ...]]:
+def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> Query:
     """The version last measured of each server, where one of them was measured in several.
 
     Of a server in `chosen` it is one of those: they can answer the question.
@@ -293,11 +293,13 @@ def _hardware(held: Held) -> Question:
         return Question("hardware", _TEXT["hardware"], None, why_not=why)
     load = _load((key[2], key[0]) for key in moved)
     there = [one for one in like if (one.server, one.version, load) in moved]
-    base = {field: value for field, value in held.base.items() if field not in ("host", "client")}
+    base: Query = {
+        field: value for field, value in held.base.items() if field not in ("host", "client")
+    }
     names = {host for key in moved if key[2] == load for host in hosts[key]}
     # A panel for each server: within it only the machine differs.
     moved_names = {one.server for one in there}
-    servers = {"server": tuple(sorted(moved_names)), "facet": "server"}
+    servers: Query = {"server": tuple(sorted(moved_names)), "facet": "server"}
     every = [one for one in like if one.server in moved_names]
     return Question(
         "hardware",
@@ -328,7 +330,12 @@ def _distance(held: Held, workspace_id: UUID, slug: str) -> Question:
         own = [one for one in like if one.workload in workloads]
         about = f"{_count(one.server for one in own)} × {len(workloads)} workloads"
         # Each workload is judged on its own: across them only ratios may be averaged.
-        query = {**held.alike, **_newest_versions((), own), "facet": "workload", "view": "ratios"}
+        query: Query = {
+            **held.alike,
+            **_newest_versions((), own),
+            "facet": "workload",
+            "view": "ratios",
+        }
         return Question("distance", _TEXT["distance"], query, about)
     load, there = _at_shared_load(held.cells)
     query = held.query(there, **held.at(load))
