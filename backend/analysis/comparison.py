@@ -265,12 +265,19 @@ _GRAVITY: tuple[Status, ...] = ("comparable", "caveats", "not_comparable")
 
 
 def _outcomes(judged: Sequence[Judged]) -> Outcome:
-    """The gravest outcome of the panels, with the reasons of all."""
+    """The gravest outcome of the panels, with the reasons of all; those of each are said once."""
     gravest = max((one.outcome.status for one in judged), key=_GRAVITY.index)
     differing = dict.fromkeys(id_ for one in judged for id_ in one.outcome.differing)
-    reasons = [f"{one.panel}: {text}" for one in judged for text in one.outcome.reasons]
+    every = Counter(text for one in judged for text in one.outcome.reasons)
+    reasons = dict.fromkeys(
+        text if every[text] == len(judged) > 1 else f"{one.panel}: {text}"
+        for one in judged
+        for text in one.outcome.reasons
+    )
+    intents = {one.outcome.intent for one in judged}
+    intent = intents.pop() if len(intents) == 1 else None
     overridden = any(one.outcome.overridden for one in judged)
-    return Outcome(gravest, tuple(differing), tuple(reasons), overridden=overridden)
+    return Outcome(gravest, tuple(differing), tuple(reasons), intent, overridden=overridden)
 
 
 def _together(judged: Sequence[Judged]) -> list[Fired]:

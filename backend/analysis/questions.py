@@ -115,7 +115,7 @@ class Held:
         return {} if load is None else {self.axis: number_text(float(load))}
 
 
-def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> dict[str, tuple[str, ...]]:
+def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> Query:
     """The version last measured of each server, where one of them was measured in several.
 
     Of a server in `chosen` it is one of those: they can answer the question.
@@ -292,9 +292,11 @@ def _hardware(held: Held) -> Question:
         why = "No server was measured on two known hosts, in one version at one load."
         return Question("hardware", _TEXT["hardware"], None, why_not=why)
     load = _load((key[2], key[0]) for key in moved)
-    there = [one for one in like if (one.server, one.version, load) in moved]
-    base = {field: value for field, value in held.base.items() if field not in ("host", "client")}
-    names = {host for key in moved if key[2] == load for host in hosts[key]}
+    there = [one for one in like if one.load == load and (one.server, one.version, load) in moved]
+    base: Query = {
+        field: value for field, value in held.base.items() if field not in ("host", "client")
+    }
+    hosts_there = len({one.host for one in there})
     # A panel for each server: within it only the machine differs.
     moved_names = {one.server for one in there}
     servers: Query = {"server": tuple(sorted(moved_names)), "facet": "server"}
@@ -303,7 +305,7 @@ def _hardware(held: Held) -> Question:
         "hardware",
         _TEXT["hardware"],
         {**base, **_newest_versions(there, every), **servers, **held.at(load)},
-        f"{_count(moved_names)} on {len(names)} hosts at {held.load_text(load)}, {held.workload}",
+        f"{_count(moved_names)} on {hosts_there} hosts at {held.load_text(load)}, {held.workload}",
     )
 
 
@@ -323,7 +325,7 @@ def _cost(held: Held, runs: Sequence[UUID]) -> Question:
 
 def _distance(held: Held, workspace_id: UUID, slug: str) -> Question:
     like = [one for one in held.every if one.conditions == held.conditions]
-    workloads = {name for name, _ in _by_workload(like)}
+    workloads = _shared_workloads(like)
     if len(workloads) > 1:
         own = [one for one in like if one.workload in workloads]
         about = f"{_count(one.server for one in own)} × {len(workloads)} workloads"
@@ -347,12 +349,12 @@ def _distance(held: Held, workspace_id: UUID, slug: str) -> Question:
     return Question("distance", _TEXT["distance"], {**query, "baseline": series}, about)
 
 
-def _by_workload(cells: Iterable[Known]) -> list[tuple[str, set[str]]]:
-    """The workloads that more than one server was measured with, and those servers."""
+def _shared_workloads(cells: Iterable[Known]) -> set[str]:
+    """The workloads that more than one server was measured with."""
     servers: dict[str, set[str]] = defaultdict(set)
     for cell in cells:
         servers[cell.workload].add(cell.server)
-    return [(name, found) for name, found in servers.items() if len(found) > 1]
+    return {name for name, found in servers.items() if len(found) > 1}
 
 
 def _slowest(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:

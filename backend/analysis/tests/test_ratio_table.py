@@ -56,6 +56,15 @@ def test_the_geometric_mean_of_each_row_and_over_what():
     assert found.means_text().startswith("Geometric mean over 2 workloads")
 
 
+def test_the_finding_tells_how_far_the_farthest_are():
+    rows = [*FULL, entry("envoy", "hello", 3000), entry("envoy", "json", 1500)]
+    text = table(*rows).finding("Throughput")
+    assert text.startswith("Throughput over 2 workloads, relative to caddy: envoy 3.00× [")
+    assert "; nginx 1.06× [" in text
+    # Without a mean of every row there is nothing to say over all of them.
+    assert table(*FULL, entry("h2o", "hello")).finding("Throughput") is None
+
+
 def test_the_mean_leaves_out_workloads_that_a_row_lacks():
     found = table(*FULL, entry("caddy", "big"))
     assert found.common == ("hello", "json")

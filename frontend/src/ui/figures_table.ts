@@ -247,11 +247,12 @@ export function curvesTable(figures: Figures): HTMLTableElement | null {
   const slots = slotsIn(figures);
   const labels = new Map(figures.series.map((series) => [series.id, series.label]));
   const place = figures.curves?.at ?? null;
-  const at = place === null ? "the ranked load of each panel" : loadPoint(place, figures.x.label);
+  // Panels may be ranked at loads of their own.
+  const at = place === null ? "" : ` at ${loadPoint(place, figures.x.label)}`;
   const table = h(
     "table",
     { class: "figures" },
-    h("caption", {}, `Latency percentiles at ${at}, from merged histograms`),
+    h("caption", {}, `Latency percentiles${at}, from merged histograms`),
     h(
       "thead",
       {},
