@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -134,6 +136,10 @@ class FakeService:
     gets: int = 0
     uploads: dict[str, Upload] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    # Every heartbeat that came, and whether it is answered.
+    words: list[dict] = field(default_factory=list)
+    heard_at: list[float] = field(default_factory=list)
+    hears: bool = True
 
     def __enter__(self) -> FakeService:
         service = self
@@ -141,12 +147,20 @@ class FakeService:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.path == "/api/v1/heartbeat":
+                    service.words.append(json.loads(body))
+                    service.heard_at.append(time.time())
+                    self._answer(*service.me(self.headers))
+                    return
                 self._answer(*service.post(self.path, self.headers, body))
 
             def do_GET(self) -> None:
                 token = (self.headers["Authorization"] or "").replace("Bearer ", "")
                 if token in service.refused:
                     self._answer(401, {}, {"title": "Sign in"})
+                    return
+                if self.path == "/api/v1/me":
+                    self._answer(*service.me(self.headers))
                     return
                 self._answer(*service.get(self.path))
 
@@ -174,6 +188,16 @@ class FakeService:
     @property
     def flags(self) -> list[str]:
         return ["--url", self.url, "--token", TOKEN]
+
+    def me(self, headers) -> tuple[int, dict, object]:
+        if not self.hears:
+            return 500, {}, {"title": "Server error"}
+        if headers["Authorization"].removeprefix("Bearer ") in self.refused:
+            return 401, {}, {"title": "Token refused"}
+        place = {"slug": "lab", "name": "The lab", "url": f"{self.url}/w/lab/"}
+        now = datetime.now(timezone.utc).isoformat()
+        who = {"kind": "token", "name": "bench", "scopes": [], "expires_at": "2030-01-02T00:00:00Z"}
+        return 200, {}, {**who, "workspaces": [place], "time": now}
 
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
         self.posts += 1

@@ -2,9 +2,21 @@
 
 from django.urls import path
 
-from backend.api import artefacts, catalogue, compare, docs, facets, result_sets, runs, uploads
+from backend.api import (
+    agents,
+    artefacts,
+    catalogue,
+    compare,
+    docs,
+    facets,
+    result_sets,
+    runs,
+    uploads,
+)
 
 urlpatterns = [
+    path("me", agents.Me.as_view(), name="me"),
+    path("heartbeat", agents.Heartbeat.as_view(), name="heartbeat"),
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
     path("uploads/preview", uploads.UploadPreview.as_view(), name="upload-preview"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),

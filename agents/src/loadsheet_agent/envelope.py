@@ -113,10 +113,14 @@ class RunRecord:
         }
 
 
+def agent_identity() -> dict[str, str]:
+    """This program and the machine it runs on, as the service lists them."""
+    return {"name": AGENT_NAME, "version": __version__, "hostname": socket.gethostname()}
+
+
 def file_envelope(upload_id: str, tool: str | None = None) -> dict[str, Any]:
     """For files measured elsewhere; `tool` is the sender's word for what wrote them."""
-    agent = {"name": AGENT_NAME, "version": __version__, "hostname": socket.gethostname()}
-    envelope: dict[str, Any] = {"schema": SCHEMA, "id": upload_id, "agent": agent}
+    envelope: dict[str, Any] = {"schema": SCHEMA, "id": upload_id, "agent": agent_identity()}
     if tool is not None:
         envelope["tool"] = tool
     return envelope

@@ -78,6 +78,12 @@ ROWS = {
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
     "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "agents-page": Row("/w/own-lab/agents", MEMBERS_PAGE),
+    "revoke-token": Row("/w/own-lab/agents/{token}/revoke", OWNERS_PAGE),
+    # The agent's program is no secret; this checkout has built none.
+    "agent-pyz": Row("/loadsheet.pyz", NOBODY),
+    "agent-pyz-sha256": Row("/loadsheet.pyz.sha256", NOBODY),
+    "agent-wheel": Row("/agent/loadsheet_agent-0.1.0-py3-none-any.whl", NOBODY),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
     "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
@@ -102,6 +108,11 @@ ROWS = {
     # Neither reads who asks.
     "embed": Row("/embed/{private}", NOBODY),
     "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{private}", NOBODY),
+    "me": Row("/api/v1/me", SIGNED_IN_API),
+    # 400: allowed in, but it said nothing.
+    "heartbeat": Row(
+        "/api/v1/heartbeat", expected(401, 403, 403, 403, 400, 400), "post", json=True
+    ),
     # 400: allowed in, but the request has no file.
     "upload-list": Row(
         "/api/v1/uploads",
@@ -202,7 +213,13 @@ def ids_of(scene):
         "host": scene.run.server_host_id,
         "workload": scene.trial.cell.series.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
+        "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
+
+
+@pytest.fixture(autouse=True)
+def no_agent_files(settings, tmp_path):
+    settings.AGENT_FILES = tmp_path
 
 
 @pytest.fixture
@@ -254,6 +271,8 @@ FORMS = {
     "new-upload": ("/w/own-lab/upload", {"paste": WRK, "action": "save"}),
     "preview": ("/w/own-lab/upload", {"paste": WRK}),
     "settings": ("/w/own-lab/settings", {"relevant_percent": "9", "min_trials": "9"}),
+    "agents": ("/w/own-lab/agents", {"name": "mine"}),
+    "revoke": ("/w/own-lab/agents/{token}/revoke", {}),
     "undo": ("/r/{run}/dismissals", {"check": "same-host", "undo": "1"}),
 }
 

@@ -6,7 +6,9 @@ import os
 import random
 import signal
 from argparse import Namespace
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +23,13 @@ from loadsheet_agent.errors import AgentError, PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.facts import HostFacts, read_host, sha256_of
 from loadsheet_agent.hosts import server_host, servers_are_here
+from loadsheet_agent.live import Broadcast, Live, NotLive
 from loadsheet_agent.outline import outline
 from loadsheet_agent.plan import Plan, read_plan
 from loadsheet_agent.progress import choose_progress
 from loadsheet_agent.redaction import Redactor
 from loadsheet_agent.runner import Runner
+from loadsheet_agent.service import Heart
 from loadsheet_agent.spool import BusyError, Entry, Spool
 from loadsheet_agent.steps import Step, expand, expand_most, load_point
 from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
@@ -51,9 +55,9 @@ def run(arguments: Namespace) -> Exit:
     steps = expand(plan, record.seed)
     common.say(redactor.text(outline(plan, steps, expand_most(plan, record.seed), found)))
     if target is not None:
-        common.say(f"The result will be at {target.url}/u/{entry.id}")
+        common.say(f"Live and afterwards at {target.url}/r/{entry.id}")
     try:
-        _measure(record, found, entry, steps)
+        _measure(record, found, entry, steps, target)
     except KeyboardInterrupt:
         common.say(_outcome(record, steps, f"Interrupted: {_finished(record, steps)}"))
         common.say(f"`loadsheet run {arguments.plan} --resume` goes on with it.")
@@ -166,16 +170,26 @@ def _refuse_other_host(before: dict[str, Any], now: HostFacts) -> None:
             )
 
 
-def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Step, ...]) -> None:
+def _measure(
+    record: RunRecord,
+    found: FoundTool,
+    entry: Entry,
+    steps: tuple[Step, ...],
+    target: Target | None,
+) -> None:
     """Raises KeyboardInterrupt or PlanStoppedError with what had finished in the spool."""
     # SIGTERM ends a run the way Ctrl-C does: servers stopped, finished trials kept.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     plan = record.plan
     ahead = steps[min(len(record.trials), len(steps)) :]
     progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
+    live: Live = NotLive()
+    if target is not None:
+        live = Broadcast(Heart(target), record, progress.clock, common.say)
+    runner = Runner(record=record, found=found, entry=entry, progress=progress, live=live)
     try:
-        with progress:
-            Runner(record=record, found=found, entry=entry, progress=progress).run()
+        with progress, _told_of_its_end(live):
+            runner.run()
     except OSError as error:
         raise AgentError(
             f"the run stopped: {error.strerror or error} ({entry.directory}); the "
@@ -183,6 +197,20 @@ def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Ste
         ) from error
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _told_of_its_end(live: Live) -> Iterator[None]:
+    try:
+        yield
+    except PlanStoppedError as stop:
+        # After a full disk it goes on with --resume, like an interrupted one.
+        live.end("interrupted" if stop.is_resumable else "stopped")
+        raise
+    except BaseException:
+        live.end("interrupted")
+        raise
+    live.end("finished")
 
 
 def _upload(
