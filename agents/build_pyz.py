@@ -58,7 +58,7 @@ def run():
     place = unpacked()
     compiled = os.path.join(place, "compiled", name)
     if not os.path.isdir(compiled):
-        sys.exit("loadsheet.pyz has nothing for " + name + "; use: pipx install loadsheet-agent")
+        sys.exit("loadsheet.pyz has nothing for " + name + "; install the wheel by pipx")
     pure = os.path.join(place, "pure")
     sys.path[:1] = [pure, compiled]
     from loadsheet_agent.cli import main

@@ -70,7 +70,7 @@ def test_a_service_that_does_not_listen_costs_one_try(
     assert done.returncode == Exit.OK, done.stderr
     assert len(service.words) == 1
     assert len(service.uploads) == 1
-    assert "6 words of how the run goes were not taken (it answered 500)" in done.stderr
+    assert "7 words of how the run goes were not taken (it answered 500)" in done.stderr
 
 
 def test_without_an_address_nobody_is_told(service: FakeService, fake_wrk: str, tmp_path: Path):

@@ -57,8 +57,8 @@ def roster(workspace: Workspace) -> list[RosterRow]:
 
 
 def _newest_progress(workspace: Workspace) -> dict[UUID, Progress]:
-    rows = Progress.objects.filter(workspace=workspace).order_by("agent", "-heard_at")
-    return {row.agent_id: row for row in rows.distinct("agent")}
+    rows = Progress.objects.filter(workspace=workspace).order_by("agent_id", "-heard_at")
+    return {row.agent_id: row for row in rows.distinct("agent_id")}
 
 
 def _row(

@@ -7,7 +7,7 @@ import base64
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -174,7 +174,17 @@ def run_facts(upload: Upload) -> RunFacts:
         plan_sha256=str(run.get("plan_sha256") or "")[:64],
         server_host=envelope.hosts.get("server"),
         client_host=envelope.hosts.get("client"),
+        agent=envelope.agent,
+        seed=run.get("seed"),
+        stopped=run.get("stopped") or "",
+        events=run.get("events") or [],
+        max_rates=run.get("max_rates") or [],
+        server_tails={name: tail for name, tail in _tails(run) if tail},
     )
+
+
+def _tails(run: Mapping[str, Any]) -> Iterable[tuple[str, str | None]]:
+    return (run.get("server_tails") or {}).items()
 
 
 def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
@@ -240,6 +250,9 @@ def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> 
         exit_code=entry.exit_code,
         error=entry.error or refusal,
         resources=entry.resources,
+        phase=entry.phase,
+        glance=entry.glance,
+        server_tail=entry.server_tail,
         **_read_fields(parsed),
     )
 

@@ -49,6 +49,17 @@ class RunFacts:
     plan_sha256: str = ""
     server_host: Mapping[str, Any] | None = None
     client_host: Mapping[str, Any] | None = None
+    # The program that measured: name, version, hostname.
+    agent: Mapping[str, Any] = field(default_factory=dict)
+    # Of the order of its trials; and by which rule of the plan it ended early.
+    seed: int | None = None
+    stopped: str = ""
+    # What happened beside the trials: at, kind, text.
+    events: Sequence[Mapping[str, Any]] = ()
+    # What a search came to: server, workload, rate_rps, confirmed.
+    max_rates: Sequence[Mapping[str, Any]] = ()
+    # What each server printed last.
+    server_tails: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,9 @@ class TrialRecord:
     incomplete: bool = False
     disagreements: Sequence[str] = ()
     resources: Mapping[str, Any] = field(default_factory=dict)
+    phase: str | None = None
+    glance: Mapping[str, Any] = field(default_factory=dict)
+    server_tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +148,12 @@ def _run_row(facts: RunFacts) -> Run:
         server_host=host_of(facts.workspace, facts.server_host),
         client_host=host_of(facts.workspace, facts.client_host),
         facts=_host_facts(facts),
+        agent=dict(facts.agent),
+        seed=facts.seed,
+        stopped=facts.stopped,
+        events=list(facts.events),
+        max_rates=list(facts.max_rates),
+        server_tails=dict(facts.server_tails),
     )
 
 
@@ -388,6 +408,10 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> 
         latency_resolution_us=facts.latency_resolution_us,
         histogram=record.histogram,
         resources=dict(record.resources),
+        load=dict(record.load),
+        phase=record.phase,
+        glance=dict(record.glance),
+        server_tail=record.server_tail,
         parsed=dict(contract),
         checks=[{"id": found.id, "detail": found.detail} for found in check_trial(facts)],
     )

@@ -94,7 +94,10 @@ def test_the_roster_lists_every_valid_token_with_its_hosts(tenant):
     unused = tokens.issue(
         TokenKind.AGENT, tenant.workspace, user=tenant.user, name="new", lifetime=timedelta(days=1)
     )
-    rows = {row.agent.host_name if row.agent else row.token.name: row for row in roster(tenant.workspace)}
+    rows = {
+        row.agent.host_name if row.agent else row.token.name: row
+        for row in roster(tenant.workspace)
+    }
     assert set(rows) == {"bench-1", "bench-2", "new"}
     assert (rows["bench-1"].run, rows["bench-1"].state) == (word.run, "running")
     assert rows["bench-1"].shared_with == ("bench-2",)

@@ -88,6 +88,7 @@ ROWS = {
     "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "run-plan-page": Row("/r/{run}/plan.toml", NOBODY),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
     ),
@@ -132,6 +133,8 @@ ROWS = {
     "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    # Who may read the run finds that it has no plan.
+    "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
     "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
     "server-list": Row("/api/v1/servers", SIGNED_IN_API),

@@ -42,6 +42,7 @@ SEEDS = 2**31
 def run(arguments: Namespace) -> Exit:
     target = common.read_target(arguments)
     plan = read_plan(Path(arguments.plan))
+    _check_seed(arguments, plan)
     redactor = redactor_for(plan, target)
     here = servers_are_here(plan)
     found = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
@@ -50,6 +51,8 @@ def run(arguments: Namespace) -> Exit:
     if arguments.resume is None:
         entry = spool.create()
         record = _record(entry, plan, host, here, redactor)
+        if arguments.seed is not None:
+            record.seed = arguments.seed
     else:
         entry, record = _resumed(spool, arguments.resume, plan, host, here, redactor)
     steps = expand(plan, record.seed)
@@ -70,6 +73,17 @@ def run(arguments: Namespace) -> Exit:
     common.say(_outcome(record, steps, f"Measured {len(record.trials)} trials"))
     code = Exit.TRIALS_FAILED if record.failed() else Exit.OK
     return _upload(entry, record, target, arguments, code)
+
+
+def _check_seed(arguments: Namespace, plan: Plan) -> None:
+    if arguments.seed is None:
+        return
+    if arguments.resume is not None:
+        raise UsageError("--seed is given with --resume; a resumed run keeps its seed.")
+    if plan.order != "randomised":
+        raise UsageError("--seed is given, but the plan's order is not random; leave it out.")
+    if not 0 <= arguments.seed < SEEDS:
+        raise UsageError(f"--seed is {arguments.seed}; expected 0 to {SEEDS - 1}.")
 
 
 def choose_tool(plan: Plan, paths: dict[str, str]) -> FoundTool:
