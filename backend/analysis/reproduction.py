@@ -16,11 +16,11 @@ REDACTED = "[redacted]"
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """Unknown is None. `is_whole`: the plan's bytes have the hash that was sent with it."""
+    """Unknown is None. `is_whole`: the plan's bytes have the hash that was sent with it, if any."""
 
     plan: str
     sha256: str
-    is_whole: bool
+    is_whole: bool | None
     order: str | None
     seed: int | None
     agent: str | None
@@ -37,7 +37,7 @@ def reproduction_of(run: Run, tools: Iterable[str]) -> Reproduction | None:
     return Reproduction(
         plan=run.plan,
         sha256=sha256,
-        is_whole=sha256 == run.plan_sha256,
+        is_whole=sha256 == run.plan_sha256 if run.plan_sha256 else None,
         order=_order(run.plan),
         seed=run.seed,
         agent=_agent(run.agent),

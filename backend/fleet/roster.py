@@ -51,9 +51,13 @@ def roster(workspace: Workspace) -> list[RosterRow]:
     rows = [
         _row(token, agent, by_token[token.pk], newest, now)
         for token in tokens.select_related("user")
-        for agent in by_token[token.pk] or [None]
+        for agent in _agents_or_none(by_token[token.pk])
     ]
     return sorted(rows, key=lambda row: row.last_seen_at or row.token.created_at, reverse=True)
+
+
+def _agents_or_none(agents: list[Agent]) -> list[Agent | None]:
+    return [*agents] if agents else [None]
 
 
 def _newest_progress(workspace: Workspace) -> dict[UUID, Progress]:
