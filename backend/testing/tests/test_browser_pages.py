@@ -89,9 +89,15 @@ EVIDENCE = {
     "server_tails": {"nginx": "worker process exited"},
 }
 USED = {
-    **{"client_cpu_s": 1.52, "client_cores": 2, "client_cpu_per_core": [0.91, 0.44]},
-    **{"client_cpu_steal": 0.004, "server_cpu_s": 2.03, "server_rss_peak_bytes": 41_000_000},
-    **{"server_threads_peak": 6, "server_processes_peak": 3, "time_wait_peak": 120},
+    "client_cpu_s": 1.52,
+    "client_cores": 2,
+    "client_cpu_per_core": [0.91, 0.44],
+    "client_cpu_steal": 0.004,
+    "server_cpu_s": 2.03,
+    "server_rss_peak_bytes": 41_000_000,
+    "server_threads_peak": 6,
+    "server_processes_peak": 3,
+    "time_wait_peak": 120,
 }
 
 
