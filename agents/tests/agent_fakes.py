@@ -140,6 +140,9 @@ class FakeService:
     words: list[dict] = field(default_factory=list)
     heard_at: list[float] = field(default_factory=list)
     hears: bool = True
+    # Whether trials are taken while their run goes on, and those that were.
+    takes_parts: bool = False
+    parts: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -200,6 +203,8 @@ class FakeService:
         return 200, {}, {**who, "workspaces": [place], "time": now}
 
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
+        if path == "/api/v1/uploads" and is_part(headers, body):
+            return self.post_part(_read_upload(headers, body))
         self.posts += 1
         if path != "/api/v1/uploads":
             return 404, {}, {"title": "Not found"}
@@ -214,12 +219,24 @@ class FakeService:
         answer = {"id": key, "state": "received", "url": "x", "result_url": f"/u/{key}"}
         return (200 if known else 202), {}, answer
 
+    def post_part(self, upload: Upload) -> tuple[int, dict, object]:
+        if not self.takes_parts:
+            return 503, {}, {"title": "Not now"}
+        key = upload.envelope["id"]
+        self.parts[key] = upload
+        return 202, {}, {"id": key, "state": "received"}
+
     def get(self, path: str) -> tuple[int, dict, object]:
         state = self.states[min(self.gets, len(self.states) - 1)]
         self.gets += 1
         key = path.rpartition("/")[2]
         reason = "the text ends early" if state in ("failed", "quarantined") else ""
         return 200, {}, {"id": key, "state": state, "reason": reason, "result_url": f"/u/{key}"}
+
+
+def is_part(headers, body: bytes) -> bool:
+    envelope = _read_upload(headers, body).envelope
+    return (envelope.get("run") or {}).get("id", envelope["id"]) != envelope["id"]
 
 
 def _read_upload(headers, body: bytes) -> Upload:

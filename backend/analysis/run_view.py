@@ -36,6 +36,8 @@ def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[s
         "finished_at": instant(run.finished_at),
         "recorded_at": instant(run.recorded_at),
         "interrupted": run.interrupted,
+        "open": run.is_open,
+        "trials_planned": run.trials_planned,
         "same_host": run.same_host,
         "labels": run.labels,
         "plan": run.plan,

@@ -1,13 +1,19 @@
-"""GET /api/v1/me and POST /api/v1/heartbeat: what an agent asks and says beside its uploads."""
+"""GET /api/v1/me, POST /api/v1/heartbeat and GET /api/v1/runs/<id>/progress.
+
+What an agent asks and says beside its uploads, and what is known of a run while it goes on.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,10 +21,11 @@ from rest_framework.views import APIView
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import required_actor
-from backend.api.errors import Problem, TooMany
+from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
 from backend.fleet.hearing import RunElsewhere, Word, hear
 from backend.fleet.models import Progress
+from backend.fleet.standing import Standing, standing_of
 
 DAY_S = 86_400.0
 
@@ -168,3 +175,46 @@ def _hear(token: Token, said: dict[str, Any]) -> None:
             f"The run id {taken} is not one of this workspace.",
             hint="Give a new measurement a new id.",
         ) from None
+
+
+class StandingSerializer(serializers.Serializer[Standing]):
+    """How a run stands. Null is unknown."""
+
+    run = serializers.UUIDField()
+    state = serializers.ChoiceField(
+        [*Progress.State.values, "silent"],
+        help_text="silent: it did not end, and its agent should have been heard by now",
+    )
+    trials_recorded = serializers.IntegerField(help_text="That can be read here")
+    trials_done = serializers.IntegerField(allow_null=True, help_text="By the agent's word")
+    trials_planned = serializers.IntegerField(allow_null=True)
+    current = CurrentSerializer(allow_null=True)
+    last = LastSerializer(allow_null=True)
+    seconds_left = serializers.FloatField(
+        allow_null=True, help_text="As the agent said when it was heard"
+    )
+    heard_at = serializers.DateTimeField(allow_null=True)
+
+
+class RunProgress(APIView):
+    """How a run stands while it goes on."""
+
+    @extend_schema(
+        operation_id="run_progress", responses={200: StandingSerializer, **documented(401, 404)}
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """To be asked again and again: with If-None-Match it answers 304 while nothing changed."""
+        visible = access.workspace_ids_of(required_actor(request))
+        standing = standing_of(run_id, workspace_ids=visible)
+        if standing is None:
+            raise Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
+        body = StandingSerializer(standing).data
+        etag = f'"{hashlib.sha256(JSONRenderer().render(body)).hexdigest()[:32]}"'
+        if request.headers.get("If-None-Match") == etag:
+            response = Response(status=status.HTTP_304_NOT_MODIFIED)
+        else:
+            response = Response(body)
+        response["ETag"] = etag
+        # Kept by this browser alone, and never used without asking.
+        response["Cache-Control"] = "private, no-cache"
+        return response

@@ -25,6 +25,7 @@ urlpatterns = [
     path("facets", facets.Facets.as_view(), name="facets"),
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
+    path("runs/<uuid:run_id>/progress", agents.RunProgress.as_view(), name="run-progress"),
     path("runs/<uuid:run_id>/plan.toml", runs.RunPlan.as_view(), name="run-plan"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
     path(

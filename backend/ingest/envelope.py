@@ -54,6 +54,8 @@ class TrialEntry:
     phase: str | None = None
     glance: Mapping[str, Any] = field(default_factory=dict)
     server_tail: str = ""
+    # The upload that brought its artefacts, where the run came in parts.
+    part: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,15 @@ class Envelope:
     # Of every result in the files, where no trials are listed.
     server: Mapping[str, Any] = field(default_factory=dict)
     workload: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def run_id(self) -> uuid.UUID | None:
+        """The run's, where it is said: other than the upload's in a part of a run."""
+        return _uuid(self.run.get("id"), "run.id")
+
+    @property
+    def is_part(self) -> bool:
+        return self.run_id is not None and self.run_id != self.upload_id
 
     @property
     def started_at(self) -> datetime | None:
@@ -97,7 +108,7 @@ def read_envelope(value: object) -> Envelope:
     workload = _mapping(body.get("workload") or {}, "workload")
     _check_trial_parts("the envelope", server, workload, {})
     envelope = Envelope(
-        upload_id=_uuid(body.get("id")),
+        upload_id=_uuid(body.get("id"), "id"),
         agent=agent,
         run=run,
         hosts=hosts,
@@ -107,7 +118,7 @@ def read_envelope(value: object) -> Envelope:
         workload=workload,
     )
     # Reading the two dates now makes a bad one an error of the request, not of the worker.
-    _ = envelope.started_at, envelope.finished_at
+    _ = envelope.started_at, envelope.finished_at, envelope.run_id
     return envelope
 
 
@@ -115,6 +126,7 @@ def _check_run(run: Mapping[str, Any]) -> None:
     text(run, "plan", "run", limit=MAX_PLAN)
     text(run, "stopped", "run")
     whole(run, "seed", "run")
+    whole(run, "trials_planned", "run", most=2**31 - 1)
     for name, tail in _mapping(run.get("server_tails") or {}, "run.server_tails").items():
         text({name: tail}, name, "run.server_tails", limit=MAX_TAIL)
     _mapping(run.get("labels") or {}, "run.labels")
@@ -181,6 +193,7 @@ def _trial(value: object, index: int) -> TrialEntry:
         phase=_choice(body, "phase", PHASES, where),
         glance=_mapping(body.get("glance") or {}, f"{where}.glance"),
         server_tail=text(body, "server_tail", where, limit=MAX_TAIL) or "",
+        part=_uuid(body.get("part"), f"{where}.part"),
     )
 
 
@@ -286,13 +299,13 @@ def _strings(value: object, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _uuid(value: object) -> uuid.UUID | None:
+def _uuid(value: object, where: str) -> uuid.UUID | None:
     if value is None:
         return None
     try:
         return uuid.UUID(str(value))
     except ValueError:
-        raise EnvelopeError("id", value, "a UUID") from None
+        raise EnvelopeError(where, value, "a UUID") from None
 
 
 def _refuse_unstorable(value: object) -> None:

@@ -124,6 +124,10 @@ class Run(models.Model):
     max_rates = models.JSONField(default=list)
     # What each server printed last, by name.
     server_tails = models.JSONField(default=dict)
+    # Of the plan, warm-ups included.
+    trials_planned = models.PositiveIntegerField(null=True)
+    # Its trials come one by one, and the agent's last word of it has not come.
+    is_open = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-recorded_at"]

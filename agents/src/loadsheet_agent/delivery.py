@@ -158,7 +158,7 @@ class Courier:
 
 def open_client(target: Target) -> httpx.Client:
     timeout = httpx.Timeout(60.0, connect=10.0)
-    return httpx.Client(timeout=timeout, trust_env=not _is_loopback(target.url))
+    return httpx.Client(timeout=timeout, trust_env=not is_loopback(target.url))
 
 
 def make_target(url: str | None, token: str | None) -> Target | None:
@@ -176,7 +176,7 @@ def make_target(url: str | None, token: str | None) -> Target | None:
     return Target(url=url.rstrip("/"), token=token)
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -7,12 +7,13 @@ after it. The service takes the silence for what it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from loadsheet_agent.envelope import RunRecord
+from loadsheet_agent.envelope import RunRecord, agent_identity
+from loadsheet_agent.parts import Parts
 from loadsheet_agent.progress import Clock
-from loadsheet_agent.service import Heart
+from loadsheet_agent.service import HEARTBEAT_PATH, Line
 from loadsheet_agent.steps import Step
 
 # Beside the load itself: starting a server and a tool, probing, reading what it wrote.
@@ -22,6 +23,9 @@ AROUND_S = 15.0
 class Live(Protocol):
     def before(self, step: Step) -> None:
         """A trial is about to begin."""
+
+    def after(self, trial: Mapping[str, Any]) -> None:
+        """A trial has ended and is durable here."""
 
     def end(self, state: str) -> None:
         """The run ends: finished, stopped or interrupted."""
@@ -33,21 +37,31 @@ class NotLive:
     def before(self, step: Step) -> None:
         return
 
+    def after(self, trial: Mapping[str, Any]) -> None:
+        return
+
     def end(self, state: str) -> None:
         return
 
 
 class Broadcast:
-    """Says where the run is; `clock` counts the trials that were still ahead when it was made."""
+    """Says where the run is, and sends its trials as they end."""
+
+    TIMEOUT_S = 1.0
 
     def __init__(
-        self, heart: Heart, record: RunRecord, clock: Clock, tell: Callable[[str], None]
+        self,
+        line: Line,
+        parts: Parts,
+        record: RunRecord,
+        clock: Clock,
+        tell: Callable[[str], None],
     ) -> None:
-        self._heart = heart
+        self._line = line
+        self._parts = parts
         self._record = record
         self._clock = clock
         self._tell = tell
-        self._before = len(record.trials)
 
     def before(self, step: Step) -> None:
         plan = self._record.plan
@@ -57,14 +71,22 @@ class Broadcast:
             "current": self._record.redactor.value(_current(step)),
             "silent_s": plan.rest_s + load_s + AROUND_S,
         }
-        self._heart.say(word)
+        self._say(word)
+
+    def after(self, trial: Mapping[str, Any]) -> None:
+        self._parts.send(trial)
 
     def end(self, state: str) -> None:
-        self._heart.say({**self._word(state), "seconds_left": None})
-        self._heart.close()
-        if self._heart.unheard:
-            count, why = self._heart.unheard, self._heart.why_unheard
+        self._say({**self._word(state), "seconds_left": None})
+        self._line.close()
+        self._parts.close()
+        if self._line.failures:
+            count, why = self._line.failures, self._line.why
             self._tell(f"{count} words of how the run goes were not taken ({why}).")
+
+    def _say(self, run: Mapping[str, Any]) -> None:
+        said = {"agent": agent_identity(), "run": run}
+        self._line.ask("POST", HEARTBEAT_PATH, self.TIMEOUT_S, json=said)
 
     def _word(self, state: str) -> dict[str, Any]:
         trials = self._record.trials
@@ -72,8 +94,7 @@ class Broadcast:
             "id": self._record.id,
             "state": state,
             "trials_done": len(trials),
-            # A trial beyond the plan's fewest is counted once it begins.
-            "trials_planned": max(self._before + self._clock.count, len(trials)),
+            "trials_planned": self._record.planned,
             "last": _last(trials[-1]["glance"]) if trials else None,
             "seconds_left": self._clock.left_s(),
         }

@@ -122,6 +122,7 @@ class Runner:
         kept = self._record.add(trial)
         self._commit(trial.execution.artefacts)
         self._progress.end(step, kept["error"], trial.glance)
+        self._live.after(kept)
         return kept
 
     def _measure(self, step: Step, server: ManagedServer) -> Trial:

@@ -107,47 +107,50 @@ def _headers(target: Target) -> dict[str, str]:
     return {"Authorization": f"Bearer {target.token}"}
 
 
-class Heart:
-    """Says how a run goes, between its trials. A word that is not taken is no error of the run.
+class Line:
+    """A connection for what is said between trials. What is not taken is no error of the run.
 
-    Each word may take a second; after one that failed none is tried for a minute, so that a
-    service that is away costs a run next to nothing.
+    After a failure nothing is tried for a minute, so that a service that is away costs a run next
+    to nothing.
     """
 
-    TIMEOUT_S = 1.0
     QUIET_S = 60.0
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._client: httpx.Client | None = None
         self._quiet_until = 0.0
-        self.unheard = 0
-        self.why_unheard = ""
+        self.failures = 0
+        self.why = ""
 
-    def say(self, run: Mapping[str, Any]) -> bool:
-        """Whether the service took the word; `run` is the `run` of a heartbeat."""
+    def ask(
+        self, method: str, path: str, timeout_s: float, **content: Any
+    ) -> httpx.Response | None:
+        """The answer of the service, where it is one of success; `timeout_s` is for each step."""
         if time.monotonic() < self._quiet_until:
-            self.unheard += 1
-            return False
+            self.failures += 1
+            return None
         try:
             if self._client is None:
                 self._client = open_client(self._target)
-            response = self._client.post(
-                self._target.url + HEARTBEAT_PATH,
+            response = self._client.request(
+                method,
+                self._target.url + path,
                 headers=_headers(self._target),
-                json={"agent": agent_identity(), "run": run},
-                timeout=self.TIMEOUT_S,
+                timeout=timeout_s,
+                **content,
             )
         except httpx.HTTPError as error:
-            return self._fail(str(error) or type(error).__name__)
-        if response.status_code != 200:
-            return self._fail(f"it answered {response.status_code}")
-        return True
+            self._fail(str(error) or type(error).__name__)
+            return None
+        if 200 <= response.status_code < 300:
+            return response
+        self._fail(f"it answered {response.status_code}")
+        return None
 
-    def _fail(self, why: str) -> bool:
-        self.unheard, self.why_unheard = self.unheard + 1, why
+    def _fail(self, why: str) -> None:
+        self.failures, self.why = self.failures + 1, why
         self._quiet_until = time.monotonic() + self.QUIET_S
-        return False
 
     def close(self) -> None:
         if self._client is not None:

@@ -1,5 +1,5 @@
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.fleet.models import Agent, Progress
+from backend.runs.models import Run
 
 pytestmark = pytest.mark.django_db
 
@@ -101,3 +102,62 @@ def test_a_run_id_of_another_workspace_is_a_conflict_that_tells_nothing(scene):
 def test_a_token_that_only_reads_says_nothing(scene):
     Token.objects.filter(workspace=scene.own.workspace).update(scopes=["runs:read"])
     assert beat(scene.own).status_code == 403
+
+
+def progress_of(tenant, run_id, etag=""):
+    client = Client(headers={**tenant.headers, "if-none-match": etag})
+    return client.get(f"/api/v1/runs/{run_id}/progress")
+
+
+def test_a_run_is_known_from_its_first_word_on(scene):
+    run = word(trials_planned=20, current=CURRENT, seconds_left=61.5, silent_s=14.0)
+    assert progress_of(scene.own, run["id"]).status_code == 404
+    beat(scene.own, run)
+    answer = progress_of(scene.own, run["id"])
+    assert answer.json() == {
+        "run": run["id"],
+        "state": "running",
+        "trials_recorded": 0,
+        "trials_done": 4,
+        "trials_planned": 20,
+        "current": CURRENT,
+        "last": None,
+        "seconds_left": 61.5,
+        "heard_at": answer.json()["heard_at"],
+    }
+    assert progress_of(scene.foreign, run["id"]).status_code == 404
+
+
+def test_it_is_answered_anew_only_when_something_changed(scene):
+    run = word()
+    beat(scene.own, run)
+    etag = progress_of(scene.own, run["id"])["ETag"]
+    again = progress_of(scene.own, run["id"], etag)
+    assert (again.status_code, again.content) == (304, b"")
+    beat(scene.own, {**run, "trials_done": 5})
+    assert progress_of(scene.own, run["id"], etag).status_code == 200
+
+
+def test_an_agent_that_is_not_heard_in_time_leaves_its_run_silent(scene):
+    run = word(current=CURRENT)
+    beat(scene.own, run)
+    long_ago = timezone.now() - timedelta(hours=1)
+    Progress.objects.update(heard_at=long_ago, silent_until=long_ago)
+    answer = progress_of(scene.own, run["id"]).json()
+    assert (answer["state"], answer["current"]) == ("silent", None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ({}, "finished"),
+        ({"interrupted": True}, "interrupted"),
+        ({"stopped": "by a rule", "interrupted": True}, "stopped"),
+        ({"is_open": True}, "running"),
+    ],
+)
+def test_what_came_of_the_run_counts_more_than_what_was_said(scene, fields, state):
+    beat(scene.own, {**word(silent_s=60), "id": str(scene.run.pk)})
+    Run.objects.filter(pk=scene.run.pk).update(**fields)
+    answer = progress_of(scene.own, scene.run.pk).json()
+    assert (answer["state"], answer["trials_recorded"]) == (state, 12)

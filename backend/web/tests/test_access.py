@@ -133,6 +133,7 @@ ROWS = {
     "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
     # Who may read the run finds that it has no plan.
     "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
@@ -382,8 +383,9 @@ def test_lists_hold_nothing_of_others(visitor, visitors, ids):
 @pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.method == "get"])
 def test_nothing_private_is_cached_and_every_answer_has_its_headers(name, visitors, ids):
     response = ask(visitors["owner"], ROWS[name], ids)
-    cached = name in ("openapi",)
+    cached = name in ("openapi", "run-progress")
     assert ("no-store" in response["Cache-Control"]) is not cached
+    assert "private" in response["Cache-Control"] or name == "openapi"
     assert response["Content-Security-Policy"]
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Referrer-Policy"]

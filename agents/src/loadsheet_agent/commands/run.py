@@ -17,7 +17,7 @@ from loadsheet_agent.calibration import calibrate
 from loadsheet_agent.clock import utc_now
 from loadsheet_agent.commands import common
 from loadsheet_agent.confidential import redactor_for
-from loadsheet_agent.delivery import Delivery, Target
+from loadsheet_agent.delivery import Delivery, Target, is_loopback
 from loadsheet_agent.envelope import RunRecord
 from loadsheet_agent.errors import AgentError, PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
@@ -25,11 +25,12 @@ from loadsheet_agent.facts import HostFacts, read_host, sha256_of
 from loadsheet_agent.hosts import server_host, servers_are_here
 from loadsheet_agent.live import Broadcast, Live, NotLive
 from loadsheet_agent.outline import outline
+from loadsheet_agent.parts import Parts
 from loadsheet_agent.plan import Plan, read_plan
-from loadsheet_agent.progress import choose_progress
+from loadsheet_agent.progress import Clock, choose_progress
 from loadsheet_agent.redaction import Redactor
 from loadsheet_agent.runner import Runner
-from loadsheet_agent.service import Heart
+from loadsheet_agent.service import Line
 from loadsheet_agent.spool import BusyError, Entry, Spool
 from loadsheet_agent.steps import Step, expand, expand_most, load_point
 from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
@@ -145,7 +146,10 @@ def _resumed(
         id=entry.id,
         seed=run["seed"],
         started_at=run["started_at"],
-        trials=envelope["trials"],
+        trials=[{**trial, "part": None} for trial in envelope["trials"]],
+        parts={
+            trial["ordinal"]: trial["part"] for trial in envelope["trials"] if trial.get("part")
+        },
         events=run["events"],
         server_tails=run["server_tails"],
     )
@@ -197,9 +201,8 @@ def _measure(
     plan = record.plan
     ahead = steps[min(len(record.trials), len(steps)) :]
     progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
-    live: Live = NotLive()
-    if target is not None:
-        live = Broadcast(Heart(target), record, progress.clock, common.say)
+    record.trials_planned = len(steps)
+    live = NotLive() if target is None else _broadcast(target, entry, record, progress.clock)
     runner = Runner(record=record, found=found, entry=entry, progress=progress, live=live)
     try:
         with progress, _told_of_its_end(live):
@@ -211,6 +214,11 @@ def _measure(
         ) from error
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _broadcast(target: Target, entry: Entry, record: RunRecord, clock: Clock) -> Live:
+    parts = Parts(Line(target), record, entry.directory, waits=is_loopback(target.url))
+    return Broadcast(Line(target), parts, record, clock, common.say)
 
 
 @contextmanager
