@@ -35,6 +35,11 @@ class Standing:
     agent: Agent | None
 
     @property
+    def done(self) -> int:
+        """Trials that ended, whether they came yet or not."""
+        return max(self.trials_done or 0, self.trials_recorded)
+
+    @property
     def goes_on(self) -> bool:
         """Whether more may come: what shows the run asks again."""
         return self.state in (Progress.State.RUNNING, "silent")
@@ -54,7 +59,7 @@ def standing_of(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> Standing | No
 def _standing(
     run_id: UUID, workspace_id: UUID, run: Run | None, progress: Progress | None
 ) -> Standing:
-    alive = progress is not None and progress.is_alive(timezone.now())
+    alive = progress if progress and progress.is_alive(timezone.now()) else None
     planned = run.trials_planned if run is not None and not run.is_open else None
     if planned is None and progress is not None:
         planned = progress.trials_planned
@@ -65,9 +70,9 @@ def _standing(
         trials_recorded=Trial.objects.filter(run=run_id).count(),
         trials_done=None if progress is None else progress.trials_done,
         trials_planned=planned,
-        current=progress.current if alive else None,
+        current=alive.current if alive else None,
         last=None if progress is None else progress.last,
-        seconds_left=progress.seconds_left if alive else None,
+        seconds_left=alive.seconds_left if alive else None,
         heard_at=None if progress is None else progress.heard_at,
         agent=None if progress is None else progress.agent,
     )

@@ -333,7 +333,8 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     )
     cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
     cell.trial_count = len(counted)
-    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+    with_answers = [trial.histogram for trial in counted if trial.requests_completed]
+    _merge_histograms(cell, [None if one is None else bytes(one) for one in with_answers])
 
 
 def load_point(record: TrialRecord) -> LoadPoint:
