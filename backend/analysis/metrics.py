@@ -54,7 +54,7 @@ def _percentile(key: str) -> Metric:
 
 def _achieved(trial: TrialFact) -> float | None:
     offered = trial.more.get("cell__rate_rps")
-    return trial.throughput_rps / offered if offered else None
+    return trial.throughput_rps / offered if offered and trial.throughput_rps is not None else None
 
 
 def _transfer(trial: TrialFact) -> float | None:

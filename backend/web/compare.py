@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts import access
-from backend.analysis.names import with_current_names
+from backend.analysis.cells import NotVisible, understood
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
 from backend.web import visible
 from backend.web.errors import message
@@ -28,8 +29,15 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     except QueryError as error:
         return not_understood(request, error, f"/w/{workspace.slug}/compare")
     # The path names the workspace; the query need not, and cannot name another.
-    parsed = replace(parsed, workspace=None)
-    current = with_current_names(parsed, [workspace.pk])
+    asked_of, parsed = parsed.workspace, replace(parsed, workspace=None)
+    try:
+        if asked_of not in (None, workspace.slug):
+            raise UnknownValue("workspace", asked_of or "", {workspace.slug})
+        current = understood(parsed, [workspace.pk])
+    except UnknownValue as unknown:
+        return not_understood(request, unknown, f"/w/{workspace.slug}/compare")
+    except NotVisible:
+        raise Http404 from None
     query = current.canonical()
     if current != parsed:
         return HttpResponseRedirect(f"/w/{workspace.slug}/compare?{query}")

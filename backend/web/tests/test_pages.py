@@ -178,3 +178,28 @@ def test_a_failing_page_is_a_page(monkeypatch):
     response = Client(raise_request_exception=False).get("/")
     assert response.status_code == 500
     assert b"It was logged" in response.content
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ("server=nobody", 400, "nothing here has “nobody”"),
+        ("workspace=elsewhere", 400, "There is own-lab"),
+        ("connections=3", 400, "nothing here has “3”"),
+        (f"run={NOBODYS_RUN}", 404, ""),
+    ],
+)
+def test_a_comparison_of_what_is_not_there_is_refused(owner, scene, query, status, said):
+    answer = owner.get(f"/w/own-lab/compare?{query}")
+    assert answer.status_code == status
+    assert said in answer.content.decode()
+
+
+@pytest.mark.parametrize("address", ["compare", "compare.csv", "facets"])
+@pytest.mark.parametrize("field", ["server", "connections", "workspace"])
+def test_the_api_names_the_unknown_value_and_the_known_ones(owner, scene, address, field):
+    answer = owner.get(f"/api/v1/{address}?{field}=31")
+    assert answer.status_code == 400
+    body = answer.json()
+    assert (body["field"], body["got"]) == (field, "31")
+    assert body["allowed"]
