@@ -48,6 +48,7 @@ from backend.analysis.query import FILTERS, CompareQuery
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.moment import one_moment
+from backend.runs.record import attempts
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -328,15 +329,17 @@ def with_trials(
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> TrialFact:
+    errors = _read(row[7])
+    counts = attempts(row[3], row[4], errors)
     return TrialFact(
         id=row[0],
         throughput_rps=row[1],
         error_rate=row[2],
         requests_completed=row[3],
-        requests_ok=row[4],
+        attempts=counts if counts and counts[1] else None,
         percentiles_us=orjson.loads(row[5]),
         origin=row[6],
-        errors=_read(row[7]),
+        errors=errors,
         checks=check_ids(row[8]),
         more={
             name: _read(value) if name in _JSON else value

@@ -125,7 +125,8 @@ class TrialFact:
     throughput_rps: float | None
     error_rate: float | None
     requests_completed: int | None
-    requests_ok: int | None
+    # Failed attempts and attempts; None where the load tool does not tell, or made none.
+    attempts: tuple[int, int] | None
     percentiles_us: Mapping[str, float | None]
     origin: str | None
     errors: Mapping[str, int | None]
