@@ -5,9 +5,11 @@ The routes are read from the URL configuration: a new one without a row here fai
 
 import re
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -239,14 +241,23 @@ def test_every_route_has_a_row():
     assert set(routes()) == set(ROWS)
 
 
-@pytest.mark.parametrize("visitor", VISITORS)
+@contextmanager
+def taken_back():
+    """What happens inside is undone, so that one world serves every visitor."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.mark.parametrize("name", ROWS)
-def test_access(name, visitor, visitors, ids):
+def test_access(name, visitors, ids):
     row = ROWS[name]
-    response = ask(visitors[visitor], row, ids)
-    assert response.status_code == row.status[visitor]
-    if response.status_code >= 400:
-        assert b"secret" not in body_of(response)
+    for visitor, client in visitors.items():
+        with taken_back():
+            response = ask(client, row, ids)
+        assert response.status_code == row.status[visitor], visitor
+        if response.status_code >= 400:
+            assert b"secret" not in body_of(response), visitor
 
 
 # Pages that also take a form: who may not see the page may not send it either.
@@ -258,12 +269,13 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("visitor", ["anonymous", "stranger", "viewer", "token", "foreign_token"])
 @pytest.mark.parametrize("name", FORMS)
-def test_who_may_not_change_sends_no_form(name, visitor, visitors, ids, scene):
+def test_who_may_not_change_sends_no_form(name, visitors, ids, scene):
     path, data = FORMS[name]
     uploads = Upload.objects.count()
-    assert visitors[visitor].post(path.format(**ids), data).status_code == 404
+    for visitor, client in visitors.items():
+        if visitor != "owner":
+            assert client.post(path.format(**ids), data).status_code == 404, visitor
     assert Upload.objects.count() == uploads
     scene.own.workspace.refresh_from_db()
     assert scene.own.workspace.min_trials == 3
@@ -277,12 +289,13 @@ def test_members_upload_but_only_owners_set(visitors, scene):
 
 
 @pytest.mark.parametrize("visibility", [Visibility.UNLISTED, Visibility.PUBLIC])
-@pytest.mark.parametrize("visitor", VISITORS)
 @pytest.mark.parametrize("name", SHARED)
-def test_access_to_what_is_shared(name, visitor, visibility, visitors, ids, scene):
+def test_access_to_what_is_shared(name, visibility, visitors, ids, scene):
     row = SHARED[name]
     ids["shared"] = make_result_set(scene.own.workspace, visibility).pk
-    assert ask(visitors[visitor], row, ids).status_code == row.status[visitor]
+    for visitor, client in visitors.items():
+        with taken_back():
+            assert ask(client, row, ids).status_code == row.status[visitor], visitor
 
 
 # One world serves every address and visitor of these: they change nothing.
