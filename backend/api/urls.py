@@ -2,12 +2,28 @@
 
 from django.urls import path
 
-from backend.api import artefacts, catalogue, compare, docs, facets, result_sets, runs, uploads
+from backend.api import (
+    artefacts,
+    catalogue,
+    compare,
+    docs,
+    facets,
+    parts,
+    result_sets,
+    runs,
+    uploads,
+)
 
 urlpatterns = [
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
     path("uploads/preview", uploads.UploadPreview.as_view(), name="upload-preview"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
+    path("uploads/<uuid:upload_id>/parts", parts.PartList.as_view(), name="part-list"),
+    path(
+        "uploads/<uuid:upload_id>/parts/<str:artefact>/<int:number>",
+        parts.PartDetail.as_view(),
+        name="part",
+    ),
     path("compare", compare.Compare.as_view(), name="compare"),
     path("compare.csv", compare.CompareCsv.as_view(), name="compare-csv"),
     path("facets", facets.Facets.as_view(), name="facets"),
