@@ -72,6 +72,7 @@ class WorkloadFact:
     tls: bool | None
     headers: Mapping[str, Any]
     first_name: str | None = None
+    body_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

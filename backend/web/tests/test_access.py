@@ -80,10 +80,17 @@ ROWS = {
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
     "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "agents-page": Row("/w/own-lab/agents", MEMBERS_PAGE),
+    "revoke-token": Row("/w/own-lab/agents/{token}/revoke", OWNERS_PAGE),
+    # The agent's program is no secret; this checkout has built none.
+    "agent-pyz": Row("/loadsheet.pyz", NOBODY),
+    "agent-pyz-sha256": Row("/loadsheet.pyz.sha256", NOBODY),
+    "agent-wheel": Row("/agent/loadsheet_agent-0.1.0-py3-none-any.whl", NOBODY),
     "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
     "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "run-plan-page": Row("/r/{run}/plan.toml", NOBODY),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
     ),
@@ -104,6 +111,11 @@ ROWS = {
     # Neither reads who asks.
     "embed": Row("/embed/{private}", NOBODY),
     "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{private}", NOBODY),
+    "me": Row("/api/v1/me", SIGNED_IN_API),
+    # 400: allowed in, but it said nothing.
+    "heartbeat": Row(
+        "/api/v1/heartbeat", expected(401, 403, 403, 403, 400, 400), "post", json=True
+    ),
     # 400: allowed in, but the request has no file.
     "upload-list": Row(
         "/api/v1/uploads",
@@ -131,6 +143,9 @@ ROWS = {
     "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
+    # Who may read the run finds that it has no plan.
+    "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
     "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
     "server-list": Row("/api/v1/servers", SIGNED_IN_API),
@@ -212,7 +227,13 @@ def ids_of(scene):
         "host": scene.run.server_host_id,
         "workload": scene.trial.cell.series.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
+        "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
+
+
+@pytest.fixture(autouse=True)
+def no_agent_files(settings, tmp_path):
+    settings.AGENT_FILES = tmp_path
 
 
 @pytest.fixture
@@ -273,6 +294,8 @@ FORMS = {
     "new-upload": ("/w/own-lab/upload", {"paste": WRK, "action": "save"}),
     "preview": ("/w/own-lab/upload", {"paste": WRK}),
     "settings": ("/w/own-lab/settings", {"relevant_percent": "9", "min_trials": "9"}),
+    "agents": ("/w/own-lab/agents", {"name": "mine"}),
+    "revoke": ("/w/own-lab/agents/{token}/revoke", {}),
     "undo": ("/r/{run}/dismissals", {"check": "same-host", "undo": "1"}),
 }
 
@@ -381,8 +404,9 @@ def test_lists_hold_nothing_of_others(visitor, visitors, ids):
 @pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.method == "get"])
 def test_nothing_private_is_cached_and_every_answer_has_its_headers(name, visitors, ids):
     response = ask(visitors["owner"], ROWS[name], ids)
-    cached = name in ("openapi",)
+    cached = name in ("openapi", "run-progress")
     assert ("no-store" in response["Cache-Control"]) is not cached
+    assert "private" in response["Cache-Control"] or name == "openapi"
     assert response["Content-Security-Policy"]
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Referrer-Policy"]
