@@ -33,18 +33,33 @@ export function legend(
   toggle: (series: readonly string[], on: boolean) => void,
 ): HTMLElement[] {
   return entries(figures).map(({ slot, label, ids }) => {
-    const loud = ids.some((id) => emphasis.has(id));
-    return button(
+    const item = button(
       {
         class: "legend-item",
-        "aria-pressed": String(loud),
+        "aria-pressed": String(isLoud(ids, emphasis)),
         "data-series": ids[0] ?? "",
       },
-      () => toggle(ids, !loud),
+      () => toggle(ids, item.getAttribute("aria-pressed") !== "true"),
       swatch(slot),
       name(label, 48),
     );
+    return item;
   });
+}
+
+/** The same buttons after other lines became loud: making them anew would lose the focus. */
+export function pressLegend(
+  place: HTMLElement,
+  figures: Figures,
+  emphasis: ReadonlySet<string>,
+): void {
+  entries(figures).forEach(({ ids }, i) => {
+    place.children[i]?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
+  });
+}
+
+function isLoud(ids: readonly string[], emphasis: ReadonlySet<string>): boolean {
+  return ids.some((id) => emphasis.has(id));
 }
 
 /** What the marks of the drawn view mean, only those that occur. */
