@@ -16,9 +16,9 @@ from django.views.decorators.http import require_safe
 from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.answers import answer
-from backend.analysis.cells import NotVisible
+from backend.analysis.cells import NotVisible, understood
 from backend.analysis.comparison import compare as figures_of
-from backend.analysis.names import with_current_names
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
@@ -40,13 +40,18 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
         workspace = visible.workspace_or_404(request, slug)
         try:
             parsed = CompareQuery.parse(request.GET)
+            # The path names the workspace; the query need not, and cannot name another.
+            named, parsed = parsed.workspace, replace(parsed, workspace=None)
+            if named not in (None, workspace.slug):
+                raise UnknownValue("workspace", named or "", {workspace.slug})
+            current = understood(parsed, [workspace.pk])
+            if current != parsed:
+                return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
+            return view(request, (workspace, current))
         except QueryError as error:
             return not_understood(request, error, f"/w/{workspace.slug}/compare")
-        parsed = replace(parsed, workspace=None)
-        current = with_current_names(parsed, [workspace.pk])
-        if current != parsed:
-            return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
-        return view(request, (workspace, current))
+        except NotVisible:
+            raise Http404 from None
 
     return asked
 
@@ -77,10 +82,7 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     """The chart of the same query as an image, with its link in it."""
     workspace, parsed = question
     here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
-    try:
-        kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
-    except NotVisible:
-        raise Http404 from None
+    kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
     query = parsed.canonical()
     page = f"{settings.PUBLIC_URL}/w/{workspace.slug}/compare{query and f'?{query}'}"
     return image(request, lambda: image_of_view(orjson.loads(kept), page))

@@ -298,7 +298,7 @@ def test_unlike_servers_are_ranked_only_on_request_and_that_is_said(page, live_s
     assert answer.json()["outcome"]["overridden"] is True
     table = page.request.get(base + page.locator("[data-slot=link-csv]").get_attribute("href"))
     rows = list(csv.DictReader(io.StringIO(table.text())))
-    assert {(row["comparable"], row["overridden"]) for row in rows} == {("not_comparable", "yes")}
+    assert {(row["outcome"], row["overridden"]) for row in rows} == {("not_comparable", "yes")}
     press_until(page, "Tab", "e.textContent === 'Take back'")
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(re.compile("override"))
