@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Figures, type Measure, parts, type Ratio } from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
-import { dashOf, defaultEmphasis, markerOf, slotsIn } from "../src/charts/identity";
+import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
 import { paintRatios } from "../src/charts/paint_ratios";
@@ -543,7 +543,9 @@ describe("identity", () => {
     const byServer = ["caddy", "nginx"].flatMap((server, slot) =>
       ["bench-1", "bench-2"].map((host) => ({
         ...series(`${server} ${host}`, slot, []),
-        label: host,
+        label: `${server} 1 (${host})`,
+        server,
+        host,
         facet: server,
       })),
     );
@@ -558,6 +560,8 @@ describe("identity", () => {
     expect(slots.get("caddy bench-1")).toBe(slots.get("nginx bench-1"));
     expect(slots.get("caddy bench-2")).toBe(slots.get("nginx bench-2"));
     expect(slots.get("caddy bench-1")).not.toBe(slots.get("caddy bench-2"));
+    const named = looksIn(figures({ series: byServer, panels })).map((one) => one.label);
+    expect(named).toEqual(["bench-1", "bench-2"]);
     const reversed = slotsIn(figures({ series: [...byServer].reverse(), panels }));
     expect(new Set(reversed.values())).toEqual(new Set(slots.values()));
   });

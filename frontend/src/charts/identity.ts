@@ -30,41 +30,85 @@ function variantOf(slot: number): number {
   return Math.floor(slot / VARIANT);
 }
 
-/** What looks the same wherever it is drawn: a series, and those of its name in other panels. */
+/** What looks the same wherever it is drawn: a series, and what is the same in other panels. */
 interface Line {
   readonly label: string;
   readonly ids: readonly string[];
-  /** The stored slot of its server; null where its name stands for several servers. */
+  /** The stored slot of its server; null where it stands for several servers. */
   readonly own: number | null;
 }
 
+/** A line with its look. */
+export interface LineLook {
+  readonly label: string;
+  readonly ids: readonly string[];
+  readonly slot: number;
+}
+
+const PARTS = [
+  "server",
+  "version",
+  "runtime",
+  "configuration",
+  "workload",
+  "tool",
+  "loop",
+  "host",
+  "load",
+] as const;
+
+/** By series: what tells it apart within its panel ("bench-1"), or its label where that does not. */
+function namesIn(figures: Figures): (series: Series) => string {
+  const panels = parts(figures).map((part) => part.series);
+  const telling = PARTS.filter((one) =>
+    panels.some((panel) => new Set(panel.map((series) => series[one] ?? "")).size > 1),
+  );
+  const name = (series: Series): string =>
+    telling
+      .map((one) => series[one])
+      .filter(Boolean)
+      .join(" ");
+  const tells = panels.every((panel) => new Set(panel.map(name)).size === panel.length);
+  return tells && telling.length > 0 ? name : (series) => series.label;
+}
+
 function linesOf(figures: Figures): readonly Line[] {
+  const nameOf = figures.panels ? namesIn(figures) : null;
   const found = new Map<string, Line>();
-  for (const { id, label, slot } of figures.series) {
-    const key = figures.panels ? label : id;
-    const before = found.get(key);
-    const own = before && before.own !== slot ? null : slot;
-    found.set(key, { label, own, ids: [...(before?.ids ?? []), id] });
+  for (const series of figures.series) {
+    const { id, label, slot } = series;
+    const name = nameOf ? nameOf(series) : id;
+    const before = found.get(name);
+    found.set(name, {
+      label: before && before.label !== label ? name : label,
+      own: before && before.own !== slot ? null : slot,
+      ids: [...(before?.ids ?? []), id],
+    });
   }
   return [...found.values()];
 }
 
-const known = new WeakMap<Figures, ReadonlyMap<string, number>>();
+const known = new WeakMap<Figures, readonly LineLook[]>();
 
 /**
- * The look of each series, by id. A server keeps the colour of its stored slot on every page; its
- * other series (two hosts, two versions) share the colour and differ in dash and marker. Where one
- * server alone has series, or more of them than there are dashes, they get free slots; lines that
- * belong to no one server (the same host in the panels of several) get one by their name.
+ * What is drawn, with the look of each. A server keeps the colour of its stored slot on every page;
+ * its other series (two hosts, two versions) share the colour and differ in dash and marker. Where
+ * one server alone has series, or more of them than there are dashes, they get free slots; lines
+ * that belong to no one server (the same host in the panels of several) get one by their name.
  */
-export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
+export function looksIn(figures: Figures): readonly LineLook[] {
   const before = known.get(figures);
   if (before) return before;
   const lines = linesOf(figures);
-  const looks = looksOf(lines);
-  const slots = new Map(lines.flatMap(({ ids }, i) => ids.map((id) => [id, looks[i] ?? 0])));
-  known.set(figures, slots);
-  return slots;
+  const slots = looksOf(lines);
+  const looks = lines.map(({ label, ids }, i) => ({ label, ids, slot: slots[i] ?? 0 }));
+  known.set(figures, looks);
+  return looks;
+}
+
+/** The look of each series, by id. */
+export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
+  return new Map(looksIn(figures).flatMap(({ ids, slot }) => ids.map((id) => [id, slot])));
 }
 
 function looksOf(lines: readonly Line[]): readonly number[] {

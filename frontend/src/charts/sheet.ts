@@ -3,7 +3,7 @@
 import type { Figures, MetricId } from "../api/figures";
 import { viewOf } from "../state/query";
 import { isolated, plural, short } from "../text/format";
-import { colourOf, dashOf, slotsIn } from "./identity";
+import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
 import { viewTitle } from "./views";
@@ -56,20 +56,15 @@ function warningOf({ outcome, query }: Figures): string {
   return overridden ? `Ranked although not comparable${why}` : `Not comparable${why}`;
 }
 
-/** The loud lines; those that look and are called the same in several panels are one. */
+/** The loud lines; what is the same in several panels is one. */
 export function legendOf(
   figures: Figures,
   emphasis: ReadonlySet<string>,
   theme: ChartTheme,
 ): readonly SheetLine[] {
-  const slots = slotsIn(figures);
-  const found = new Map<string, SheetLine>();
-  for (const { id, label, slot: own } of figures.series) {
-    const slot = slots.get(id) ?? own;
-    if (!emphasis.has(id)) continue;
-    found.set(`${slot} ${label}`, { label, colour: colourOf(slot, theme), dash: dashOf(slot) });
-  }
-  return [...found.values()];
+  return looksIn(figures)
+    .filter(({ ids }) => ids.some((id) => emphasis.has(id)))
+    .map(({ label, slot }) => ({ label, colour: colourOf(slot, theme), dash: dashOf(slot) }));
 }
 
 const PAD = 28;

@@ -79,6 +79,7 @@ export class CompareView {
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
+    const first = !this.#root.classList.contains("is-ready");
     this.#root.classList.add("is-ready");
     this.#drawHead(figures);
     this.#drawControls(figures);
@@ -87,6 +88,7 @@ export class CompareView {
     this.#drawStage(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
+    if (first) arrive();
   }
 
   /** An act that only a live page offers. */
@@ -244,6 +246,12 @@ export class CompareView {
       if (series && !this.#hooks.frozen) this.#set("baseline", series);
     });
   }
+}
+
+/** A link to a check leads to it: the browser looked for it before it was there. */
+function arrive(): void {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
 }
 
 const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";

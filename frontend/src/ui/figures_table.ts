@@ -43,6 +43,8 @@ interface Column {
   readonly metric: Metric;
   readonly kind: Kind;
   readonly unit: Unit;
+  /** Whether any figure has an interval: the others keep its room, so that digits stay in line. */
+  readonly ranged: boolean;
 }
 
 interface Layout {
@@ -125,7 +127,14 @@ function caption(figures: Figures): string {
 
 function column(figures: Figures, metric: Metric): Column {
   const kind = kindOf(metric.unit);
-  return { metric, kind, unit: unitFor(kind, everyValue(figures, metric.id)) };
+  const unit = unitFor(kind, everyValue(figures, metric.id));
+  const ranged = figures.series.some((series) =>
+    series.points.some((point) => {
+      const measure = measureOf(point, metric.id);
+      return interval(measure?.low, measure?.high, unit) !== "";
+    }),
+  );
+  return { metric, kind, unit, ranged };
 }
 
 function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableRowElement {
@@ -214,13 +223,13 @@ function seriesName(series: Series, choose: ChooseBaseline): HTMLElement {
 function shareCell(share: number | null): HTMLTableCellElement {
   return valueCell(
     { value: share, low: null, high: null },
-    { kind: "ratio", unit: unitFor("ratio", []) },
+    { kind: "ratio", unit: unitFor("ratio", []), ranged: false },
   );
 }
 
 function valueCell(
   measure: Measure | null,
-  { kind, unit }: Pick<Column, "kind" | "unit">,
+  { kind, unit, ranged }: Omit<Column, "metric">,
 ): HTMLTableCellElement {
   const value = measure?.value ?? null;
   const half = halfWidth(measure?.low, measure?.high);
@@ -236,7 +245,7 @@ function valueCell(
     measure?.origin === "reported" && value !== null
       ? h("span", { class: "origin", "aria-label": "reported by the tool" }, "r")
       : null,
-    range && h("span", { class: "range" }, range),
+    (range || ranged) && h("span", { class: "range" }, range),
   );
 }
 
@@ -298,7 +307,7 @@ export function curvesTable(figures: Figures): HTMLTableElement | null {
           ...percents.map((one) =>
             valueCell(
               { value: valueAt(curve, one), low: null, high: null },
-              { kind: "time", unit },
+              { kind: "time", unit, ranged: false },
             ),
           ),
         ),

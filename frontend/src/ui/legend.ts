@@ -1,6 +1,6 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
 import { type Figures, intervalName, type Series } from "../api/figures";
-import { slotsIn } from "../charts/identity";
+import { looksIn } from "../charts/identity";
 import { isDense } from "../charts/look";
 import { hasCutInterval, hasSkips, type SweepOptions, startsAboveZero } from "../charts/sweep";
 import type { View } from "../state/query";
@@ -8,31 +8,12 @@ import { button } from "./dom";
 import { name } from "./names";
 import { swatch } from "./swatch";
 
-/** Series that look the same in several panels are one entry. */
-interface Entry {
-  readonly slot: number;
-  readonly label: string;
-  readonly ids: readonly string[];
-}
-
-function entries(figures: Figures): readonly Entry[] {
-  const slots = slotsIn(figures);
-  const found = new Map<string, Entry>();
-  for (const series of figures.series) {
-    const slot = slots.get(series.id) ?? series.slot;
-    const key = figures.panels ? `${slot} ${series.label}` : series.id;
-    const ids = [...(found.get(key)?.ids ?? []), series.id];
-    found.set(key, { slot, label: series.label, ids });
-  }
-  return [...found.values()];
-}
-
 export function legend(
   figures: Figures,
   emphasis: ReadonlySet<string>,
   toggle: (series: readonly string[], on: boolean) => void,
 ): HTMLElement[] {
-  return entries(figures).map(({ slot, label, ids }) => {
+  return looksIn(figures).map(({ slot, label, ids }) => {
     const item = button(
       {
         class: "legend-item",
@@ -53,7 +34,7 @@ export function pressLegend(
   figures: Figures,
   emphasis: ReadonlySet<string>,
 ): void {
-  entries(figures).forEach(({ ids }, i) => {
+  looksIn(figures).forEach(({ ids }, i) => {
     place.children[i]?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
   });
 }

@@ -1,5 +1,5 @@
 // The ranking panel: one button per series; pressing it makes that series ×1.
-import { type Figures, intervalName, panelFigures, type X } from "../api/figures";
+import { type Figures, intervalName, panelFigures, parts, type X } from "../api/figures";
 import { slotsIn } from "../charts/identity";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { SLOTS } from "../charts/theme";
@@ -20,8 +20,9 @@ export function rankingPanel(figures: Figures, actions: RankingActions): HTMLEle
   const slots = slotsIn(figures);
   const section = (part: Figures, panel: string): HTMLElement =>
     h("section", { class: "ranking-part" }, ...rankingOf(part, slots, actions, panel));
-  if (!figures.panels) return [section(figures, "")];
-  return figures.panels.map((panel) => section(panelFigures(figures, panel), panel.value));
+  const all = figures.panels?.map((panel) => section(panelFigures(figures, panel), panel.value));
+  const ranked = parts(figures).find((part) => part.ranking);
+  return [...(all ?? [section(figures, "")]), ...(ranked ? [note(ranked, actions)] : [])];
 }
 
 function rankingOf(
@@ -46,7 +47,6 @@ function rankingOf(
     ...overridden(figures, actions),
     list,
     axis(view),
-    note(figures, actions),
   ];
 }
 

@@ -152,8 +152,9 @@ export class Stage {
     const isTable = view === "ratios" && empty === null;
     box.classList.toggle("is-grid", !isTable && figures.panels != null);
     box.classList.toggle("is-table", isTable);
-    // A table is as wide as its columns; the rankings have more room below it than beside it.
-    slot(this.#root, "stage").classList.toggle("is-stacked", isTable);
+    // Several rankings have more room below than beside: none is hidden until it is scrolled to.
+    const stacked = isTable || figures.panels != null;
+    slot(this.#root, "stage").classList.toggle("is-stacked", stacked);
     slot(this.#root, "legend").hidden = view === "ratios";
     this.#drawMarks(scene);
     if (empty !== null) {
