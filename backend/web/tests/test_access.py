@@ -65,6 +65,7 @@ ROWS = {
     "guide-page": Row("/docs/checks", EVERYONE),
     "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
+    "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
     "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),
     "server-page": Row("/w/own-lab/servers/{server}", MEMBERS_PAGE),
