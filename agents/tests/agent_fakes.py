@@ -213,16 +213,18 @@ class FakeService:
         who = {"kind": "token", "name": "bench", "scopes": [], "expires_at": "2030-01-02T00:00:00Z"}
         return 200, {}, {**who, "workspaces": [place], "time": now}
 
+    def hear(self, headers, body: bytes) -> tuple[int, dict, object]:
+        self.words.append(json.loads(body))
+        self.heard_at.append(time.time())
+        return self.me(headers)
+
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
         if path == "/api/v1/heartbeat":
-            self.words.append(json.loads(body))
-            self.heard_at.append(time.time())
-            return self.me(headers)
-        if path == "/api/v1/uploads" and is_part(headers, body):
+            return self.hear(headers, body)
+        assert path == "/api/v1/uploads"
+        if is_part(headers, body):
             return self.post_part(_read_upload(headers, body))
         self.posts += 1
-        if path != "/api/v1/uploads":
-            return 404, {}, {"title": "Not found"}
         if self.script:
             return self.script.pop(0)
         upload = _read_upload(headers, body)
@@ -261,6 +263,7 @@ class FakeService:
             upload.raw[whole["name"]] = content
             upload.files[whole["name"]] = _unpacked(content)
         return True
+
     def post_part(self, upload: Upload) -> tuple[int, dict, object]:
         if not self.takes_parts:
             return 503, {}, {"title": "Not now"}

@@ -114,7 +114,8 @@ def test_each_trial_is_sent_as_it_ends_and_the_last_word_names_them(
     (last,) = service.uploads.values()
     run_id, trials = last.envelope["id"], last.envelope["trials"]
     assert len(service.run_parts) == len(trials) == 4
-    by_ordinal = {part.envelope["trials"][0]["ordinal"]: part for part in service.run_parts.values()}
+    parts = service.run_parts.values()
+    by_ordinal = {part.envelope["trials"][0]["ordinal"]: part for part in parts}
     for trial in trials[:-1]:
         part = by_ordinal[trial["ordinal"]]
         assert trial["part"] == part.envelope["id"]

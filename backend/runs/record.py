@@ -333,7 +333,8 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     )
     cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
     cell.trial_count = len(counted)
-    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+    stored = [trial.histogram for trial in counted if trial.requests_completed]
+    _merge_histograms(cell, [None if one is None else bytes(one) for one in stored])
 
 
 def load_point(record: TrialRecord) -> LoadPoint:
