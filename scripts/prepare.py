@@ -123,7 +123,8 @@ def _node_packages():
 
 
 def _frontend():
-    sources = [os.path.join(FRONTEND, "package-lock.json"), os.path.join(FRONTEND, "build.mjs")]
+    made_by = ("package-lock.json", "build.mjs", "bundles.mjs")
+    sources = [os.path.join(FRONTEND, name) for name in made_by]
     for folder in ("src", "styles"):
         for place, _, names in sorted(os.walk(os.path.join(FRONTEND, folder))):
             sources += [os.path.join(place, name) for name in sorted(names)]

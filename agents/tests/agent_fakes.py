@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import email
 import gzip
+import hashlib
 import json
 import os
 import subprocess
@@ -128,9 +130,15 @@ class Upload:
 
 @dataclass
 class FakeService:
-    """Answers POST by `script` (then 202), keeps what it took, answers GET with `states`."""
+    """Answers POST by `script` (then 202), keeps what it took, answers GET with `states`.
+
+    PUT takes parts, by `part_script` first; an answer of None there cuts the connection instead.
+    """
 
     script: list[tuple[int, dict, object]] = field(default_factory=list)
+    part_script: list[tuple[int, dict, object] | None] = field(default_factory=list)
+    parts: dict[tuple[str, str, int], bytes] = field(default_factory=dict)
+    part_bytes: int = 0
     states: list[str] = field(default_factory=lambda: ["parsing", "parsed"])
     posts: int = 0
     gets: int = 0
@@ -142,7 +150,7 @@ class FakeService:
     hears: bool = True
     # Whether trials are taken while their run goes on, and those that were.
     takes_parts: bool = False
-    parts: dict[str, Upload] = field(default_factory=dict)
+    run_parts: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -150,12 +158,15 @@ class FakeService:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                if self.path == "/api/v1/heartbeat":
-                    service.words.append(json.loads(body))
-                    service.heard_at.append(time.time())
-                    self._answer(*service.me(self.headers))
-                    return
                 self._answer(*service.post(self.path, self.headers, body))
+
+            def do_PUT(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                answer = service.put(self.path, self.headers, body)
+                if answer is None:
+                    self.close_connection = True
+                else:
+                    self._answer(*answer)
 
             def do_GET(self) -> None:
                 token = (self.headers["Authorization"] or "").replace("Bearer ", "")
@@ -202,16 +213,24 @@ class FakeService:
         who = {"kind": "token", "name": "bench", "scopes": [], "expires_at": "2030-01-02T00:00:00Z"}
         return 200, {}, {**who, "workspaces": [place], "time": now}
 
+    def hear(self, headers, body: bytes) -> tuple[int, dict, object]:
+        self.words.append(json.loads(body))
+        self.heard_at.append(time.time())
+        return self.me(headers)
+
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
-        if path == "/api/v1/uploads" and is_part(headers, body):
+        if path == "/api/v1/heartbeat":
+            return self.hear(headers, body)
+        assert path == "/api/v1/uploads"
+        if is_part(headers, body):
             return self.post_part(_read_upload(headers, body))
         self.posts += 1
-        if path != "/api/v1/uploads":
-            return 404, {}, {"title": "Not found"}
         if self.script:
             return self.script.pop(0)
         upload = _read_upload(headers, body)
         key = upload.envelope["id"]
+        if not self._put_together(key, upload):
+            return 424, {}, {"title": "Parts are missing"}
         known = self.uploads.get(key)
         if known and (known.files != upload.files or known.envelope != upload.envelope):
             return 409, {}, {"title": "Id used before", "status": 409}
@@ -219,14 +238,44 @@ class FakeService:
         answer = {"id": key, "state": "received", "url": "x", "result_url": f"/u/{key}"}
         return (200 if known else 202), {}, answer
 
+    def put(self, path: str, headers, body: bytes) -> tuple[int, dict, object] | None:
+        self.part_bytes += len(body)
+        if self.part_script and (answer := self.part_script.pop(0)) != (201, {}, {}):
+            return answer
+        _, _, _, _, key, _, artefact, number = path.split("/")
+        digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+        assert headers["Content-Digest"] == f"sha-256=:{digest}:"
+        self.parts[key, artefact, int(number)] = body
+        return 201, {}, {"artefact": artefact, "number": int(number)}
+
+    def _put_together(self, key: str, upload: Upload) -> bool:
+        """Add the artefacts that came in parts, as they were; whether all of them are there."""
+        for whole in json.loads(upload.fields.get("parts", "[]")):
+            places = [(key, whole["sha256"], number) for number in range(whole["parts"])]
+            if key in self.uploads:
+                content = self.uploads[key].raw[whole["name"]]
+            elif all(place in self.parts for place in places):
+                content = b"".join(self.parts[place] for place in places)
+            else:
+                return False
+            assert hashlib.sha256(content).hexdigest() == whole["sha256"]
+            assert len(content) == whole["size_bytes"]
+            upload.raw[whole["name"]] = content
+            upload.files[whole["name"]] = _unpacked(content)
+        return True
+
     def post_part(self, upload: Upload) -> tuple[int, dict, object]:
         if not self.takes_parts:
             return 503, {}, {"title": "Not now"}
         key = upload.envelope["id"]
-        self.parts[key] = upload
+        self.run_parts[key] = upload
         return 202, {}, {"id": key, "state": "received"}
 
     def get(self, path: str) -> tuple[int, dict, object]:
+        if path.endswith("/parts"):
+            key = path.split("/")[-2]
+            there = [{"artefact": a, "number": n} for k, a, n in self.parts if k == key]
+            return 200, {}, {"received": key in self.uploads, "parts": there}
         state = self.states[min(self.gets, len(self.states) - 1)]
         self.gets += 1
         key = path.rpartition("/")[2]
@@ -252,9 +301,10 @@ def _read_upload(headers, body: bytes) -> Upload:
             raw[part.get_filename()] = content
         else:
             fields[name] = content.decode()
-    files = {
-        name: gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-        for name, content in raw.items()
-    }
+    files = {name: _unpacked(content) for name, content in raw.items()}
     token = headers["Authorization"].removeprefix("Bearer ")
     return Upload(json.loads(fields["envelope"]), files, raw, fields, token)
+
+
+def _unpacked(content: bytes) -> bytes:
+    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content

@@ -18,6 +18,8 @@ from loadsheet_agent.exits import Exit
 from loadsheet_agent.spool import Spool
 from loadsheet_agent.tools import TOOLS
 
+pytestmark = pytest.mark.processes
+
 COMMANDS = ("run", "upload", "plan", "doctor", "spool", "login", "status", "completion")
 
 

@@ -113,8 +113,9 @@ def test_each_trial_is_sent_as_it_ends_and_the_last_word_names_them(
     assert done.returncode == Exit.OK, done.stderr
     (last,) = service.uploads.values()
     run_id, trials = last.envelope["id"], last.envelope["trials"]
-    assert len(service.parts) == len(trials) == 4
-    by_ordinal = {part.envelope["trials"][0]["ordinal"]: part for part in service.parts.values()}
+    assert len(service.run_parts) == len(trials) == 4
+    parts = service.run_parts.values()
+    by_ordinal = {part.envelope["trials"][0]["ordinal"]: part for part in parts}
     for trial in trials[:-1]:
         part = by_ordinal[trial["ordinal"]]
         assert trial["part"] == part.envelope["id"]
@@ -152,7 +153,7 @@ def test_a_run_that_was_sent_in_parts_is_resumed_and_sends_hardly_any_trial_twic
         agent_command("run", plan, *flags), stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
     until = time.monotonic() + 30
-    while len(service.parts) < 2 and time.monotonic() < until:
+    while len(service.run_parts) < 2 and time.monotonic() < until:
         time.sleep(0.02)
     process.kill()
     process.communicate(timeout=30)
@@ -160,7 +161,7 @@ def test_a_run_that_was_sent_in_parts_is_resumed_and_sends_hardly_any_trial_twic
     done = run_agent("run", plan, *flags, "--resume", "--json")
     assert json.loads(done.stdout)["trials"] == 5
     (last,) = service.uploads.values()
-    sent = [part.envelope["trials"][0]["ordinal"] for part in service.parts.values()]
+    sent = [part.envelope["trials"][0]["ordinal"] for part in service.run_parts.values()]
     assert sorted(sent) == list(range(5))
     # Beside the last trial, the one whose receipt the kill left no time to write down.
     assert last.envelope["trials"][0]["part"]

@@ -17,6 +17,8 @@ sys.path.append(str(ROOT))
 
 import build_pyz  # noqa: E402
 
+pytestmark = pytest.mark.processes
+
 HERE = f"{platform.system()}-{platform.machine()}".lower()
 
 

@@ -66,6 +66,12 @@ MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quar
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
 )
+PARTS_KEPT_S = env.whole(
+    "PARTS_KEPT_S", "seconds a part waits for the rest of its upload", default=3 * 24 * 3600
+)
+PARTS_MAX_BYTES = env.whole(
+    "PARTS_MAX_BYTES", "bytes of waiting parts of one workspace", default=4 << 30
+)
 PREVIEWS_PER_MINUTE = env.whole(
     "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
 )
@@ -261,7 +267,8 @@ CELERY_BEAT_SCHEDULE = {
         "task": "ingest.sweep",
         "schedule": float(SWEEP_INTERVAL_S),
         "options": {"expires": float(SWEEP_INTERVAL_S)},
-    }
+    },
+    "sweep-parts": {"task": "ingest.sweep_parts", "schedule": 600.0, "options": {"expires": 600.0}},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

@@ -59,7 +59,7 @@ def standing_of(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> Standing | No
 def _standing(
     run_id: UUID, workspace_id: UUID, run: Run | None, progress: Progress | None
 ) -> Standing:
-    alive = progress if progress and progress.is_alive(timezone.now()) else None
+    live = progress if progress is not None and progress.is_alive(timezone.now()) else None
     planned = run.trials_planned if run is not None and not run.is_open else None
     if planned is None and progress is not None:
         planned = progress.trials_planned
@@ -70,9 +70,9 @@ def _standing(
         trials_recorded=Trial.objects.filter(run=run_id).count(),
         trials_done=None if progress is None else progress.trials_done,
         trials_planned=planned,
-        current=alive.current if alive else None,
+        current=None if live is None else live.current,
         last=None if progress is None else progress.last,
-        seconds_left=alive.seconds_left if alive else None,
+        seconds_left=None if live is None else live.seconds_left,
         heard_at=None if progress is None else progress.heard_at,
         agent=None if progress is None else progress.agent,
     )

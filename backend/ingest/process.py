@@ -25,6 +25,7 @@ from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
 from backend.runs.record import RunElsewhere, RunFacts, TrialRecord, record_part, record_run
+from backend.runs.things import is_unsaid
 
 log = logging.getLogger(__name__)
 
@@ -260,8 +261,8 @@ def _only_entry(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
 def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> TrialRecord:
     return TrialRecord(
         ordinal=entry.ordinal,
-        server={"name": "unknown server", **entry.server},
-        workload={"name": "unknown workload", **entry.workload},
+        server={"name": "unknown server", **_said(entry.server)},
+        workload={"name": "unknown workload", **_said(entry.workload)},
         load=entry.load,
         repeat=entry.repeat,
         warmup=entry.warmup,
@@ -337,7 +338,8 @@ def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> Tri
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+    """The fields that say something: an empty text does not."""
+    return {name: value for name, value in fields.items() if not is_unsaid(value)}
 
 
 def _labels(given: Mapping[str, Any]) -> dict[str, str]:

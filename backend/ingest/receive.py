@@ -16,7 +16,8 @@ from backend.ingest import queue
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.insert import insert_once
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.storage import Stored, storage
+from backend.ingest.parts import Whole, forget, put_together
+from backend.ingest.storage import CHUNK_BYTES, Stored, storage
 from backend.runs.identity import canonical_json
 
 
@@ -57,17 +58,25 @@ class Receipt:
 
 
 def receive(
-    sender: Sender, files: Sequence[IncomingFile], *, raw_envelope: Any = None, tool: str = ""
+    sender: Sender,
+    files: Sequence[IncomingFile],
+    *,
+    wholes: Sequence[Whole] = (),
+    raw_envelope: Any = None,
+    tool: str = "",
 ) -> Receipt:
     """Store `files` durably and queue them. The same id with the same bytes is answered again.
 
-    Raises EnvelopeError, UploadTooLarge and UploadConflict; nothing is stored then.
+    `wholes` came in parts before; the upload then has the id under which they came. Raises
+    EnvelopeError, UploadTooLarge, UploadConflict, PartsMissing and PartsDiffer; no upload is
+    stored then.
     """
     envelope = Envelope() if raw_envelope is None else read_envelope(raw_envelope)
-    names = _unique_names(files)
-    _check_sizes(files)
+    names = _unique_names([*files, *wholes])
+    _check_sizes(files, wholes)
     _check_references(envelope, names)
-    stored = [storage().put(file.chunks()) for file in files]
+    if wholes and envelope.upload_id is None:
+        raise EnvelopeError("id", None, "the id under which the parts were sent")
     upload = Upload(
         id=envelope.upload_id or uuid.uuid4(),
         workspace_id=sender.workspace_id,
@@ -75,11 +84,37 @@ def receive(
         author_id=sender.user_id,
         envelope=raw_envelope or {},
         tool_hint=tool,
-        content_sha256=_content_hash(
-            raw_envelope or {}, tool, dict(zip(names, stored, strict=True))
-        ),
     )
-    return _commit(upload, names, stored)
+    hashes = [*map(_hash_of, files), *(whole.sha256 for whole in wholes)]
+    upload.content_sha256 = _content_hash(upload, dict(zip(names, hashes, strict=True)))
+    if not wholes:
+        return _commit(upload, names, _store(upload, files))
+    # Whose answer was lost sends it again; the parts are gone by then.
+    if Upload.objects.filter(pk=upload.pk).exists():
+        receipt = _answer_again(upload)
+    else:
+        receipt = _commit(upload, names, _store(upload, files, wholes))
+    forget(upload.workspace_id, upload.pk)
+    return receipt
+
+
+def _hash_of(file: IncomingFile) -> str:
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _store(
+    upload: Upload, files: Sequence[IncomingFile], wholes: Sequence[Whole] = ()
+) -> list[Stored]:
+    stored = [storage().put(file.chunks()) for file in files]
+    return stored + [_store_whole(upload, whole) for whole in wholes]
+
+
+def _store_whole(upload: Upload, whole: Whole) -> Stored:
+    with put_together(upload.workspace_id, upload.pk, whole) as file:
+        return storage().put(iter(lambda: file.read(CHUNK_BYTES), b""))
 
 
 def _commit(upload: Upload, names: Sequence[str], stored: Sequence[Stored]) -> Receipt:
@@ -111,7 +146,7 @@ def _answer_again(upload: Upload) -> Receipt:
     return Receipt(existing, is_new=False)
 
 
-def _unique_names(files: Sequence[IncomingFile]) -> list[str]:
+def _unique_names(files: Sequence[IncomingFile | Whole]) -> list[str]:
     names = [(file.name or "artefact")[:200] for file in files]
     if any("\0" in name for name in names):
         raise EnvelopeError("a file's name", names, "no NUL")
@@ -120,8 +155,8 @@ def _unique_names(files: Sequence[IncomingFile]) -> list[str]:
     return [f"{position}-{name}" for position, name in enumerate(names)]
 
 
-def _check_sizes(files: Sequence[IncomingFile]) -> None:
-    total = sum(file.size or 0 for file in files)
+def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
+    total = sum(file.size or 0 for file in files) + sum(whole.size_bytes for whole in wholes)
     if total > settings.UPLOAD_MAX_BYTES:
         raise UploadTooLarge(
             f"This upload has {total} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted."
@@ -137,7 +172,6 @@ def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
             raise EnvelopeError(where, missing[0], "the name of a file sent with the envelope")
 
 
-def _content_hash(envelope: Mapping[str, Any], tool: str, stored: Mapping[str, Stored]) -> str:
-    files = {name: file.sha256 for name, file in stored.items()}
-    content = {"envelope": envelope, "tool": tool, "files": files}
+def _content_hash(upload: Upload, files: Mapping[str, str]) -> str:
+    content = {"envelope": upload.envelope, "tool": upload.tool_hint, "files": files}
     return hashlib.sha256(canonical_json(content)).hexdigest()

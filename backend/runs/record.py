@@ -333,8 +333,8 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     )
     cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
     cell.trial_count = len(counted)
-    with_answers = [trial.histogram for trial in counted if trial.requests_completed]
-    _merge_histograms(cell, [None if one is None else bytes(one) for one in with_answers])
+    stored = [trial.histogram for trial in counted if trial.requests_completed]
+    _merge_histograms(cell, [None if one is None else bytes(one) for one in stored])
 
 
 def load_point(record: TrialRecord) -> LoadPoint:

@@ -157,4 +157,9 @@ def series_of(workspace: Workspace, identity: SeriesIdentity) -> Series:
 
 
 def _pick(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: fields.get(name) for name in names}
+    return {name: None if is_unsaid(value := fields.get(name)) else value for name in names}
+
+
+def is_unsaid(value: object) -> bool:
+    """Whether a field of an identity is unknown: missing, or a text of nothing."""
+    return value is None or (isinstance(value, str) and not value.strip())

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access, tokens
 from backend.accounts.models import Token, TokenKind, Workspace
+from backend.fleet.models import Agent
 from backend.fleet.roster import RosterRow, roster
 from backend.web import agent_files, visible
 
@@ -74,6 +75,8 @@ def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
         tokens.revoke(token)
         messages.info(request, f"The token “{token.name}” was revoked: nothing is taken with it.")
         return HttpResponseRedirect(here)
-    hosts = list(token.agents.order_by("host_name").values_list("host_name", flat=True))
+    hosts = list(
+        Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
+    )
     context = {"workspace": workspace, "nav": "agents", "token": token, "hosts": hosts}
     return render(request, "revoke_token.html", context)

@@ -31,6 +31,7 @@ urlpatterns = [
     path("docs/<path:name>", guide.page, name="guide-page"),
     path("w/<slug:slug>/", home.workspace_front, name="workspace"),
     path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
+    path("w/<slug:slug>/compare.png", compare.as_png, name="compare-png"),
     path("w/<slug:slug>/runs", runs.runs, name="runs-page"),
     path("w/<slug:slug>/servers", things.servers, name="servers-page"),
     path("w/<slug:slug>/servers/<uuid:server_id>", things.server, name="server-page"),

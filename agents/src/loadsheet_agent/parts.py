@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.delivery import COMPRESSED_STARTS, GZIP_FROM_BYTES, READ_STATES, UPLOADS_PATH
+from loadsheet_agent.delivery import READ_STATES, UPLOADS_PATH
 from loadsheet_agent.envelope import RunRecord
+from loadsheet_agent.parcels import COMPRESSED_STARTS, GZIP_FROM_BYTES
 from loadsheet_agent.service import Line
 
 # As sent: more would hold up the next trial on a slow line.
