@@ -5,11 +5,10 @@ import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { bundles } from "./bundles.mjs";
 
 const root = dirname(fileURLToPath(import.meta.url));
 const outdir = join(root, "dist");
-const pages = ["compare", "embed", "new_upload", "run", "site", "theme", "trial", "upload"];
-
 const images = join(root, "images");
 
 for (const made of [outdir, images]) rmSync(made, { recursive: true, force: true });
@@ -25,12 +24,7 @@ const shared = {
   legalComments: "linked",
 };
 
-await build({
-  ...shared,
-  entryPoints: Object.fromEntries(pages.map((page) => [page, `src/pages/${page}.ts`])),
-  format: "iife",
-  target: ["chrome109", "firefox115", "safari16.4"],
-});
+for (const scripts of bundles) await build({ ...shared, ...scripts });
 await build({
   ...shared,
   entryPoints: { site: "styles/site.css" },

@@ -11,7 +11,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -142,6 +144,13 @@ class FakeService:
     gets: int = 0
     uploads: dict[str, Upload] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    # Every heartbeat that came, and whether it is answered.
+    words: list[dict] = field(default_factory=list)
+    heard_at: list[float] = field(default_factory=list)
+    hears: bool = True
+    # Whether trials are taken while their run goes on, and those that were.
+    takes_parts: bool = False
+    run_parts: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -163,6 +172,9 @@ class FakeService:
                 token = (self.headers["Authorization"] or "").replace("Bearer ", "")
                 if token in service.refused:
                     self._answer(401, {}, {"title": "Sign in"})
+                    return
+                if self.path == "/api/v1/me":
+                    self._answer(*service.me(self.headers))
                     return
                 self._answer(*service.get(self.path))
 
@@ -191,10 +203,28 @@ class FakeService:
     def flags(self) -> list[str]:
         return ["--url", self.url, "--token", TOKEN]
 
+    def me(self, headers) -> tuple[int, dict, object]:
+        if not self.hears:
+            return 500, {}, {"title": "Server error"}
+        if headers["Authorization"].removeprefix("Bearer ") in self.refused:
+            return 401, {}, {"title": "Token refused"}
+        place = {"slug": "lab", "name": "The lab", "url": f"{self.url}/w/lab/"}
+        now = datetime.now(timezone.utc).isoformat()
+        who = {"kind": "token", "name": "bench", "scopes": [], "expires_at": "2030-01-02T00:00:00Z"}
+        return 200, {}, {**who, "workspaces": [place], "time": now}
+
+    def hear(self, headers, body: bytes) -> tuple[int, dict, object]:
+        self.words.append(json.loads(body))
+        self.heard_at.append(time.time())
+        return self.me(headers)
+
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
+        if path == "/api/v1/heartbeat":
+            return self.hear(headers, body)
+        assert path == "/api/v1/uploads"
+        if is_part(headers, body):
+            return self.post_part(_read_upload(headers, body))
         self.posts += 1
-        if path != "/api/v1/uploads":
-            return 404, {}, {"title": "Not found"}
         if self.script:
             return self.script.pop(0)
         upload = _read_upload(headers, body)
@@ -234,6 +264,13 @@ class FakeService:
             upload.files[whole["name"]] = _unpacked(content)
         return True
 
+    def post_part(self, upload: Upload) -> tuple[int, dict, object]:
+        if not self.takes_parts:
+            return 503, {}, {"title": "Not now"}
+        key = upload.envelope["id"]
+        self.run_parts[key] = upload
+        return 202, {}, {"id": key, "state": "received"}
+
     def get(self, path: str) -> tuple[int, dict, object]:
         if path.endswith("/parts"):
             key = path.split("/")[-2]
@@ -244,6 +281,11 @@ class FakeService:
         key = path.rpartition("/")[2]
         reason = "the text ends early" if state in ("failed", "quarantined") else ""
         return 200, {}, {"id": key, "state": state, "reason": reason, "result_url": f"/u/{key}"}
+
+
+def is_part(headers, body: bytes) -> bool:
+    envelope = _read_upload(headers, body).envelope
+    return (envelope.get("run") or {}).get("id", envelope["id"]) != envelope["id"]
 
 
 def _read_upload(headers, body: bytes) -> Upload:

@@ -46,6 +46,15 @@ def answer(
     return fresh
 
 
+def kept(key: str, compute: Callable[[], bytes]) -> bytes:
+    """The bytes under `key`, which names all that they depend on; where none are kept, computed."""
+    if (found := _get(key)) is not None:
+        return found
+    fresh = compute()
+    _put(key, fresh)
+    return fresh
+
+
 def _key(kind: str, query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> str:
     versions = [f"{one.id}={one.data_version}" for one in tenants(workspace_ids)]
     text = "\n".join((__version__, kind, query.canonical(), *versions))

@@ -54,12 +54,19 @@ class Catalogue:
         self.names = names
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
+        self._known: dict[str, frozenset[str]] = {}
 
     def spellings(self, field: Field) -> list[frozenset[str]]:
         """For each series every spelling that means its value of the field."""
         if field.id not in self._spellings:
             self._spellings[field.id] = [known_as(field, one) for one in self.series]
         return self._spellings[field.id]
+
+    def has(self, field: Field, spelling: str) -> bool:
+        """Whether any series has a value of the field that is spelled so in links."""
+        if field.id not in self._known:
+            self._known[field.id] = frozenset().union(*self.spellings(field))
+        return spelling in self._known[field.id]
 
     def texts(self, field: Field) -> list[tuple[str, ...]]:
         """For each series its values of the field, spelled in one way."""
@@ -160,6 +167,7 @@ def _workload(row: Workload, names: Names) -> WorkloadFact:
         row.tls,
         row.headers,
         names.first(FormerName.Kind.WORKLOAD, row.name),
+        row.body_sha256,
     )
 
 

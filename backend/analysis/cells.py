@@ -33,11 +33,22 @@ from django.db.models.functions import Cast, Coalesce
 from backend.analysis.catalogue import Catalogue, Tenant, catalogue_of, tenants
 from backend.analysis.facts import CellFact, DismissalFact, RunFact, SeriesFact, TrialFact
 from backend.analysis.fields import FIELDS, UNKNOWN
+from backend.analysis.known import (
+    LOADS,
+    Load,
+    UnknownValue,
+    require_labels,
+    require_loads,
+    require_values,
+)
+from backend.analysis.labels import labelled
 from backend.analysis.metrics import METRICS
 from backend.analysis.names import renamed
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.moment import one_moment
+from backend.runs.record import attempts
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -93,10 +104,18 @@ class Selection:
 def select(
     query: CompareQuery, workspace_ids: Sequence[uuid.UUID], *, without: str | None = None
 ) -> Selection:
-    """What `query` selects among the workspaces a reader may see, but for the filter `without`."""
+    """What `query` selects among the workspaces a reader may see, but for the filter `without`.
+
+    Raises UnknownValue for what nothing there is called.
+    """
     theirs = tenants(workspace_ids, query.workspace)
+    if query.workspace is not None and not theirs:
+        raise UnknownValue(
+            "workspace", query.workspace, {one.slug for one in tenants(workspace_ids)}
+        )
     catalogues = tuple(catalogue_of(tenant) for tenant in theirs)
     query = renamed(query, catalogues)
+    require_values(query, catalogues)
     asked = {
         name: frozenset(values)
         for name in FILTERS
@@ -125,7 +144,7 @@ def _chosen(catalogue: Catalogue, asked: Mapping[str, frozenset[str]]) -> Sequen
 
 def _load_filter(query: CompareQuery, without: str | None) -> Q:
     wanted = Q()
-    for name, column in (("connections", "connections"), ("rate", "rate_rps")):
+    for name, column in LOADS.items():
         values = () if name == without else getattr(query, name)
         if values:
             numbers = [float(value) for value in values if value != UNKNOWN]
@@ -139,7 +158,7 @@ def _run_filter(query: CompareQuery, without: str | None) -> Q:
     if query.run and without != "run":
         wanted &= Q(pk__in=query.run)
     if query.label and without != "label":
-        wanted &= _labelled(query.label)
+        wanted &= labelled(query.label)
     if query.since is not None:
         wanted &= Q(happened_at__gte=datetime.combine(query.since, time(), UTC))
     if query.until is not None:
@@ -148,39 +167,39 @@ def _run_filter(query: CompareQuery, without: str | None) -> Q:
     return wanted
 
 
-def _labelled(labels: Iterable[str]) -> Q:
-    """Runs with any of the texts of a key, and that of every key that is asked for."""
-    by_key: dict[str, Q] = {}
-    for label in labels:
-        parts = label.split(":")
-        by_key[parts[0]] = by_key.get(parts[0], Q()) | _any_split(parts)
-    wanted = Q()
-    for any_of in by_key.values():
-        wanted &= any_of
-    return wanted
+@one_moment()
+def understood(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
+    """`query` by the names of now, as far as it means something recorded.
 
-
-def _any_split(parts: Sequence[str]) -> Q:
-    """A key may have a colon of its own: `a:b:c` is b:c of a, or c of a:b."""
-    found = Q()
-    for end in range(1, len(parts)):
-        found |= Q(labels__contains={":".join(parts[:end]): ":".join(parts[end:])})
-    return found
+    Raises UnknownValue, and NotVisible for a run that is not there for the reader.
+    """
+    selection = select(query, workspace_ids)
+    require_recorded(selection)
+    require_loads(selection.query, (), selection.workspace_ids)
+    return selection.query
 
 
 def load_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loaded:
-    """The runs and cells `query` selects among the workspaces a reader may see."""
+    """The runs and cells `query` selects among the workspaces a reader may see.
+
+    Raises NotVisible and UnknownValue.
+    """
     selection = select(query, workspace_ids)
+    require_recorded(selection)
     runs, left_out = _runs(query, selection)
     cells = _cells(selection, runs)
+    require_loads(query, _loads(cells), selection.workspace_ids)
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
         left_out.append(f"the first {MAX_CELLS} cells are shown")
     return Loaded(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
 
 
-def require_runs(query: CompareQuery, selection: Selection) -> None:
-    """Raises NotVisible for a run of the query that does not exist or is not the reader's."""
+def require_recorded(selection: Selection) -> None:
+    """Raises NotVisible for a run of the query that does not exist or is not the reader's, and
+    UnknownValue for a label that no run has."""
+    query = selection.query
+    require_labels(query, selection.workspace_ids)
     if not query.run:
         return
     theirs = Run.objects.filter(pk__in=query.run, workspace_id__in=selection.workspace_ids)
@@ -192,7 +211,6 @@ _RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host")
 
 
 def _runs(query: CompareQuery, selection: Selection) -> tuple[dict[uuid.UUID, RunFact], list[str]]:
-    require_runs(query, selection)
     rows = selection.chosen_runs().order_by("-recorded_at", "pk")
     if not query.run and (selection.narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
@@ -265,6 +283,10 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, RunFact]) -> list[Cell
     return sorted(known, key=lambda cell: (cell.run.recorded_at, cell.id))
 
 
+def _loads(cells: Iterable[CellFact]) -> set[Load]:
+    return {(cell.connections, cell.rate_rps) for cell in cells}
+
+
 _TRIAL = ("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok")
 # Of the rest, these are JSON, which comes as text.
 _JSON = frozenset({"resources"})
@@ -275,13 +297,12 @@ def with_trials(
 ) -> tuple[list[CellFact], list[str]]:
     """The cells with their counted trials, in the order of execution; cells without any drop.
 
-    A trial counts when it is no warm-up and has a throughput. `metrics`: those whose further
-    columns are wanted.
+    A trial counts when it is no warm-up and tells something: a throughput, a share of failures or
+    a latency. `metrics`: those whose further columns are wanted.
     """
     more = tuple(dict.fromkeys(name for metric in metrics for name in METRICS[metric].columns))
     rows = list(
         Trial.objects.filter(among("cell_id", (cell.id for cell in cells)), warmup=False)
-        .exclude(throughput_rps=None)
         .order_by("cell_id", "ordinal")
         .values_list(
             *_TRIAL,
@@ -293,23 +314,32 @@ def with_trials(
         )[: MAX_TRIALS + 1]
     )
     trials: dict[uuid.UUID, list[TrialFact]] = {}
+    silent = 0
     for row in rows[:MAX_TRIALS]:
-        trials.setdefault(row[0], []).append(_trial(row[1:], more))
+        trial = _trial(row[1:], more)
+        if trial.tells:
+            trials.setdefault(row[0], []).append(trial)
+        else:
+            silent += 1
     known = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
     cut = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
+    if silent:
+        cut.append(f"{silent} trial{'s' if silent > 1 else ''} without any figure")
     return known, cut
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> TrialFact:
+    errors = _read(row[7])
+    counts = attempts(row[3], row[4], errors)
     return TrialFact(
         id=row[0],
         throughput_rps=row[1],
         error_rate=row[2],
         requests_completed=row[3],
-        requests_ok=row[4],
+        attempts=counts if counts and counts[1] else None,
         percentiles_us=orjson.loads(row[5]),
         origin=row[6],
-        errors=_read(row[7]),
+        errors=errors,
         checks=check_ids(row[8]),
         more={
             name: _read(value) if name in _JSON else value

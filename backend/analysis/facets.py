@@ -15,8 +15,9 @@ from typing import Any
 from django.db import connection
 
 from backend.analysis.catalogue import Catalogue
-from backend.analysis.cells import Selection, require_runs, select
+from backend.analysis.cells import Selection, require_recorded, select
 from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
+from backend.analysis.known import LOADS, require_loads
 from backend.analysis.query import FILTERS, MAX_LENGTH, CompareQuery
 from backend.analysis.series import natural
 from backend.runs.moment import one_moment
@@ -27,7 +28,6 @@ Listed = tuple[Catalogue, list[tuple[int, int]]]
 MAX_VALUES = 100
 # Runs are listed on their own page.
 FACETS = tuple(name for name in FILTERS if name != "run")
-_COLUMNS = {"connections": "connections", "rate": "rate_rps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,15 @@ def facets(
 ) -> dict[str, Any]:
     """The values of the fields `only`, counted over what the owner of `workspace_ids` may see.
 
-    Raises NotVisible for a run that does not exist or is not theirs.
+    Raises NotVisible for a run that does not exist or is not theirs, and UnknownValue.
     """
     with one_moment():
         selection = select(query, workspace_ids)
         query = selection.query
-        require_runs(query, selection)
+        require_recorded(selection)
         labels = dict(_unlabelled(query, selection).values_list("pk", "labels"))
         counts = _count(query, selection, list(labels))
+        require_loads(query, counts.loads.keys(), selection.workspace_ids)
     listed = [(catalogue, counts.of(catalogue)) for catalogue in selection.catalogues]
     fields = [_field(FIELDS[name], query, listed, counts, labels) for name in only]
     total = {"cells": counts.cells, "trials": counts.trials, "runs": counts.runs_left}
@@ -107,7 +108,7 @@ def _count(query: CompareQuery, selection: Selection, run_ids: list[uuid.UUID]) 
 def _load_condition(query: CompareQuery) -> tuple[str, dict[str, list[float]]]:
     """The filters on the loads as SQL, out of our own names; the values as parameters."""
     conditions, values = ["TRUE"], {}
-    for name, column in _COLUMNS.items():
+    for name, column in LOADS.items():
         if wanted := getattr(query, name):
             values[name] = [float(value) for value in wanted if value != UNKNOWN]
             unknown = f" OR {column} IS NULL" if UNKNOWN in wanted else ""

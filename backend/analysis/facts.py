@@ -72,6 +72,7 @@ class WorkloadFact:
     tls: bool | None
     headers: Mapping[str, Any]
     first_name: str | None = None
+    body_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +120,27 @@ class DismissalFact:
 
 @dataclass(frozen=True, slots=True)
 class TrialFact:
-    """A counted trial: no warm-up, with a throughput."""
+    """A trial that is no warm-up."""
 
     id: uuid.UUID
-    throughput_rps: float
+    throughput_rps: float | None
     error_rate: float | None
     requests_completed: int | None
-    requests_ok: int | None
+    # Failed attempts and attempts; None where the load tool does not tell, or made none.
+    attempts: tuple[int, int] | None
     percentiles_us: Mapping[str, float | None]
     origin: str | None
     errors: Mapping[str, int | None]
     checks: tuple[str, ...]
     # Further columns, where the asked metric needs them.
     more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is any figure: a load tool that crashed leaves none."""
+        if self.throughput_rps is not None or self.error_rate is not None:
+            return True
+        return any(value is not None for value in self.percentiles_us.values())
 
 
 @dataclass(frozen=True, slots=True)

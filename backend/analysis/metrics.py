@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis.facts import TrialFact
-from backend.runs import record
 from backend.stats import Better
 
 Group = Literal["rate", "latency", "errors", "resources"]
@@ -54,7 +53,7 @@ def _percentile(key: str) -> Metric:
 
 def _achieved(trial: TrialFact) -> float | None:
     offered = trial.more.get("cell__rate_rps")
-    return trial.throughput_rps / offered if offered else None
+    return trial.throughput_rps / offered if offered and trial.throughput_rps is not None else None
 
 
 def _transfer(trial: TrialFact) -> float | None:
@@ -81,15 +80,9 @@ def _cost(trial: TrialFact) -> float | None:
     return 1000 * spent / completed if spent is not None and completed else None
 
 
-def attempts(trial: TrialFact) -> tuple[int, int] | None:
-    """Failed attempts and attempts of a trial; None where its tool does not tell, or made none."""
-    counts = record.attempts(trial.requests_completed, trial.requests_ok, trial.errors)
-    return counts if counts and counts[1] else None
-
-
 def _error_class(name: str) -> Metric:
     def read(trial: TrialFact) -> float | None:
-        count, made = trial.errors.get(name), attempts(trial)
+        count, made = trial.errors.get(name), trial.attempts
         return None if count is None or made is None else min(1.0, count / made[1])
 
     label = f"Errors: {name}"

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.analysis.catalogue import Catalogue, catalogue_of, tenants
+from backend.analysis.catalogue import Catalogue
 from backend.analysis.fields import FIELDS
 from backend.analysis.query import CompareQuery
 from backend.runs.models import FormerName
-from backend.runs.moment import one_moment
 
 Kind = FormerName.Kind
 # The fields whose values are names, with what is called so.
 NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workload": Kind.WORKLOAD}
-
-
-@one_moment()
-def with_current_names(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
-    """`query` as the owner of `workspace_ids` would ask it now: see `renamed`."""
-    return renamed(query, [catalogue_of(one) for one in tenants(workspace_ids, query.workspace)])
 
 
 def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:

@@ -9,7 +9,7 @@ from statistics import median
 
 from backend.analysis.facts import CellFact, TrialFact
 from backend.analysis.fields import Value
-from backend.analysis.metrics import ERROR_CLASSES, METRICS, Metric, attempts
+from backend.analysis.metrics import ERROR_CLASSES, METRICS, Metric
 from backend.runs.checks import TrialFacts, check_cell
 from backend.stats import Estimate, median_interval
 
@@ -218,7 +218,7 @@ def _failures(
 
 
 def _pooled(trials: Sequence[TrialFact]) -> float | None:
-    counts = [count for trial in trials if (count := attempts(trial)) is not None]
+    counts = [count for trial in trials if (count := trial.attempts) is not None]
     total = sum(made for _, made in counts)
     return sum(failed for failed, _ in counts) / total if total else None
 
@@ -227,7 +227,7 @@ def _share(class_: str, trials: Sequence[TrialFact]) -> float | None:
     """What share of the attempts failed in this class; None as soon as one trial does not tell."""
     failed = made = 0.0
     for trial in trials:
-        count, attempted = trial.errors.get(class_), attempts(trial)
+        count, attempted = trial.errors.get(class_), trial.attempts
         if count is None or attempted is None:
             return None
         failed, made = failed + count, made + attempted[1]

@@ -42,7 +42,7 @@ class QueryError(ValueError):
 
     def __init__(self, field: str, got: str, allowed: str) -> None:
         self.field, self.got, self.allowed = field, got, allowed
-        super().__init__(f"{field}: got {_shown(got)}, allowed is {allowed}.")
+        super().__init__(f"{field}: got {quoted(got)}, allowed is {allowed}.")
 
 
 class UnknownField(QueryError):
@@ -50,7 +50,7 @@ class UnknownField(QueryError):
         super().__init__(field, field, ", ".join(QUERY_FIELDS))
         close = difflib.get_close_matches(field, QUERY_FIELDS, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        self.args = (f"There is no field {_shown(field)}. Fields are {self.allowed}.{hint}",)
+        self.args = (f"There is no field {quoted(field)}. Fields are {self.allowed}.{hint}",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,19 +96,19 @@ class CompareQuery:
     def parse(cls, source: str | Mapping[str, Any]) -> CompareQuery:
         """From a query string, a mapping of values or lists, or a QueryDict."""
         given = _gather(source)
+        axis = FIELDS.get(given.get("x", ["connections"])[0])
+        numeric = axis is not None and axis.kind == "number"
         fields: dict[str, Any] = {}
         for name, values in given.items():
             if name not in QUERY_FIELDS:
                 raise UnknownField(name)
-            read = _READERS.get(name, _text)
+            read = _place if name == "at" and numeric else _READERS.get(name, _text)
             if name in _MANY:
                 fields[name] = tuple(
                     sorted({read(name, value) for value in _bounded(name, values)})
                 )
             else:
-                fields[name] = read(name, _single(name, values))
-        if "at" in fields and FIELDS[fields.get("x", "connections")].kind == "number":
-            fields["at"] = number_text(_number("a load point")("at", fields["at"]))
+                fields[name] = _single(name, [read(name, value) for value in values])
         return cls(**fields)
 
     def canonical(self) -> str:
@@ -157,9 +157,9 @@ def _bounded(name: str, values: list[str]) -> list[str]:
     return values
 
 
-def _single(name: str, values: list[str]) -> str:
+def _single(name: str, values: list[Any]) -> Any:
     if len(set(values)) > 1:
-        raise QueryError(name, " and ".join(sorted(set(values))), "one value")
+        raise QueryError(name, " and ".join(sorted(map(str, set(values)))), "one value")
     return values[0]
 
 
@@ -187,6 +187,11 @@ def _number(allowed: str) -> Callable[[str, str], float]:
         return number
 
     return read
+
+
+def _place(name: str, value: str) -> str:
+    """A place on an axis of numbers as its one text."""
+    return number_text(_number("a load point")(name, value))
 
 
 def _load(name: str, value: str) -> str:
@@ -268,5 +273,6 @@ def _encode(value: str) -> str:
     return quote_plus(value, safe="*").replace("~", "%7E")
 
 
-def _shown(value: str) -> str:
+def quoted(value: str) -> str:
+    """What was got, as it stands in a sentence."""
     return f"“{value[:80]}{'…' if len(value) > 80 else ''}”"

@@ -17,6 +17,7 @@ from backend.analysis.answers import answer
 from backend.analysis.cells import NotVisible
 from backend.analysis.comparison import compare
 from backend.analysis.fields import AXES, DIVIDING
+from backend.analysis.known import UnknownValue
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import VIEWS, CompareQuery, QueryError
 from backend.api.auth import required_actor
@@ -94,6 +95,8 @@ def figures_json(request: Request) -> bytes:
         return answer(
             "compare", query, workspace_ids, lambda: compare(query, workspace_ids=workspace_ids)
         )
+    except UnknownValue as unknown:
+        raise bad_query(unknown) from None
     except NotVisible as missing:
         raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
 

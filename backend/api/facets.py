@@ -14,6 +14,7 @@ from backend.accounts import access
 from backend.analysis.answers import answer
 from backend.analysis.cells import NotVisible
 from backend.analysis.facets import FACETS, facets
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import QueryError
 from backend.api.auth import required_actor
 from backend.api.compare import QUERY, AnyFormat, bad_query, read_query
@@ -78,6 +79,8 @@ class Facets(APIView):
                 workspace_ids,
                 lambda: facets(query, workspace_ids=workspace_ids, only=only),
             )
+        except UnknownValue as refused:
+            raise bad_query(refused) from None
         except NotVisible as missing:
             raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
         return HttpResponse(counted, content_type="application/json")

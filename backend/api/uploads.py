@@ -56,7 +56,7 @@ class UploadSerializer(serializers.Serializer[Upload]):
             "received_at": upload.received_at,
             "finished_at": upload.finished_at,
             "attempts": upload.attempts,
-            "run": upload.run_id,
+            "run": upload.result_run_id,
             "url": f"{settings.PUBLIC_URL}/api/v1/uploads/{upload.pk}",
             "result_url": f"{settings.PUBLIC_URL}/u/{upload.pk}",
         }

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from backend.api import (
+    agents,
     artefacts,
     catalogue,
     compare,
@@ -15,6 +16,8 @@ from backend.api import (
 )
 
 urlpatterns = [
+    path("me", agents.Me.as_view(), name="me"),
+    path("heartbeat", agents.Heartbeat.as_view(), name="heartbeat"),
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
     path("uploads/preview", uploads.UploadPreview.as_view(), name="upload-preview"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
@@ -29,6 +32,8 @@ urlpatterns = [
     path("facets", facets.Facets.as_view(), name="facets"),
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
+    path("runs/<uuid:run_id>/progress", agents.RunProgress.as_view(), name="run-progress"),
+    path("runs/<uuid:run_id>/plan.toml", runs.RunPlan.as_view(), name="run-plan"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
     path(
         "trials/<uuid:trial_id>/timeline",

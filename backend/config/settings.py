@@ -46,6 +46,8 @@ DATABASES["default"]["OPTIONS"] = {
 }
 REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use, redis://host:port/0")
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
+# The agent's files that are offered for download; built by scripts/start and the Dockerfile.
+AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "the S3-compatible service of S3_BUCKET", default="")
 LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -45,8 +46,10 @@ class Gathering:
         self._origin_s: float | None = None
         # The first and the last second in which a request ended.
         self._span: tuple[int, int] | None = None
-        # What was counted in each second: a part of each chunk that has many requests of it …
-        self._parts: dict[int, list[_Part]] = {}
+        # What was counted in each second: a part of each chunk that has many requests of it,
+        # packed in a thread beside the counting …
+        self._packer = ThreadPoolExecutor(1)
+        self._parts: list[Future[list[tuple[int, _Part]]]] = []
         # … and the keys of chunks that have few, as those in no order of time.
         self._keys: list[Integers] = []
         self._counts: list[Integers] = []
@@ -124,7 +127,7 @@ class Gathering:
         low, high = self._span or (first, last)
         self._span = min(first, low), max(last, high)
         if self._is_too_long:
-            self._keys, self._counts, self._kept, self._parts = [], [], 0, {}
+            self._keys, self._counts, self._kept, self._parts = [], [], 0, []
             return
         keys.sort()
         begins = _begins(keys)
@@ -143,8 +146,14 @@ class Gathering:
         return self._span is not None and self._span[1] - self._span[0] >= MOST_SECONDS
 
     def _add_parts(self, keys: Integers, counts: Integers) -> None:
-        for second, part in _parts(keys, counts):
-            self._parts.setdefault(second, []).append(part)
+        self._parts.append(self._packer.submit(lambda: list(_parts(keys, counts))))
+
+    def _by_second(self) -> dict[int, list[_Part]]:
+        found: dict[int, list[_Part]] = {}
+        for packed in self._parts:
+            for second, part in packed.result():
+                found.setdefault(second, []).append(part)
+        return found
 
     def _compact(self) -> None:
         keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
@@ -163,8 +172,9 @@ class Gathering:
             self._compact()
             self._add_parts(self._keys.pop(), self._counts.pop())
         first, last = self._span
+        parts = self._by_second()
         return tuple(
-            _slice(start, self._parts.get(second, ()))
+            _slice(start, parts.get(second, ()))
             for start, second in enumerate(range(first, last + 1))
         )
 

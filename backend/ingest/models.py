@@ -70,6 +70,14 @@ class Upload(models.Model):
     def is_ended(self) -> bool:
         return self.state in END_STATES
 
+    @property
+    def result_run_id(self) -> uuid.UUID | None:
+        """The run it is, or is a part of, once it was read."""
+        if self.run_id is not None or self.state != State.PARSED:
+            return self.run_id
+        said = (self.envelope.get("run") or {}).get("id")
+        return uuid.UUID(said) if said else None
+
 
 class Artefact(models.Model):
     """One raw file of an upload, stored by its content's hash."""

@@ -82,6 +82,9 @@ class Workload(Identified):
     keepalive = models.BooleanField(null=True)
     tls = models.BooleanField(null=True)
     headers = models.JSONField(default=dict)
+    # What is sent with each request; null: nothing, or unknown.
+    body_bytes = models.BigIntegerField(null=True)
+    body_sha256 = models.CharField(max_length=64, null=True)  # noqa: DJ001
 
     class Meta:
         constraints = [
@@ -110,6 +113,21 @@ class Run(models.Model):
     plan = models.TextField(default="")
     plan_sha256 = models.CharField(max_length=64, default="")
     facts = models.JSONField(default=dict)
+    # The program that measured: name, version, hostname.
+    agent = models.JSONField(default=dict)
+    # Of the order of the trials; and by which rule of its plan the run ended early.
+    seed = models.BigIntegerField(null=True)
+    stopped = models.TextField(default="")
+    # [{"at", "kind", "text"}, …]: what happened beside the trials.
+    events = models.JSONField(default=list)
+    # [{"server", "workload", "rate_rps", "confirmed"}, …]: what its searches came to.
+    max_rates = models.JSONField(default=list)
+    # What each server printed last, by name.
+    server_tails = models.JSONField(default=dict)
+    # Of the plan, warm-ups included.
+    trials_planned = models.PositiveIntegerField(null=True)
+    # Its trials come one by one, and the agent's last word of it has not come.
+    is_open = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-recorded_at"]
@@ -215,6 +233,14 @@ class Trial(models.Model):
     latency_resolution_us = models.FloatField(null=True)
     histogram = models.BinaryField(null=True)
     resources = models.JSONField(default=dict)
+    # The load as the agent asked for it; the cell has the load point of it.
+    load = models.JSONField(default=dict)
+    # warmup, measure, search or confirm; null where nobody said.
+    phase = models.CharField(max_length=10, null=True)  # noqa: DJ001
+    # The tool's own figures as the agent saw them, on which its rules and searches decided.
+    glance = models.JSONField(default=dict)
+    # What the server printed last, where the trial failed.
+    server_tail = models.TextField(default="")
 
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)

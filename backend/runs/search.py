@@ -18,7 +18,7 @@ from backend.runs.things import current_name
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
-# complete: neither interrupted nor with a trial that failed.
+# complete: neither going on nor interrupted nor with a trial that failed.
 STATES = ("complete", "failed", "interrupted")
 UNKNOWN = "unknown"
 
@@ -109,7 +109,8 @@ class RunSearch:
             return rows.filter(interrupted=True)
         if self.state == "failed":
             return rows.filter(failed)
-        return rows.filter(~failed, interrupted=False) if self.state == "complete" else rows
+        complete = rows.filter(~failed, interrupted=False, is_open=False)
+        return complete if self.state == "complete" else rows
 
 
 def _read(name: str, value: str) -> Any:
@@ -162,19 +163,29 @@ def _uuid(text: str) -> UUID | None:
 
 
 def _says(word: str) -> Q:
-    """A word somewhere in the labels, the server, workload, host or tool, or at the id's start."""
+    """A word somewhere in the labels, the server, workload, host or tool (by names of now
+    or former ones), or at the id's start."""
     of_cells = (
         Q(series__server__name__icontains=word)
         | Q(series__server__version__icontains=word)
         | Q(series__workload__name__icontains=word)
         | Q(series__tool__icontains=word)
     )
+    for kind in ("server", "workload"):
+        of_cells |= Q(**{f"series__{kind}__name__in": _formerly(kind, word)})
     found = Q(Exists(_cells(of_cells))) | Q(Exists(_labelled(word)))
     for role in ("server_host", "client_host"):
         found |= Q(**{f"{role}__name__icontains": word})
+        found |= Q(**{f"{role}__name__in": _formerly("host", word)})
     if re.fullmatch(r"[0-9a-f-]{1,36}", word.lower(), re.ASCII):
         found |= Q(Exists(_with_id(word.lower())))
     return found
+
+
+def _formerly(kind: str, word: str) -> QuerySet[FormerName, str]:
+    """The names now of what had the word in its name once."""
+    names = FormerName.objects.filter(kind=kind, former__icontains=word)
+    return names.filter(workspace=OuterRef("workspace")).values_list("current", flat=True)
 
 
 def _labelled(word: str) -> QuerySet[Run]:

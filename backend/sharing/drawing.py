@@ -1,8 +1,8 @@
-"""The image of a result set: what the browser would draw, by the same code, as PNG 1200 × 630.
+"""Images of comparisons: what the browser would draw, by the same code, as PNG 1200 × 630.
 
-A worker draws it when a result set is made. Where that has not happened yet, or where a live one
-shows something else now, who asks for it draws it: a fifth of a second, one at a time in each
-process. A site that reads a pasted link comes once and does not come again.
+A worker draws that of a result set when it is made. Where that has not happened yet, or where a
+live one shows something else now, who asks for it draws it: a fifth of a second, one at a time in
+each process. A site that reads a pasted link comes once and does not come again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 from django.conf import settings
 
+from backend.analysis.answers import kept
 from backend.runs.identity import canonical_json
 from backend.sharing.models import Drawing, ResultSet
 from backend.sharing.reading import Reading
@@ -54,12 +55,12 @@ def image_of(reading: Reading) -> bytes:
     """The PNG. Raises CannotDraw, BusyDrawing, and what reading the figures raises."""
     scene = canonical_json(_scene(reading))
     key = _key(scene)
-    if (kept := _kept(reading.result_set, key)) is not None:
-        return kept
+    if (before := _kept(reading.result_set, key)) is not None:
+        return before
     with _in_turn():
         # Who drew meanwhile may have drawn just this.
-        if (kept := _kept(reading.result_set, key)) is not None:
-            return kept
+        if (before := _kept(reading.result_set, key)) is not None:
+            return before
         png = draw(scene)
         Drawing.objects.update_or_create(
             result_set=reading.result_set, defaults={"key": key, "png": png}
@@ -67,19 +68,34 @@ def image_of(reading: Reading) -> bytes:
     return png
 
 
+def image_of_view(figures: dict[str, Any], url: str) -> bytes:
+    """The PNG of a comparison at `url`, kept a while under the hash of what it shows.
+
+    Taller than `HEIGHT` where the link takes more than a line. Raises CannotDraw, BusyDrawing.
+    """
+    date = _newest(figures["runs"])
+    scene = canonical_json({"figures": figures, "url": url, "date": date})
+    return kept(f"drawing:{_key(scene)}", lambda: _drawn_in_turn(scene))
+
+
+def _drawn_in_turn(scene: bytes) -> bytes:
+    with _in_turn():
+        return draw(scene)
+
+
 def _scene(reading: Reading) -> dict[str, Any]:
     one = reading.result_set
     if one.is_frozen:
         date = f"frozen {one.created_at:%Y-%m-%d %H:%M} UTC"
     else:
-        date = _newest(reading.figures["runs"])
+        date = ", ".join(filter(None, ["live", _newest(reading.figures["runs"])]))
     return {"figures": reading.figures, "url": f"{settings.PUBLIC_URL}{one.path}", "date": date}
 
 
 def _newest(runs: list[dict[str, Any]]) -> str:
     """The day of the newest run shown, in the words of the image."""
     known = [run["started_at"] for run in runs if run["started_at"] is not None]
-    return f"live, newest run of {max(known)[:10]}" if known else "live"
+    return f"newest run of {max(known)[:10]}" if known else ""
 
 
 def _kept(result_set: ResultSet, key: str) -> bytes | None:

@@ -2,37 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+import orjson
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts import access
-from backend.analysis.names import with_current_names
+from backend.accounts.models import Workspace
+from backend.analysis.answers import answer
+from backend.analysis.cells import NotVisible, understood
+from backend.analysis.comparison import compare as figures_of
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
+from backend.sharing.drawing import image_of_view
 from backend.web import visible
 from backend.web.errors import message
+from backend.web.shared import image
+
+Question = tuple[Workspace, CompareQuery]
 
 
-@require_safe
-def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """The page; its figures come from the API by the same query string.
+def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..., HttpResponse]:
+    """A view of a comparison: it gets the workspace and the query, which names no other.
 
     A link with a name that its thing had before leads to the one with its name of now.
     """
-    workspace = visible.workspace_or_404(request, slug)
-    try:
-        parsed = CompareQuery.parse(request.GET)
-    except QueryError as error:
-        return not_understood(request, error, f"/w/{workspace.slug}/compare")
-    # The path names the workspace; the query need not, and cannot name another.
-    parsed = replace(parsed, workspace=None)
-    current = with_current_names(parsed, [workspace.pk])
-    query = current.canonical()
-    if current != parsed:
-        return HttpResponseRedirect(f"/w/{workspace.slug}/compare?{query}")
+
+    @require_safe
+    @wraps(view)
+    def asked(request: HttpRequest, slug: str) -> HttpResponse:
+        workspace = visible.workspace_or_404(request, slug)
+        try:
+            parsed = CompareQuery.parse(request.GET)
+            # The path names the workspace; the query need not, and cannot name another.
+            named, parsed = parsed.workspace, replace(parsed, workspace=None)
+            if named not in (None, workspace.slug):
+                raise UnknownValue("workspace", named or "", {workspace.slug})
+            current = understood(parsed, [workspace.pk])
+            if current != parsed:
+                return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
+            return view(request, (workspace, current))
+        except QueryError as error:
+            return not_understood(request, error, f"/w/{workspace.slug}/compare")
+        except NotVisible:
+            raise Http404 from None
+
+    return asked
+
+
+@asking
+def compare(request: HttpRequest, question: Question) -> HttpResponse:
+    """The page; its figures come from the API by the same query string."""
+    workspace, parsed = question
+    query = parsed.canonical()
     only_here = urlencode({"workspace": workspace.slug})
     asked = f"{query}&{only_here}" if query else only_here
     writable = access.may_write(visible.viewer(request), workspace.pk)
@@ -43,9 +71,21 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "api_url": f"/api/v1/compare?{only_here}",
         "json_url": f"/api/v1/compare?{asked}",
         "csv_url": f"/api/v1/compare.csv?{asked}",
+        "png_url": f"{request.path}.png?{query}",
         "share_url": f"/w/{workspace.slug}/result-sets/new" if writable else "",
     }
     return render(request, "compare.html", context)
+
+
+@asking
+def as_png(request: HttpRequest, question: Question) -> HttpResponse:
+    """The chart of the same query as an image, with its link in it."""
+    workspace, parsed = question
+    here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
+    kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
+    query = parsed.canonical()
+    page = f"{settings.PUBLIC_URL}/w/{workspace.slug}/compare{query and f'?{query}'}"
+    return image(request, lambda: image_of_view(orjson.loads(kept), page))
 
 
 def not_understood(request: HttpRequest, error: QueryError, page: str) -> HttpResponse:

@@ -13,11 +13,15 @@ from backend.runs.dismissals import DismissalRefused, dismiss, undo
 from backend.runs.models import Run
 from backend.web import visible
 from backend.web.errors import message
+from backend.web.links import own_page
 
 
 @require_POST
 def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Fields: check, reason; with undo=1 the dismissal of that check is taken back."""
+    """Fields: check, reason; with undo=1 the dismissal of that check is taken back.
+
+    Back to `next`, a page of this site, or to the run's own.
+    """
     found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     viewer = visible.viewer(request)
     if found is None or not access.may_write(viewer, found.workspace_id):
@@ -38,4 +42,5 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
                 hint="Go back, write why the finding is no caveat, and send it again.",
             )
         messages.info(request, "The finding was dismissed. It stays visible, with your reason.")
-    return HttpResponseRedirect(f"/r/{run_id}#check-{check_id}")
+    page = own_page(request.POST.get("next", ""), f"/r/{run_id}")
+    return HttpResponseRedirect(f"{page.partition('#')[0]}#check-{check_id}")

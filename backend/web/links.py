@@ -1,9 +1,17 @@
-"""Links into the comparison, in the one spelling of its query language."""
+"""Links into the comparison in the one spelling of its query language, and links back."""
 
 from __future__ import annotations
 
 from typing import Any
 from urllib.parse import urlencode
+
+from django.utils.http import url_has_allowed_host_and_scheme
+
+
+def own_page(asked: str, otherwise: str) -> str:
+    """`asked` where it is a path of this site: a link of ours leads to nobody else's page."""
+    own = asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
+    return asked if own else otherwise
 
 
 def compare_url(slug: str, **fields: Any) -> str:

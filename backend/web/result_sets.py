@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -31,7 +32,7 @@ from backend.web import visible
 from backend.web.compare import not_understood
 from backend.web.errors import message
 from backend.web.result_set_forms import BadForm, card_from
-from backend.web.shared import cacheable, frame_html, gone, guarded, no_answer
+from backend.web.shared import cacheable, frame_html, gone, guarded, image, no_answer
 
 PER_PAGE = 25
 View = Callable[[HttpRequest, Reading], HttpResponse]
@@ -210,22 +211,10 @@ def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
 @readable
 def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The chart as an image, drawn now where it is not kept yet."""
-    try:
-        png = drawing.image_of(reading)
-    except drawing.BusyDrawing:
-        answer = _no_image(request, "Another image is being drawn.", "Ask again in some seconds.")
-        answer["Retry-After"] = "2"
+    answer = image(request, lambda: drawing.image_of(reading))
+    if answer.status_code != HTTPStatus.OK:
         return answer
-    except drawing.CannotDraw as error:
-        return _no_image(
-            request, str(error), "The page, its JSON and its CSV hold the same figures."
-        )
-    answer = HttpResponse(png, content_type="image/png")
-    return cacheable(request, answer, reading.result_set, key=png, seconds=300)
-
-
-def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
-    return message(request, 503, title="There is no image", sentence=sentence, hint=hint)
+    return cacheable(request, answer, reading.result_set, key=answer.content, seconds=300)
 
 
 @csp_replace({"style-src": [NONE], "script-src": [NONE]})  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,6 +14,7 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
 from backend.analysis.times import instant
+from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain
 from backend.web import visible
@@ -44,6 +46,24 @@ def cacheable(
         answer["Cache-Control"] = f"public, max-age={seconds}" if seconds else "no-cache"
     kept = get_conditional_response(request, etag, None, answer)
     return kept if isinstance(kept, HttpResponse) else answer
+
+
+def image(request: HttpRequest, draw: Callable[[], bytes]) -> HttpResponse:
+    """The PNG that is drawn, or 503 with what is missing."""
+    try:
+        return HttpResponse(draw(), content_type="image/png")
+    except BusyDrawing:
+        answer = _no_image(request, "Another image is being drawn.", "Ask again in some seconds.")
+        answer["Retry-After"] = "2"
+        return answer
+    except CannotDraw as error:
+        return _no_image(
+            request, str(error), "The page, its JSON and its CSV hold the same figures."
+        )
+
+
+def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
+    return message(request, 503, title="There is no image", sentence=sentence, hint=hint)
 
 
 FRAME_WIDTH, FRAME_HEIGHT = 760, 480

@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET
 
 from backend.accounts import throttle, tokens
 from backend.web.errors import message
+from backend.web.links import own_page
 
 HINT = "Make another one on the server: manage.py sign_in_link"
 
@@ -38,11 +38,7 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
 
 
 def _next_page(request: HttpRequest) -> str:
-    page = request.GET.get("next", "")
-    # Only a path of this site: a link of ours must not lead to somebody else's page.
-    if page.startswith("/") and url_has_allowed_host_and_scheme(page, allowed_hosts=None):
-        return page
-    return "/"
+    return own_page(request.GET.get("next", ""), "/")
 
 
 def _without_referrer(response: HttpResponse) -> HttpResponse:

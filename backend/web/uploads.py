@@ -52,7 +52,7 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
         "upload": found,
         "artefacts": [listed(row) for row in found.artefacts.all()],
         "api_url": f"/api/v1/uploads/{found.pk}",
-        "run_url": f"/r/{found.run_id}" if found.run_id else "",
+        "run_url": f"/r/{found.result_run_id}" if found.result_run_id else "",
     }
     return render(request, "upload.html", context)
 

@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { type Figures, type Measure, parts, type Ratio } from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
-import { defaultEmphasis, slotsOf } from "../src/charts/identity";
+import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
+import { paintRatios } from "../src/charts/paint_ratios";
 import { niceTop, rankingView } from "../src/charts/ranking";
-import { ratioView, tintOf } from "../src/charts/ratios";
-import { paintSheet, wrapped } from "../src/charts/sheet";
+import { ratioView, TINTS, tintOf } from "../src/charts/ratios";
+import {
+  brokenLink,
+  extraHeight,
+  legendOf,
+  paintSheet,
+  sheetOf,
+  wrapped,
+} from "../src/charts/sheet";
 import {
   hasCutInterval,
   type SweepDataset,
@@ -31,6 +39,7 @@ const theme: ChartTheme = {
   danger: "danger",
   font: "sans-serif",
   series: ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"],
+  tints: Object.fromEntries(TINTS.map((tint) => [tint, tint])) as ChartTheme["tints"],
 };
 
 function options(over: Partial<SweepOptions> = {}): SweepOptions {
@@ -125,11 +134,11 @@ describe("sweepChart", () => {
 
   it("greys what is not emphasised and draws it behind", () => {
     const drawn = datasets(figures(), { emphasis: new Set(["b"]) });
-    expect(drawn.map((one) => [one.seriesId, one.loud])).toEqual([
-      ["b", true],
-      ["a", false],
+    expect(drawn.map((one) => [one.seriesId, one.loud, one.order])).toEqual([
+      ["a", false, 1],
+      ["b", true, 0],
     ]);
-    expect(drawn[1]?.borderColor).toBe("context");
+    expect(drawn[0]?.borderColor).toBe("context");
   });
 
   it("dots a line over a load that was not measured, and breaks it over a name", () => {
@@ -346,6 +355,48 @@ describe("ratioView", () => {
     expect(tintOf(one(0.97, "unchanged"), "higher")).toBe("same");
   });
 
+  it("has a column for the mean where there is one, and says what it is over", () => {
+    const data = sample();
+    const { ratios } = data;
+    const means = ratios?.rows.map((_, i) =>
+      i === 1 ? one(1, "unchanged") : one(1.2, "improved"),
+    );
+    const over = "Geometric mean over 2 workloads";
+    const view = ratioView({
+      ...data,
+      ratios: ratios && { ...ratios, means, means_text: over, loads: [64, 64, 8] },
+    } as Figures);
+    expect(view?.columns.at(-1)?.label).toBe("Geometric mean");
+    expect(view?.columns.map(({ at }) => at)).toEqual([
+      "at 64 connections",
+      "at 64 connections",
+      "at 8 connections",
+      "",
+    ]);
+    expect(view?.rows[0]?.cells.at(-1)?.text).toBe("×1.20");
+    expect(view?.means).toBe(over);
+    expect(ratioView(data)?.columns.length).toBe(3);
+  });
+
+  it("is painted with its numbers, and says what there was no room for", () => {
+    const paint = (rect: { width: number; height: number }): string => {
+      const written: string[] = [];
+      const view = ratioView(sample());
+      if (view) paintRatios(canvasFor(written), view, { x: 0, y: 0, ...rect }, theme);
+      return written.join("|").replace(/[\u2068\u2069]/g, "");
+    };
+    const whole = paint({ width: 2000, height: 400 });
+    for (const row of ratioView(sample())?.rows ?? []) {
+      expect(whole).toContain(row.label);
+      for (const cell of row.cells) expect(whole).toContain(cell.text);
+    }
+    expect(whole).toContain("static 64 KiB");
+    expect(whole).not.toContain("more");
+    expect(paint({ width: 430, height: 110 })).toContain(
+      "3 more rows and 1 more column at the link",
+    );
+  });
+
   it("shows what was not measured as missing", () => {
     const view = ratioView(sample());
     expect(view?.rows.at(-1)?.cells.at(-1)).toMatchObject({ text: "–", value: null });
@@ -374,27 +425,24 @@ describe("views", () => {
   });
 });
 
-describe("sheet", () => {
-  const width = (text: string): number => text.length * 10;
+function width(text: string): number {
+  return text.length * 10;
+}
 
+/** A canvas that keeps what is written on it. */
+function canvasFor(written: string[]): CanvasRenderingContext2D {
+  const painted = "fillRect save restore setLineDash beginPath moveTo lineTo stroke".split(" ");
+  return {
+    measureText: (text: string) => ({ width: width(text) }),
+    fillText: (text: string) => written.push(text),
+    ...Object.fromEntries(painted.map((name) => [name, () => {}])),
+  } as unknown as CanvasRenderingContext2D;
+}
+
+describe("sheet", () => {
   it("carries title, conditions, override, link and date, and leaves the rest to the chart", () => {
     const written: string[] = [];
-    const ctx = {
-      measureText: (text: string) => ({ width: width(text) }),
-      fillText: (text: string) => written.push(text),
-      ...Object.fromEntries(
-        [
-          "fillRect",
-          "save",
-          "restore",
-          "setLineDash",
-          "beginPath",
-          "moveTo",
-          "lineTo",
-          "stroke",
-        ].map((name) => [name, () => {}]),
-      ),
-    } as unknown as CanvasRenderingContext2D;
+    const ctx = canvasFor(written);
     const sheet = {
       title: "a beats b",
       subtitle: "Throughput",
@@ -418,6 +466,50 @@ describe("sheet", () => {
     expect(rect.height).toBeGreaterThan(450);
   });
 
+  it("gives a long link all the lines it takes, and the chart the same room", () => {
+    const link = `https://bench.example/w/lab/compare?${"server=x&".repeat(60)}x=rate`;
+    const written: string[] = [];
+    const ctx = canvasFor(written);
+    const sheet = sheetOf(figures(), "", "throughput", { legend: [], link, date: "today" });
+    const more = extraHeight(ctx, sheet, theme, 1200);
+    expect(more).toBeGreaterThan(50);
+    const usual = paintSheet(ctx, { ...sheet, link: "https://x/" }, theme, 1200, 750);
+    written.length = 0;
+    expect(paintSheet(ctx, sheet, theme, 1200, 750 + more)).toEqual(usual);
+    expect(written.join("")).toContain(link);
+    const pieces = brokenLink(`https://x/${"y".repeat(100)}`, 300, width);
+    expect(pieces.join("")).toBe(`https://x/${"y".repeat(100)}`);
+    expect(Math.max(...pieces.map(width))).toBeLessThanOrEqual(300);
+  });
+
+  it("says that a ranking was overridden, and why nothing is comparable", () => {
+    const unlike = {
+      status: "not_comparable",
+      differing: [],
+      reasons: ["the CPU differs"],
+    } as const;
+    const warning = (over: Partial<Figures>): string =>
+      sheetOf(figures({ outcome: unlike, ...over }), "", "throughput", {
+        legend: [],
+        link: "",
+        date: "",
+      }).warning;
+    expect(warning({})).toBe("Not comparable: the CPU differs");
+    // Snapshots of before the mark have it in their query alone.
+    expect(warning({ query: "override=1" })).toBe(
+      "Ranked although not comparable: the CPU differs",
+    );
+    expect(warning({ outcome: { ...unlike, overridden: true } })).toContain("Ranked although");
+    expect(warning({ outcome: figures().outcome })).toBe("");
+  });
+
+  it("names the loud lines, those of several panels once", () => {
+    const data = panelled();
+    const loud = new Set(data.series.map((one) => one.id));
+    expect(legendOf(data, loud, theme).length).toBe(3);
+    expect(legendOf(data, new Set(), theme)).toEqual([]);
+  });
+
   it("wraps at words and ends what does not fit with an ellipsis", () => {
     expect(wrapped("one two three", 80, 3, width)).toEqual(["one two", "three"]);
     expect(wrapped("one two three four", 80, 2, width)).toEqual(["one two", "three f…"]);
@@ -427,13 +519,51 @@ describe("sheet", () => {
 });
 
 describe("identity", () => {
-  it("keeps a server's slot and gives a second series of it another look", () => {
-    const slots = slotsOf([series("a", 3, []), series("b", 3, []), series("c", 0, [])]);
-    expect([...slots]).toEqual([
-      ["a", 3],
-      ["c", 0],
-      ["b", 1],
-    ]);
+  const looks = (...all: [string, number][]): number[] => [
+    ...slotsIn(figures({ series: all.map(([id, slot]) => series(id, slot, [])) })).values(),
+  ];
+
+  it("keeps a server's colour, and tells its other series apart by dash and marker", () => {
+    const [a, b, c] = looks(["a", 3], ["b", 3], ["c", 0]);
+    expect([a, c]).toEqual([3, 0]);
+    expect((b ?? 0) % 8).toBe(3);
+    expect([dashOf(b ?? 0), markerOf(b ?? 0)]).not.toEqual([dashOf(3), markerOf(3)]);
+  });
+
+  it("gives many series of one server colours of their own, its first one the stored", () => {
+    expect(looks(["a", 3], ["b", 3], ["c", 3])).toEqual([3, 0, 1]);
+    const many = looks(
+      ["x", 1],
+      ...["a", "b", "c", "d", "e"].map((id): [string, number] => [id, 3]),
+    );
+    expect(new Set(many.map((look) => look % 8)).size).toBe(6);
+  });
+
+  it("gives what is called the same one look in all panels", () => {
+    const byServer = ["caddy", "nginx"].flatMap((server, slot) =>
+      ["bench-1", "bench-2"].map((host) => ({
+        ...series(`${server} ${host}`, slot, []),
+        label: `${server} 1 (${host})`,
+        server,
+        host,
+        facet: server,
+      })),
+    );
+    const panels = ["caddy", "nginx"].map((value) => ({
+      value,
+      series: byServer.filter((one) => one.facet === value).map((one) => one.id),
+      finding: "",
+      outcome: figures().outcome,
+      ranking: null,
+    }));
+    const slots = slotsIn(figures({ series: byServer, panels }));
+    expect(slots.get("caddy bench-1")).toBe(slots.get("nginx bench-1"));
+    expect(slots.get("caddy bench-2")).toBe(slots.get("nginx bench-2"));
+    expect(slots.get("caddy bench-1")).not.toBe(slots.get("caddy bench-2"));
+    const named = looksIn(figures({ series: byServer, panels })).map((one) => one.label);
+    expect(named).toEqual(["bench-1", "bench-2"]);
+    const reversed = slotsIn(figures({ series: [...byServer].reverse(), panels }));
+    expect(new Set(reversed.values())).toEqual(new Set(slots.values()));
   });
 
   it("emphasises at most six, the leaders first", () => {

@@ -65,6 +65,15 @@ describe("text", () => {
     expect(format.interval(1.55, 1.7, format.PLAIN)).toBe("[1.55, 1.70]");
   });
 
+  it("keeps of a name what is seen, cut between characters, turning nothing around", () => {
+    expect(format.short("a\u202eb\u0000c\u2066d\n\ud800e")).toBe("a b c d e");
+    expect(format.short("שלום 🚀 <b>")).toBe("שלום 🚀 <b>");
+    expect(format.short("👩\u200d🚀")).toBe("👩\u200d🚀");
+    expect([...format.short("🚀".repeat(10_000), 48)]).toHaveLength(48);
+    expect(format.short("x".repeat(10_240), 48)).toMatch(/^x{47}…$/);
+    expect(format.short(`\u202e${"\u0000".repeat(400)}x`, 48)).toBe("…");
+  });
+
   it("prints dates in UTC and says how long ago", () => {
     expect(format.utc("2026-11-21T06:05:59+01:00")).toBe("2026-11-21 05:05 UTC");
     const now = Date.parse("2026-11-21T06:00:00Z");

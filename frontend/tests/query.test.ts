@@ -82,3 +82,26 @@ describe("emphasis", () => {
     expect(query.emphasisFrom("#show=")?.size).toBe(0);
   });
 });
+
+describe("permalink", () => {
+  const at = { origin: "https://bench.example", pathname: "/w/lab/compare", hash: "" };
+
+  it("is the canonical question that was answered, drawn as it is now", () => {
+    const answered = "server=nginx&view=nines&workspace=lab";
+    expect(query.permalink(at, answered, "logy=1&server=NGINX&view=trend", false)).toBe(
+      "https://bench.example/w/lab/compare?logy=1&server=nginx&view=trend",
+    );
+    expect(query.permalink({ ...at, hash: "#show=b.a" }, "", "", false)).toBe(
+      "https://bench.example/w/lab/compare#show=a.b",
+    );
+  });
+
+  it("needs no question where the figures are frozen", () => {
+    const frozen = { ...at, pathname: "/s/1" };
+    const answered = "metric=p99&run=1";
+    expect(query.permalink(frozen, answered, "metric=p99", true)).toBe("https://bench.example/s/1");
+    expect(query.permalink(frozen, answered, "logy=1&metric=p99", true)).toBe(
+      "https://bench.example/s/1?logy=1&metric=p99",
+    );
+  });
+});

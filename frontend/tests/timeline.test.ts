@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { TINTS } from "../src/charts/ratios";
 import type { ChartTheme } from "../src/charts/theme";
 import {
   failuresOf,
@@ -19,6 +20,7 @@ const theme: ChartTheme = {
   danger: "#a00",
   font: "sans-serif",
   series: ["#111", "#222"],
+  tints: Object.fromEntries(TINTS.map((tint) => [tint, tint])) as ChartTheme["tints"],
 };
 
 function second(over: Partial<Second>): Second {

@@ -11,7 +11,7 @@ import { formatNumbers } from "../src/ui/enhance";
 import { checkList, outcome, runList } from "../src/ui/evidence";
 import { FacetMenu } from "../src/ui/facets";
 import { curvesTable, figuresTable } from "../src/ui/figures_table";
-import { legend } from "../src/ui/legend";
+import { legend, pressLegend } from "../src/ui/legend";
 import { Newer } from "../src/ui/newer";
 import { rankingPanel } from "../src/ui/ranking";
 import { ratioTable } from "../src/ui/ratio_table";
@@ -38,6 +38,15 @@ describe("table", () => {
     expect(table.querySelectorAll("thead th[scope=col]").length).toBe(8);
     const cells = [...(rowsOf(table)[0]?.children ?? [])].map((cell) => cell.textContent);
     expect(cells.slice(0, 4)).toEqual(["server a", "1", "3", "1.00[0.95, 1.05]"]);
+  });
+
+  it("names the panel of each row", () => {
+    const data = { ...panelled(), query: "facet=workload" };
+    const table = tableOf(data);
+    expect(table.querySelectorAll("thead th")[1]?.textContent).toBe("Workload");
+    const named = rowsOf(table).map((row) => row.children[1]?.textContent);
+    expect(new Set(named)).toEqual(new Set(["hello 13 B", "static 64 KiB"]));
+    expect(tableOf(figures()).querySelectorAll("thead th")[1]?.textContent).toBe("Connections");
   });
 
   it("says unknown, never 0", () => {
@@ -273,6 +282,16 @@ describe("legend", () => {
     expect(toggle).toHaveBeenCalledWith(["b"], true);
   });
 
+  it("is pressed anew in place, and goes on from there", () => {
+    const toggle = vi.fn();
+    document.body.append(...legend(figures(), new Set(["a"]), toggle));
+    const [, b] = document.querySelectorAll<HTMLElement>(".legend-item");
+    pressLegend(document.body, figures(), new Set(["a", "b"]));
+    expect(document.querySelectorAll(".legend-item")[1]).toBe(b);
+    b?.click();
+    expect(toggle).toHaveBeenCalledWith(["b"], false);
+  });
+
   it("has one entry for a server in several panels", () => {
     expect(legend(panelled(), new Set(), vi.fn()).length).toBe(3);
   });
@@ -396,6 +415,22 @@ describe("evidence", () => {
     expect(form?.getAttribute("action")).toBe(`/r/${runs[0]?.id}/dismissals`);
     expect(form?.querySelector<HTMLInputElement>("[name=check]")?.value).toBe("errors");
     expect(form?.querySelector<HTMLInputElement>("[name=csrfmiddlewaretoken]")?.value).toBe("t");
+  });
+
+  it("offers members to take a dismissal back, in the run it was made in", () => {
+    const { checks, runs } = sample();
+    document.body.append(checkList(checks));
+    expect(document.querySelector("form.undo")).toBeNull();
+    document.body.replaceChildren(checkList(checks, { runs, token: "t" }));
+    const undo = document.querySelector<HTMLFormElement>("form.undo");
+    expect(undo?.getAttribute("action")).toBe("/r/0198c5a2-77aa-7000-8000-000000000001/dismissals");
+    const sent = Object.fromEntries(new FormData(undo ?? undefined));
+    expect(sent).toEqual({
+      csrfmiddlewaretoken: "t",
+      check: "no-warm-up",
+      next: location.pathname + location.search,
+      undo: "1",
+    });
   });
 
   it("marks an override beside the outcome", () => {

@@ -38,6 +38,7 @@ exit codes:
 RUN_EXAMPLES = """examples:
   loadsheet run plan.toml
   loadsheet run plan.toml --tool-path k6=/opt/k6/k6
+  loadsheet run plan.toml --seed 7                     in the order of another run
   loadsheet run plan.toml --resume                     the interrupted run of this plan
   loadsheet run plan.toml --json > result.json         progress goes to stderr in any case
 """
@@ -150,6 +151,13 @@ def _add_run(commands: Commands) -> None:
         nargs="?",
         const="",
         help="go on with the interrupted run of this plan that waits in the spool",
+    )
+    run.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=None,
+        help="of the order of the trials, as another run of this plan had it",
     )
     _add_tool_path(run)
     _add_service(run)

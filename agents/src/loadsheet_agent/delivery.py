@@ -8,19 +8,16 @@ import ipaddress
 import json
 import random
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from enum import Enum
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from loadsheet_agent import retry
-from loadsheet_agent.clock import Asked, Offset, offset_of
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.parcels import Parcels, Part, pack
@@ -184,48 +181,9 @@ class Courier:
         )
 
 
-class TokenState(Enum):
-    GOOD = "good"
-    REFUSED = "refused"
-    UNKNOWN = "unknown"
-
-
-def token_state(target: Target) -> TokenState:
-    """Asks for an upload that does not exist: 404 says that the token is known, 401 not."""
-    path = f"{UPLOADS_PATH}/{uuid.UUID(int=0)}"
-    headers = {"Authorization": f"Bearer {target.token}"}
-    try:
-        with open_client(target) as client:
-            status = client.get(target.url + path, headers=headers, timeout=10).status_code
-    except httpx.HTTPError:
-        return TokenState.UNKNOWN
-    known = {200: TokenState.GOOD, 404: TokenState.GOOD}
-    refused = {401: TokenState.REFUSED, 403: TokenState.REFUSED}
-    return {**known, **refused}.get(status, TokenState.UNKNOWN)
-
-
-def measure_offset(target: Target, times: int = 8) -> Offset | None:
-    """Ask the service for the time often enough to narrow its whole seconds; None if unreachable.
-
-    Spread over a second, because two answers within one second of the Date say the same.
-    """
-    answers = []
-    try:
-        with open_client(target) as client:
-            client.get(target.url + UPLOADS_PATH, timeout=5)  # connecting is no part of it
-            for _ in range(times):
-                sent_s = time.time()
-                response = client.get(target.url + UPLOADS_PATH, timeout=5)
-                answers.append(Asked(sent_s, time.time(), response.headers.get("date", "")))
-                time.sleep(1.1 / times)
-    except httpx.HTTPError:
-        return None
-    return offset_of(answers)
-
-
 def open_client(target: Target) -> httpx.Client:
     timeout = httpx.Timeout(ANSWERING_S, connect=CONNECTING_S)
-    return httpx.Client(timeout=timeout, trust_env=not _is_loopback(target.url))
+    return httpx.Client(timeout=timeout, trust_env=not is_loopback(target.url))
 
 
 def make_target(url: str | None, token: str | None) -> Target | None:
@@ -243,7 +201,7 @@ def make_target(url: str | None, token: str | None) -> Target | None:
     return Target(url=url.rstrip("/"), token=token)
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

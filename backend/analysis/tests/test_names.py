@@ -2,9 +2,9 @@
 
 import pytest
 
+from backend.analysis.cells import understood
 from backend.analysis.comparison import compare
 from backend.analysis.facets import facets
-from backend.analysis.names import with_current_names
 from backend.analysis.query import CompareQuery
 from backend.runs.models import FormerName
 from backend.runs.renaming import rename
@@ -110,9 +110,9 @@ def test_a_name_that_only_changed_its_case_is_one(lab):
 
 
 def test_what_was_never_renamed_is_asked_as_before(lab):
-    query = CompareQuery.parse("server=nobody&server=gthread&host=unknown&x=version&at=1")
+    query = CompareQuery.parse("server=gthread&host=unknown&x=version")
     rename_all(lab)
-    assert with_current_names(query, [lab.pk]) == query
+    assert understood(query, [lab.pk]) == query
 
 
 def test_names_are_of_their_workspace(lab):
@@ -120,6 +120,6 @@ def test_names_are_of_their_workspace(lab):
     make_run(other, CellSpec("Old Sync"))
     rename_all(lab)
     both = CompareQuery.parse("server=Old+Sync")
-    assert with_current_names(both, [other.pk]) == both
-    everywhere = with_current_names(both, [lab.pk, other.pk])
+    assert understood(both, [other.pk]) == both
+    everywhere = understood(both, [lab.pk, other.pk])
     assert everywhere.server == ("Old Sync", "new sync")

@@ -158,6 +158,14 @@ def test_a_server_keeps_its_colour_over_versions(make_upload):
     assert len(slots) == 1
 
 
+def test_an_empty_text_says_nothing(make_upload):
+    envelope = make_envelope(1)
+    envelope["trials"][0]["server"] = {"name": " ", "version": "", "runtime": "\n"}
+    run = processed(make_upload(WRK, envelope=envelope)).run
+    server = run.cells.get().series.server
+    assert (server.name, server.version, server.runtime) == ("unknown server", None, None)
+
+
 def test_claiming_counts_the_attempt_first(make_upload):
     upload = make_upload()
     held = queue.claim(upload.pk)

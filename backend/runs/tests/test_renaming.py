@@ -12,6 +12,7 @@ from backend.runs.identity import identity_of
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
 from backend.runs.record import RunFacts, TrialRecord, record_run, rerecord_run
 from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
+from backend.runs.search import RunSearch
 from backend.runs.things import SERVER_FIELDS, SeriesIdentity, current_name, server_of
 from backend.testing.rows import make_workspace
 
@@ -216,3 +217,11 @@ def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
         for name, pk in things.items():
             found = server_of(lab, {"name": name})
             assert (found.pk, found.name) == (pk, current[pk])
+
+
+def test_runs_are_found_by_a_former_name(lab):
+    record(lab, record_of("old-sync"))
+    rename(lab, Kind.SERVER, "old-sync", "gthread", None)
+    for word in ("old-sy", "gthread"):
+        assert RunSearch.parse({"q": word}).applied(Run.objects.all()).count() == 1, word
+    assert not RunSearch.parse({"q": "older"}).applied(Run.objects.all()).exists()

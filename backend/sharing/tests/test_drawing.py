@@ -5,8 +5,11 @@ import threading
 import zlib
 from pathlib import Path
 
+import orjson
 import pytest
+from django.core.cache import cache
 
+from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.runs.models import Server
@@ -15,7 +18,7 @@ from backend.sharing.changing import revoke, withdraw
 from backend.sharing.models import Drawing, ResultSet, Visibility
 from backend.sharing.tasks import draw as draw_task
 from backend.testing.hostile import HOSTILE
-from backend.testing.rows import CellSpec, make_run, make_workspace
+from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -121,6 +124,72 @@ def test_the_override_is_in_the_image():
     plain, overridden = (drawing.draw(one) for one in scenes)
     comparable = drawing.draw(scene())
     assert len({plain, overridden, comparable}) == 3
+
+
+VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
+
+
+def test_each_view_has_an_image_of_its_own(db):
+    """Of the same trials: no view falls back on another."""
+    workspace = make_workspace("views")
+    for version in ("1", "2"):
+        for workload in (HELLO, {**HELLO, "name": "json"}):
+            cells = [
+                CellSpec(server, connections=load, version=version, workload=workload,
+                         rates=(load * rate, load * rate * 1.01, load * rate * 0.99),
+                         error_rate=0.1, errors={"timeout": 100})
+                for server, rate in (("sync", 1000.0), ("gthread", 1600.0)) for load in (1, 8)
+            ]  # fmt: skip
+            make_run(workspace, *cells)
+    images = {}
+    for view in VIEWS:
+        asked = f"override=1&view={view}" + "&connections=8&x=version" * (view == "trend")
+        made = freeze(
+            CompareQuery.parse(asked), workspace=workspace, author=None, card=Card(title="T")
+        )
+        figures = Reading(made).figures
+        # One address and one date: only what is drawn may differ.
+        images[view] = drawing.draw(
+            canonical_json({"figures": figures, "url": "http://x/s/1", "date": "frozen"})
+        )
+    assert len(set(images.values())) == len(VIEWS)
+
+
+def test_the_ratios_are_drawn_as_numbers(db):
+    """A ratio that differs makes another image, and so does one that is missing."""
+    ratios = {
+        "baseline": {"server": "sync", "label": "sync"},
+        "rows": ["gthread", "sync"],
+        "columns": ["hello", "json"],
+    }
+    images = set()
+    for value in (1.5, 1.6, None):
+        cell = {"value": value, "low": 1.4, "high": 1.7, "verdict": "improved", "why": None}
+        cells = [[cell, None], [cell, cell]]
+        document = orjson.loads(scene(query="view=ratios"))
+        document["figures"]["ratios"] = {**ratios, "cells": cells}
+        images.add(drawing.draw(canonical_json(document)))
+    assert len(images) == 3
+
+
+def test_a_long_link_makes_the_image_taller_instead_of_being_cut():
+    document = orjson.loads(scene())
+    document["url"] = f"http://x/w/lab/compare?{'server=a-rather-long-name&' * 40}"
+    width, height = size_of(drawing.draw(canonical_json(document)))
+    assert width == 1200
+    assert height > 700
+
+
+def test_the_image_of_a_view_is_drawn_once(lab, drawn):
+    cache.clear()
+    query = CompareQuery.parse("workspace=lab")
+    figures = compare(query, workspace_ids=[lab.pk])
+    one = drawing.image_of_view(figures, "http://x/w/lab/compare")
+    assert drawing.image_of_view(figures, "http://x/w/lab/compare") == one
+    assert len(drawn) == 1
+    assert b'"date":"newest run of 2026-03-02"' in drawn[0]
+    other = drawing.image_of_view({**figures, "finding": "Another."}, "http://x/w/lab/compare")
+    assert other != one
 
 
 def test_each_name_is_drawn(lab):

@@ -70,5 +70,5 @@ def test_its_query_names_its_runs(lab):
 def test_nothing_is_not_frozen(lab):
     make_run(lab, CellSpec())
     with pytest.raises(NothingToFreeze):
-        frozen(lab, "server=nobody")
+        frozen(lab, "host=unknown")
     assert not ResultSet.objects.exists()

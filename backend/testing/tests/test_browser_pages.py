@@ -3,14 +3,16 @@ works by keyboard alone."""
 
 import os
 import re
+import uuid
 from pathlib import Path
 
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from backend.accounts.models import TokenKind
+from backend.accounts.models import Token, TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.fleet.hearing import Word, hear
 from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.storage import storage
@@ -26,8 +28,10 @@ PICTURES = os.environ.get("PICTURES", "")
 NAMES = (
     *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
     *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
-    *("not-understood",),
+    *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
 )
+
+RUNNING = uuid.UUID(int=7)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -56,7 +60,17 @@ def lab(settings, tmp_path):
         state=State.FAILED,
         reason="This is no output of a load tool that is read here. Line 1. Found: 'hello'.",
     )
+    token = Token.objects.get(workspace=tenant.workspace, kind=TokenKind.AGENT)
+    for host, word in (
+        ("bench-client-1", Word(run=upload.pk, state="finished", trials_done=6)),
+        ("bench-client-2", Word(run=RUNNING, state="running", trials_done=3, silent_s=3600)),
+    ):
+        hear(token, host_name=host, program="loadsheet-agent", version="0.1.0", word=word)
+    settings.AGENT_FILES = tmp_path
+    (tmp_path / "loadsheet.pyz").write_bytes(b"PK")
+    (tmp_path / "loadsheet_agent-0.1.0-py3-none-any.whl").write_bytes(b"PK")
     yield {
+        "token": token,
         "tenant": tenant,
         "empty": empty,
         "run": Run.objects.get(pk=upload.pk),
@@ -66,14 +80,37 @@ def lab(settings, tmp_path):
     storage.cache_clear()
 
 
+# What an agent sends beside figures.
+EVIDENCE = {
+    "plan": 'order = "randomised"\nrepeats = 3\n\n[load]\ntool = "wrk"\nconnections = [10]\n',
+    "seed": 1795,
+    "events": [{"at": "2026-01-31T12:00:05Z", "kind": "server-restart", "text": "started again"}],
+    "max_rates": [{"server": "nginx", "workload": "hello", "rate_rps": 5120.0, "confirmed": True}],
+    "server_tails": {"nginx": "worker process exited"},
+}
+USED = {
+    "client_cpu_s": 1.52,
+    "client_cores": 2,
+    "client_cpu_per_core": [0.91, 0.44],
+    "client_cpu_steal": 0.004,
+    "server_cpu_s": 2.03,
+    "server_rss_peak_bytes": 41_000_000,
+    "server_threads_peak": 6,
+    "server_processes_peak": 3,
+    "time_wait_peak": 120,
+}
+
+
 def _plan():
     trials = []
     for server in ("nginx", "caddy"):
         for repeat in range(3):
-            trial = make_trial(len(trials), repeat=repeat)
+            trial = make_trial(len(trials), repeat=repeat, phase="measure", resources=USED)
             trial["server"] = {"name": server, "version": "1.27", "configuration": {"workers": 2}}
             trials.append(trial)
-    return {**make_envelope(0), "trials": trials}
+    envelope = {**make_envelope(0), "trials": trials}
+    envelope["run"] |= EVIDENCE
+    return envelope
 
 
 def path_of(name, lab):
@@ -97,6 +134,10 @@ def path_of(name, lab):
         "empty": "/w/empty-lab/",
         "service": "/",
         "not-understood": "/w/lab/runs?sever=x",
+        "agents": "/w/lab/agents",
+        "agents-none": "/w/empty-lab/agents",
+        "agents-token": "/w/lab/agents",
+        "revoke": f"/w/lab/agents/{lab['token'].pk}/revoke",
     }[name]
 
 
@@ -152,8 +193,13 @@ def violations(page):
 def test_every_page_fits_is_accessible_and_quiet(visit, lab, width, theme):
     faults = {}
     for name in NAMES:
-        who = {"empty": lab["empty"], "service": None}.get(name, lab["tenant"])
-        page = visit(path_of(name, lab), tenant=who, width=width, theme=theme)
+        who = {"empty": lab["empty"], "agents-none": lab["empty"], "service": None}
+        tenant = who.get(name, lab["tenant"])
+        page = visit(path_of(name, lab), tenant=tenant, width=width, theme=theme)
+        if name == "agents-token":
+            page.get_by_label("Name of the machine").fill("bench-client-3")
+            page.get_by_role("button", name="Make a token").click()
+            expect(page.locator("#new-token")).to_contain_text("ls_agent_")
         if name == "trial-seconds":
             expect(page.locator("[data-slot=timeline] canvas")).to_have_count(3)
         picture(page, f"{name}-{width}-{theme}")
@@ -262,7 +308,7 @@ def test_a_finding_is_dismissed_and_taken_back(visit, lab):
     finding.locator("summary").click()
     finding.locator("input[name=reason]").fill("Both measured so; we compare only within.")
     finding.get_by_role("button", name="Dismiss", exact=True).click()
-    expect(page).to_have_url(re.compile("/r/"))
+    expect(page).to_have_url(re.compile("/t/.*#check-same-host"))
     expect(page.locator("#check-same-host")).to_contain_text("we compare only within")
     assert violations(page) == []
     page.locator("#check-same-host").get_by_role("button", name="Take back").click()

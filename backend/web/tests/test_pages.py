@@ -2,10 +2,12 @@
 
 import gzip
 
+import orjson
 import pytest
 from django.test import Client
 
 from backend.accounts.models import Token
+from backend.sharing import drawing
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_artefact, make_result_set
 from backend.testing.uploads import WRK
@@ -18,6 +20,21 @@ def owner(scene):
     client = Client()
     client.force_login(scene.own.user)
     return client
+
+
+def test_a_comparison_has_an_image_of_exactly_its_query(owner, scene, monkeypatch, settings):
+    settings.PUBLIC_URL = "https://bench.example"
+    drawn = []
+    monkeypatch.setattr(drawing, "draw", lambda scene: drawn.append(scene) or b"PNG")
+    answer = owner.get("/w/own-lab/compare.png?view=nines&metric=p99&x=connections")
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "image/png"
+    assert "no-store" in answer["Cache-Control"]
+    told = orjson.loads(drawn[0])
+    page = "https://bench.example/w/own-lab/compare"
+    assert told["url"] == f"{page}?metric=p99&view=nines"
+    assert told["figures"]["metric"] == "p99"
+    assert owner.get("/w/own-lab/compare.png?nonsense=1").status_code == 400
 
 
 def test_raw_output_is_a_download_that_cannot_run(owner, scene):
@@ -178,3 +195,28 @@ def test_a_failing_page_is_a_page(monkeypatch):
     response = Client(raise_request_exception=False).get("/")
     assert response.status_code == 500
     assert b"It was logged" in response.content
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ("server=nobody", 400, "nothing here has “nobody”"),
+        ("workspace=elsewhere", 400, "There is own-lab"),
+        ("connections=3", 400, "nothing here has “3”"),
+        (f"run={NOBODYS_RUN}", 404, ""),
+    ],
+)
+def test_a_comparison_of_what_is_not_there_is_refused(owner, scene, query, status, said):
+    answer = owner.get(f"/w/own-lab/compare?{query}")
+    assert answer.status_code == status
+    assert said in answer.content.decode()
+
+
+@pytest.mark.parametrize("address", ["compare", "compare.csv", "facets"])
+@pytest.mark.parametrize("field", ["server", "connections", "workspace"])
+def test_the_api_names_the_unknown_value_and_the_known_ones(owner, scene, address, field):
+    answer = owner.get(f"/api/v1/{address}?{field}=31")
+    assert answer.status_code == 400
+    body = answer.json()
+    assert (body["field"], body["got"]) == (field, "31")
+    assert body["allowed"]

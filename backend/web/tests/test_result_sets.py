@@ -69,7 +69,7 @@ class TestKeeping:
             ("last_day", "soon"),
             ("last_day", "9999-12-31"),
             ("notes", "x" * 10_001),
-            ("query", "server=nobody"),
+            ("query", "host=unknown"),
         ],
     )
     def test_a_form_that_is_not_taken(self, owner, scene, field, value):

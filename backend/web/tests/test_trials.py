@@ -145,6 +145,23 @@ def test_a_finding_is_dismissed_with_a_reason_and_taken_back(owner, scene):
     assert Dismissal.objects.count() == 2
 
 
+@pytest.mark.parametrize(
+    ("asked", "page"),
+    [
+        ("/w/own-lab/compare?workload=hello", "/w/own-lab/compare?workload=hello"),
+        ("/t/1#x", "/t/1"),
+        ("https://evil.example/", "/r/{run}"),
+        ("//evil.example/", "/r/{run}"),
+        ("javascript:alert(1)", "/r/{run}"),
+        ("", "/r/{run}"),
+    ],
+)
+def test_who_dismissed_is_led_back_within_this_site(owner, scene, asked, page):
+    form = {"check": "same-host", "reason": "Known.", "next": asked}
+    answer = owner.post(f"/r/{scene.run.pk}/dismissals", form)
+    assert answer["Location"] == f"{page.format(run=scene.run.pk)}#check-same-host"
+
+
 def test_dismissing_twice_keeps_the_first(owner, scene):
     url = f"/r/{scene.run.pk}/dismissals"
     for reason in ("First.", "Second."):

@@ -183,6 +183,11 @@ export interface Ratios {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cells: readonly (readonly (Ratio | null)[])[];
+  /** The place that each column is compared at. */
+  readonly loads?: readonly X[];
+  /** The geometric mean of each row, and over which columns it is or why there is none. */
+  readonly means?: readonly (Ratio | null)[];
+  readonly means_text?: string;
 }
 
 export interface Change {
@@ -241,6 +246,11 @@ export function panelFigures(figures: Figures, panel: Panel): Figures {
 /** The comparison itself, or each of its panels. */
 export function parts(figures: Figures): readonly Figures[] {
   return figures.panels ? figures.panels.map((panel) => panelFigures(figures, panel)) : [figures];
+}
+
+/** A series where all panels are spoken of at once: "hello: nginx 1.27". */
+export function fullLabel(figures: Figures, series: Series): string {
+  return figures.panels && series.facet ? `${series.facet}: ${series.label}` : series.label;
 }
 
 /** Names on the axis stand in the order given; an axis of load points is a scale. */

@@ -12,7 +12,7 @@ import {
 import { loadPoint, single } from "../text/format";
 import { fontSize, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, frame, isDense, lookOf, tooltipLook } from "./look";
 import { highlight } from "./marks/highlight";
 import { joinsPoints } from "./sweep";
 import type { ChartTheme } from "./theme";
@@ -142,9 +142,9 @@ function bandNames(bands: readonly Band[], theme: ChartTheme, size: Size): Plugi
 
 function datasets(figures: Figures, band: Band, options: ErrorOptions): ErrorDataset[] {
   const place = placeOf(figures);
-  const slots = slotsIn(figures);
+  const slots = slotsIn(options.scope ?? figures);
   const dense = isDense(figures.series);
-  return ordered(figures.series, options.emphasis).map((series) => {
+  return figures.series.map((series) => {
     const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
     return {
       ...look,

@@ -13,39 +13,137 @@ export function colourOf(slot: number, theme: ChartTheme): string {
   return theme.series[slot % SLOTS] ?? theme.ink;
 }
 
+/** Series of one server keep its colour: each so many slots on has another marker and dash. */
+const VARIANT = 64;
+const VARIANTS = 4;
+
 export function markerOf(slot: number): Marker {
-  return MARKERS[slot % MARKERS.length] ?? "circle";
+  return MARKERS[(slot + variantOf(slot)) % MARKERS.length] ?? "circle";
 }
 
 export function dashOf(slot: number): number[] {
-  return [...(DASHES[Math.floor(slot / MARKERS.length) % DASHES.length] ?? [])];
+  const place = Math.floor(slot / MARKERS.length) + variantOf(slot);
+  return [...(DASHES[place % DASHES.length] ?? [])];
 }
+
+function variantOf(slot: number): number {
+  return Math.floor(slot / VARIANT);
+}
+
+/** What looks the same wherever it is drawn: a series, and what is the same in other panels. */
+interface Line {
+  readonly label: string;
+  readonly ids: readonly string[];
+  /** The stored slot of its server; null where it stands for several servers. */
+  readonly own: number | null;
+}
+
+/** A line with its look. */
+export interface LineLook {
+  readonly label: string;
+  readonly ids: readonly string[];
+  readonly slot: number;
+}
+
+const PARTS = [
+  "server",
+  "version",
+  "runtime",
+  "configuration",
+  "workload",
+  "tool",
+  "loop",
+  "host",
+  "load",
+] as const;
+
+/** By series: what tells it apart within its panel ("bench-1"), or its label where that does not. */
+function namesIn(figures: Figures): (series: Series) => string {
+  const panels = parts(figures).map((part) => part.series);
+  const telling = PARTS.filter((one) =>
+    panels.some((panel) => new Set(panel.map((series) => series[one] ?? "")).size > 1),
+  );
+  const name = (series: Series): string =>
+    telling
+      .map((one) => series[one])
+      .filter(Boolean)
+      .join(" ");
+  const tells = panels.every((panel) => new Set(panel.map(name)).size === panel.length);
+  return tells && telling.length > 0 ? name : (series) => series.label;
+}
+
+function linesOf(figures: Figures): readonly Line[] {
+  const nameOf = figures.panels ? namesIn(figures) : null;
+  const found = new Map<string, Line>();
+  for (const series of figures.series) {
+    const { id, label, slot } = series;
+    const name = nameOf ? nameOf(series) : id;
+    const before = found.get(name);
+    found.set(name, {
+      label: before && before.label !== label ? name : label,
+      own: before && before.own !== slot ? null : slot,
+      ids: [...(before?.ids ?? []), id],
+    });
+  }
+  return [...found.values()];
+}
+
+const known = new WeakMap<Figures, readonly LineLook[]>();
 
 /**
- * The server's slots keep a colour with its server on every page. Two series of one server
- * (two hosts, two workloads) share that slot; later ones move on to a free look.
+ * What is drawn, with the look of each. A server keeps the colour of its stored slot on every page;
+ * its other series (two hosts, two versions) share the colour and differ in dash and marker. Where
+ * one server alone has series, or more of them than there are dashes, they get free slots; lines
+ * that belong to no one server (the same host in the panels of several) get one by their name.
  */
-export function slotsOf(series: readonly Series[]): ReadonlyMap<string, number> {
-  const taken = new Set<number>();
-  const slots = new Map<string, number>();
-  for (const one of series) {
-    if (taken.has(one.slot)) continue;
-    taken.add(one.slot);
-    slots.set(one.id, one.slot);
-  }
-  let free = 0;
-  for (const one of series) {
-    if (slots.has(one.id)) continue;
-    while (taken.has(free)) free += 1;
-    taken.add(free);
-    slots.set(one.id, free);
-  }
-  return slots;
+export function looksIn(figures: Figures): readonly LineLook[] {
+  const before = known.get(figures);
+  if (before) return before;
+  const lines = linesOf(figures);
+  const slots = looksOf(lines);
+  const looks = lines.map(({ label, ids }, i) => ({ label, ids, slot: slots[i] ?? 0 }));
+  known.set(figures, looks);
+  return looks;
 }
 
-/** Each panel tells its own series apart, so a server looks the same in all of them. */
+/** The look of each series, by id. */
 export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
-  return new Map(parts(figures).flatMap((part) => [...slotsOf(part.series)]));
+  return new Map(looksIn(figures).flatMap(({ ids, slot }) => ids.map((id) => [id, slot])));
+}
+
+function looksOf(lines: readonly Line[]): readonly number[] {
+  const counts = new Map<number, number>();
+  for (const { own } of lines) if (own !== null) counts.set(own, (counts.get(own) ?? 0) + 1);
+  const taken = new Set(counts.keys());
+  const seen = new Map<number, number>();
+  const next = (start: number): number => {
+    const free = freeSlot(taken, start);
+    taken.add(free);
+    return free;
+  };
+  return lines.map(({ own, label }) => {
+    if (own === null) return next(placeOf(label));
+    const before = seen.get(own) ?? 0;
+    seen.set(own, before + 1);
+    if (before === 0) return own;
+    const shares = counts.size > 1 && (counts.get(own) ?? 0) <= VARIANTS;
+    return shares ? own + VARIANT * before : next(0);
+  });
+}
+
+/** The first free slot from `start`, round all colours before any comes again. */
+function freeSlot(taken: ReadonlySet<number>, start: number): number {
+  let tried = 0;
+  const slot = (): number => (tried < SLOTS ? (start + tried) % SLOTS : tried);
+  while (taken.has(slot())) tried += 1;
+  return slot();
+}
+
+/** A name's own place among the colours, so that it mostly has it again on another page. */
+function placeOf(name: string): number {
+  let sum = 0;
+  for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 9_973;
+  return sum % SLOTS;
 }
 
 /** Up to six lines can be told apart; beyond that the leaders stay loud and the rest go grey. */

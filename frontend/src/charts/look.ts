@@ -33,6 +33,8 @@ export interface Drawn {
 
 export interface Look extends Drawn {
   readonly label: string;
+  /** Loud lines are drawn last, so that context never covers them. */
+  readonly order: 0 | 1;
   readonly clip: false;
   readonly tension: 0;
   readonly borderColor: string;
@@ -57,6 +59,7 @@ export function lookOf(series: Series, slot: number, options: LookOptions): Look
     ownColour,
     ownDash: dashOf(slot),
     label: isolated(short(series.label)),
+    order: loud ? 0 : 1,
     clip: false,
     tension: 0,
     borderColor: colour,
@@ -83,11 +86,6 @@ export function filling(
 ): string | string[] {
   if (look.pointRadius === 0 || !points.some((point) => point.overload)) return look.borderColor;
   return points.map((point) => (point.overload ? surface : look.borderColor));
-}
-
-/** Loud lines are drawn last, so that context never covers them. */
-export function ordered(series: readonly Series[], loud: ReadonlySet<string>): readonly Series[] {
-  return [...series].sort((a, b) => Number(loud.has(b.id)) - Number(loud.has(a.id)));
 }
 
 export function tooltipLook(theme: ChartTheme): Partial<TooltipOptions<"line">> {

@@ -4,7 +4,7 @@ import type { Curve, Figures } from "../api/figures";
 import { loadPoint, percentile, single } from "../text/format";
 import { drawable, plainScale, type Size, type TickScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, frame, isDense, lookOf, tooltipLook } from "./look";
 import { limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
 import { endLabels } from "./marks/labels";
@@ -86,10 +86,10 @@ function place(percent: number): number {
 }
 
 function datasets(figures: Figures, options: NinesOptions): NinesDataset[] {
-  const slots = slotsIn(figures);
+  const slots = slotsIn(options.scope ?? figures);
   const dense = isDense(figures.series);
   const curves = new Map(curvesOf(figures).map((curve) => [curve.series, curve]));
-  return ordered(figures.series, options.emphasis).flatMap((series) => {
+  return figures.series.flatMap((series) => {
     const curve = curves.get(series.id);
     if (!curve) return [];
     const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });

@@ -1,12 +1,14 @@
-// The charts of a view, painted onto any 2D context: on the sheet a reader saves, and on the image
-// the service draws. Knows no DOM; `make` gives the canvases to draw on.
+// A view painted onto any 2D context: on the sheet a reader saves, and on the image the service
+// draws. Knows no DOM; `make` gives the canvases to draw on.
 import { type Figures, type MetricId, parts } from "../api/figures";
-import { limitOf, logX, logY } from "../state/query";
+import { limitOf, logX, logY, viewOf } from "../state/query";
 import { isolated, short } from "../text/format";
+import { paintRatios } from "./paint_ratios";
+import { ratioView } from "./ratios";
 import { Chart } from "./register";
 import type { Rect } from "./sheet";
 import type { ChartTheme } from "./theme";
-import { type ChartView, viewChart } from "./views";
+import { type ChartView, viewChart, whyEmpty } from "./views";
 
 export interface Painting {
   readonly figures: Figures;
@@ -21,8 +23,20 @@ export interface Painting {
 
 const LABELS = 178;
 
+/** The view that the query asks for, or why there is nothing to draw. */
+export function paintView(ctx: CanvasRenderingContext2D, painting: Painting, rect: Rect): void {
+  const { figures, query, metric, theme } = painting;
+  const view = viewOf(query);
+  const empty =
+    figures.series.length === 0 ? "There is nothing to draw." : whyEmpty(figures, view, metric);
+  const ratios = view === "ratios" ? ratioView(figures) : null;
+  if (empty !== null) paintText(ctx, empty, rect, theme);
+  else if (view !== "ratios") paintCharts(ctx, painting, view, rect);
+  else if (ratios) paintRatios(ctx, ratios, rect, theme);
+}
+
 /** One chart, or one for each panel side by side. */
-export function paintCharts(
+function paintCharts(
   ctx: CanvasRenderingContext2D,
   painting: Painting,
   view: ChartView,
@@ -73,7 +87,7 @@ function offscreen(
   return copy;
 }
 
-export function paintText(
+function paintText(
   ctx: CanvasRenderingContext2D,
   text: string,
   rect: Rect,

@@ -1,18 +1,20 @@
 // figures -> the table of ratios, servers by workloads: what each cell says and how strongly it
 // is tinted. Pure; plain HTML draws it.
 import { type Figures, metricOf, type Ratio } from "../api/figures";
-import { interval, PLAIN, times } from "../text/format";
+import { interval, loadPoint, PLAIN, times } from "../text/format";
 
 /** Blue is better than the baseline, orange worse; "same" could not be told apart. */
-export type Tint =
-  | "better-1"
-  | "better-2"
-  | "better-3"
-  | "worse-1"
-  | "worse-2"
-  | "worse-3"
-  | "same"
-  | "none";
+export const TINTS = [
+  "worse-3",
+  "worse-2",
+  "worse-1",
+  "better-1",
+  "better-2",
+  "better-3",
+  "same",
+] as const;
+export type Shade = (typeof TINTS)[number];
+export type Tint = Shade | "none";
 
 export interface RatioCell {
   readonly text: string;
@@ -22,11 +24,20 @@ export interface RatioCell {
   readonly value: number | null;
 }
 
+export interface RatioColumn {
+  readonly label: string;
+  /** Where its workload is compared, if not all are at one place: "at 64 connections". */
+  readonly at: string;
+}
+
 export interface RatioView {
   readonly baseline: string;
   readonly metric: string;
   readonly better: "higher" | "lower";
-  readonly columns: readonly string[];
+  /** One for each workload; the geometric mean of them is the last, where there is one. */
+  readonly columns: readonly RatioColumn[];
+  /** Over which workloads the mean is, or why there is none. */
+  readonly means: string;
   readonly rows: readonly { readonly label: string; readonly cells: readonly RatioCell[] }[];
 }
 
@@ -39,18 +50,43 @@ export function ratioView(figures: Figures): RatioView | null {
   const { ratios } = figures;
   if (!ratios) return null;
   const metric = metricOf(figures, figures.metric);
+  const cell = (ratio: Ratio | null | undefined): RatioCell =>
+    ratioCell(ratio ?? null, metric.better);
+  const means = ratios.means?.some((mean) => mean !== null) ? ratios.means : null;
   return {
     baseline: ratios.baseline.label,
     metric: metric.label,
     better: metric.better,
-    columns: ratios.columns,
+    columns: [...columns(figures), ...(means ? [{ label: "Geometric mean", at: "" }] : [])],
+    means: ratios.means_text ?? "",
     rows: ratios.rows.map((label, row) => ({
       label,
-      cells: ratios.columns.map((_, column) =>
-        ratioCell(ratios.cells[row]?.[column] ?? null, metric.better),
-      ),
+      cells: [
+        ...ratios.columns.map((_, column) => cell(ratios.cells[row]?.[column])),
+        ...(means ? [cell(means[row])] : []),
+      ],
     })),
   };
+}
+
+function columns(figures: Figures): RatioColumn[] {
+  const { columns: labels = [], loads = [] } = figures.ratios ?? {};
+  const apart = new Set(loads).size > 1;
+  return labels.map((label, i) => {
+    const load = loads[i];
+    return { label, at: apart && load !== undefined ? placeText(figures, load) : "" };
+  });
+}
+
+function placeText(figures: Figures, load: number | string): string {
+  return `at ${loadPoint(load, figures.x.label)}`;
+}
+
+/** " at 64 connections", where all workloads are compared at one place. */
+export function sharedPlace(figures: Figures): string {
+  const loads = new Set(figures.ratios?.loads);
+  const [load] = loads;
+  return loads.size === 1 && load !== undefined ? ` ${placeText(figures, load)}` : "";
 }
 
 function ratioCell(ratio: Ratio | null, better: "higher" | "lower"): RatioCell {

@@ -1,8 +1,12 @@
 // The sheet around an exported chart: what a picture must carry when it is taken away from its
 // page. Paints on any 2D context, in a browser or not; knows no DOM.
-import { isolated, short } from "../text/format";
+import type { Figures, MetricId } from "../api/figures";
+import { viewOf } from "../state/query";
+import { isolated, plural, short } from "../text/format";
+import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
+import { viewTitle } from "./views";
 
 export interface SheetLine {
   readonly label: string;
@@ -29,10 +33,44 @@ export interface Rect {
   readonly height: number;
 }
 
+/** What the sheet of a view says; the rest is the chart. */
+export function sheetOf(
+  figures: Figures,
+  query: string,
+  metric: MetricId,
+  more: Pick<Sheet, "legend" | "link" | "date">,
+): Sheet {
+  return {
+    title: figures.finding,
+    subtitle: viewTitle(figures, viewOf(query), metric),
+    conditions: figures.conditions,
+    warning: warningOf(figures),
+    ...more,
+  };
+}
+
+function warningOf({ outcome, query }: Figures): string {
+  if (outcome.status !== "not_comparable") return "";
+  const overridden = outcome.overridden ?? new URLSearchParams(query).get("override") === "1";
+  const why = outcome.reasons[0] ? `: ${outcome.reasons[0]}` : "";
+  return overridden ? `Ranked although not comparable${why}` : `Not comparable${why}`;
+}
+
+/** The loud lines; what is the same in several panels is one. */
+export function legendOf(
+  figures: Figures,
+  emphasis: ReadonlySet<string>,
+  theme: ChartTheme,
+): readonly SheetLine[] {
+  return looksIn(figures)
+    .filter(({ ids }) => ids.some((id) => emphasis.has(id)))
+    .map(({ label, slot }) => ({ label, colour: colourOf(slot, theme), dash: dashOf(slot) }));
+}
+
 const PAD = 28;
 const MOST_TITLE = 3;
 
-/** Paints everything but the chart, and says where that goes. */
+/** Paints everything but the chart, and says where that goes. The height holds `extraHeight`. */
 export function paintSheet(
   ctx: CanvasRenderingContext2D,
   sheet: Sheet,
@@ -83,7 +121,7 @@ export function paintSheet(
     most: 1,
   });
   y = legend(ctx, sheet.legend, theme, y + 6, width);
-  const foot = height - PAD - 14;
+  const foot = height - PAD - 14 - extraHeight(ctx, sheet, theme, width);
   footer(ctx, sheet, theme, foot, width);
   return { x: PAD - 6, y, width: room + 12, height: foot - 12 - y };
 }
@@ -133,6 +171,8 @@ export function wrapped(
 }
 
 const MOST_LINES = 3;
+/** Room for "and 12 more". */
+const MORE = 80;
 
 function legend(
   ctx: CanvasRenderingContext2D,
@@ -144,11 +184,15 @@ function legend(
   ctx.font = `13px ${theme.font}`;
   let [x, y] = [PAD, top];
   let row = 1;
-  for (const item of items) {
+  for (const [i, item] of items.entries()) {
     const text = isolated(short(item.label, 44));
     const space = 34 + ctx.measureText(text).width + 18;
-    if (x > PAD && x + space > width - PAD) {
-      if (row === MOST_LINES) break;
+    const last = row === MOST_LINES;
+    if (x > PAD && x + space > width - PAD - (last ? MORE : 0)) {
+      if (last) {
+        ctx.fillText(`and ${plural(items.length - i, "more", "more")}`, x, y);
+        break;
+      }
       [x, y, row] = [PAD, y + 20, row + 1];
     }
     ctx.save();
@@ -167,6 +211,38 @@ function legend(
   return items.length > 0 ? y + 24 : top;
 }
 
+const FOOT_LINE = 15;
+
+interface Foot {
+  readonly lines: readonly string[];
+  readonly date: string;
+  readonly dateWidth: number;
+}
+
+function footOf(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  width: number,
+): Foot {
+  ctx.font = `12px ${theme.font}`;
+  const measure = (part: string): number => ctx.measureText(part).width;
+  const date = ["Loadsheet", sheet.date].filter(Boolean).join(" · ");
+  const dateWidth = measure(date);
+  const lines = brokenLink(sheet.link, width - 2 * PAD - dateWidth - 24, measure);
+  return { lines, date, dateWidth };
+}
+
+/** How much taller than usual the sheet is, so that its whole link has room. */
+export function extraHeight(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  width: number,
+): number {
+  return Math.max(0, footOf(ctx, sheet, theme, width).lines.length - 1) * FOOT_LINE;
+}
+
 function footer(
   ctx: CanvasRenderingContext2D,
   sheet: Sheet,
@@ -174,11 +250,34 @@ function footer(
   y: number,
   width: number,
 ): void {
-  ctx.font = `12px ${theme.font}`;
+  const { lines, date, dateWidth } = footOf(ctx, sheet, theme, width);
   ctx.fillStyle = theme.muted;
-  const date = `Loadsheet · ${sheet.date}`;
-  const taken = ctx.measureText(date).width;
-  const measure = (part: string): number => ctx.measureText(part).width;
-  ctx.fillText(fitted(sheet.link.slice(0, 400), width - 2 * PAD - taken - 24, measure), PAD, y);
-  ctx.fillText(date, width - PAD - taken, y);
+  lines.forEach((line, i) => {
+    ctx.fillText(line, PAD, y + i * FOOT_LINE);
+  });
+  ctx.fillText(date, width - PAD - dateWidth, y);
+}
+
+/** An address is never cut: it goes on over as many lines as it takes, best after a separator. */
+export function brokenLink(
+  link: string,
+  room: number,
+  measure: (text: string) => number,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const piece of link.split(/(?<=[&?/])/)) {
+    if (line && measure(line + piece) > room) {
+      lines.push(line);
+      line = "";
+    }
+    line += piece;
+    while (measure(line) > room && line.length > 1) {
+      let fits = line.length - 1;
+      while (fits > 1 && measure(line.slice(0, fits)) > room) fits -= 1;
+      lines.push(line.slice(0, fits));
+      line = line.slice(fits);
+    }
+  }
+  return line ? [...lines, line] : lines;
 }

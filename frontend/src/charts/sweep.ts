@@ -23,7 +23,7 @@ import {
 } from "../text/format";
 import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, lookOf, tooltipLook } from "./look";
 import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
 import { guide, limitLine } from "./marks/guide";
@@ -72,8 +72,8 @@ export interface SweepOptions {
 export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig {
   const kind = kindOf(metricOf(figures, options.metric).unit);
   const unit = unitFor(kind, everyValue(figures, options.metric));
-  const slots = slotsIn(figures);
-  const datasets = ordered(figures.series, options.emphasis).map((series) =>
+  const slots = slotsIn(options.scope ?? figures);
+  const datasets = figures.series.map((series) =>
     dataset(figures, series, slots.get(series.id) ?? series.slot, options),
   );
   const place = placeOf(figures);

@@ -1,4 +1,5 @@
 // Chart colours are read from the style sheet, so a colour is written down once.
+import { type Shade, TINTS } from "./ratios";
 
 export interface ChartTheme {
   readonly ink: string;
@@ -9,6 +10,24 @@ export interface ChartTheme {
   readonly danger: string;
   readonly font: string;
   readonly series: readonly string[];
+  /** Of the cells in the table of ratios. */
+  readonly tints: Readonly<Record<Shade, string>>;
+}
+
+/** A theme, each of its colours asked for by its name in the style sheet. */
+export function themeOf(colour: (name: string) => string, font: string): ChartTheme {
+  const tints = TINTS.map((tint) => [tint, colour(`ratio-${tint}`)]);
+  return {
+    ink: colour("ink"),
+    muted: colour("muted"),
+    grid: colour("grid"),
+    surface: colour("surface"),
+    context: colour("context"),
+    danger: colour("status-error"),
+    font,
+    series: Array.from({ length: SLOTS }, (_, slot) => colour(`series-${slot}`)),
+    tints: Object.fromEntries(tints) as Record<Shade, string>,
+  };
 }
 
 export const SLOTS = 8;
@@ -31,26 +50,10 @@ function reader(
   };
 }
 
-export function readColour(name: string, host: HTMLElement): string {
-  const { colour, done } = reader(host, false);
-  const found = colour(name);
-  done();
-  return found;
-}
-
 /** The theme of the page, or the light one that belongs on paper. */
 export function readTheme(host: HTMLElement = document.body, paper = false): ChartTheme {
   const { colour, done } = reader(host, paper);
-  const theme: ChartTheme = {
-    ink: colour("ink"),
-    muted: colour("muted"),
-    grid: colour("grid"),
-    surface: colour("surface"),
-    context: colour("context"),
-    danger: colour("status-error"),
-    font: getComputedStyle(host).fontFamily,
-    series: Array.from({ length: SLOTS }, (_, slot) => colour(`series-${slot}`)),
-  };
+  const theme = themeOf(colour, getComputedStyle(host).fontFamily);
   done();
   return theme;
 }

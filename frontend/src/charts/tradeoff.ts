@@ -14,7 +14,7 @@ import {
 import { loadPoint, single, unitFor } from "../text/format";
 import { drawable, plainScale, type Size, tick, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, ordered, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, lookOf, tooltipLook } from "./look";
 import { arrows } from "./marks/arrows";
 import { limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
@@ -103,9 +103,9 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
 }
 
 function datasets(figures: Figures, options: TradeOptions): TradeDataset[] {
-  const slots = slotsIn(figures);
+  const slots = slotsIn(options.scope ?? figures);
   const dense = isDense(figures.series);
-  return ordered(figures.series, options.emphasis).map((series) => {
+  return figures.series.map((series) => {
     const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
     const points = [...tradeoffPoints(series, options.latency, options.logY)];
     return {

@@ -9,11 +9,12 @@ import {
   type X,
 } from "../api/figures";
 import type { View } from "../state/query";
-import { loadPoint } from "../text/format";
+import { loadPoint, short } from "../text/format";
 import type { Size } from "./axes";
 import { bandsOf, errorsChart, unclassified } from "./errors";
 import { curvesOf, ninesChart, ninesTitle } from "./nines";
-import { sweepChart, trendChart } from "./sweep";
+import { sharedPlace } from "./ratios";
+import { joinsPoints, sweepChart, trendChart } from "./sweep";
 import type { ChartTheme } from "./theme";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
 
@@ -96,7 +97,7 @@ export function viewTitle(figures: Figures, view: View, metric: MetricId): strin
       return `Failed attempts by class against ${x}`;
     case "ratios":
       return figures.ratios
-        ? `${metricOf(figures, metric).label} as a ratio to ${figures.ratios.baseline.label}`
+        ? `${metricOf(figures, metric).label} as a ratio to ${short(figures.ratios.baseline.label)}${sharedPlace(figures)}`
         : "Ratios";
     case "trend":
       return `${label} over ${x}`;
@@ -124,6 +125,13 @@ export function whyEmpty(figures: Figures, view: View, metric: MetricId): string
     return `A trend needs two or more values of ${figures.x.label.toLowerCase()}; there ${figures.x.values.length === 1 ? "is one" : "are none"}.`;
   }
   return null;
+}
+
+/** Whether the chart names its lines where they end; a legend has to do where it does not. */
+export function namedAtEnds(figures: Figures, view: View): boolean {
+  if (figures.panels || view === "errors") return false;
+  if (view === "sweep" || view === "trend") return joinsPoints(figures);
+  return view !== "tradeoff" || !isCategory(figures);
 }
 
 /** What the errors chart cannot show, said under it. */

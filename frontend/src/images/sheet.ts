@@ -1,10 +1,11 @@
-// One image, 1200 × 630: the sheet that a reader saves of a view, drawn on a Node canvas.
+// One image, 1200 × 630: the sheet that a reader saves of a view, drawn on a Node canvas. It is
+// taller where its link takes more than a line.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../styles/tokens.css";
 import { emphasisOf } from "../charts/identity";
-import { paintCharts, paintText } from "../charts/paint";
-import { paintSheet } from "../charts/sheet";
-import { type ChartView, viewTitle, whyEmpty } from "../charts/views";
+import { paintView } from "../charts/paint";
+import { extraHeight, legendOf, paintSheet, sheetOf } from "../charts/sheet";
+import { namedAtEnds } from "../charts/views";
 import { viewOf } from "../state/query";
 import type { Scene } from "./scene";
 import { lightTheme } from "./theme";
@@ -16,59 +17,26 @@ const ZOOM = 1.4;
 
 const theme = lightTheme(tokens, "Sheet");
 
-export function draw(scene: Scene, make: typeof createCanvas): Canvas {
-  const { figures } = scene;
-  const canvas = make(WIDTH, HEIGHT);
-  // Skia's canvas is a browser's but for what belongs to a page.
-  const ctx = canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
+export function draw({ figures, url, date }: Scene, make: typeof createCanvas): Canvas {
+  const { query, metric } = figures;
+  const emphasis = emphasisOf(figures);
+  const named = namedAtEnds(figures, viewOf(query));
+  const legend = named ? [] : legendOf(figures, emphasis, theme);
+  const sheet = sheetOf(figures, query, metric, { legend, link: url, date });
+  const width = WIDTH / ZOOM;
+  const extra = extraHeight(contextOf(make(1, 1)), sheet, theme, width);
+  const canvas = make(WIDTH, HEIGHT + Math.ceil(extra * ZOOM));
+  const ctx = contextOf(canvas);
   ctx.scale(ZOOM, ZOOM);
-  const view = drawable(figures.query);
-  const rect = paintSheet(ctx, sheetOf(scene, view), theme, WIDTH / ZOOM, HEIGHT / ZOOM);
-  const empty = figures.series.length === 0 ? "" : whyEmpty(figures, view, figures.metric);
-  if (empty !== null) {
-    paintText(ctx, empty, rect, theme);
-    return canvas;
-  }
-  paintCharts(
-    ctx,
-    {
-      figures,
-      query: figures.query,
-      metric: figures.metric,
-      emphasis: emphasisOf(figures),
-      theme,
-      pixels: ZOOM,
-      make: (width, height) => make(width, height) as unknown as HTMLCanvasElement,
-    },
-    view,
-    rect,
-  );
+  const rect = paintSheet(ctx, sheet, theme, width, canvas.height / ZOOM);
+  const makeInner = (w: number, h: number): HTMLCanvasElement =>
+    make(w, h) as unknown as HTMLCanvasElement;
+  const how = { theme, emphasis, pixels: ZOOM, make: makeInner };
+  paintView(ctx, { figures, query, metric, ...how }, rect);
   return canvas;
 }
 
-/** The ratios are a table of the page, so that their image is the sweep they come from. */
-function drawable(query: string): ChartView {
-  const asked = viewOf(query);
-  return asked === "ratios" ? "sweep" : asked;
-}
-
-function sheetOf(scene: Scene, view: ChartView): Parameters<typeof paintSheet>[1] {
-  const { figures, url, date } = scene;
-  return {
-    title: figures.finding,
-    subtitle: viewTitle(figures, view, figures.metric),
-    conditions: figures.conditions,
-    warning: warningOf(scene),
-    // Lines are named at their ends.
-    legend: [],
-    link: url,
-    date,
-  };
-}
-
-function warningOf({ figures, overridden }: Scene): string {
-  const { status, reasons } = figures.outcome;
-  if (status !== "not_comparable") return "";
-  const why = reasons[0] ? `: ${reasons[0]}` : "";
-  return overridden ? `Ranked although not comparable${why}` : `Not comparable${why}`;
+/** Skia's canvas is a browser's but for what belongs to a page. */
+function contextOf(canvas: Canvas): CanvasRenderingContext2D {
+  return canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
 }

@@ -1,5 +1,5 @@
 // The light theme, read from the style sheet itself: a colour is written down once.
-import { type ChartTheme, SLOTS } from "../charts/theme";
+import { type ChartTheme, themeOf } from "../charts/theme";
 
 /** `--name: light-dark(#light, #dark)` of a style sheet -> the light value by name. */
 export function lightColours(css: string): ReadonlyMap<string, string> {
@@ -7,22 +7,12 @@ export function lightColours(css: string): ReadonlyMap<string, string> {
   return new Map([...found].map(([, name, value]) => [name ?? "", value ?? ""]));
 }
 
-export function lightTheme(css: string, font: string): ChartTheme & { readonly page: string } {
+export function lightTheme(css: string, font: string): ChartTheme {
   const colours = lightColours(css);
   const colour = (name: string): string => {
     const value = colours.get(name);
     if (!value) throw new Error(`the style sheet has no colour --${name} of both themes`);
     return value;
   };
-  return {
-    page: colour("page"),
-    ink: colour("ink"),
-    muted: colour("muted"),
-    grid: colour("grid"),
-    surface: colour("surface"),
-    context: colour("context"),
-    danger: colour("status-error"),
-    font,
-    series: Array.from({ length: SLOTS }, (_, slot) => colour(`series-${slot}`)),
-  };
+  return themeOf(colour, font);
 }

@@ -1,14 +1,24 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
-import type { Figures } from "../api/figures";
+import { type Figures, parts } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange, readTheme } from "../charts/theme";
-import { type ChartView, viewChart, viewTitle, whyEmpty } from "../charts/views";
+import {
+  type AnyConfig,
+  type ChartView,
+  namedAtEnds,
+  viewChart,
+  viewTitle,
+  whyEmpty,
+} from "../charts/views";
 import { canonical, limitOf, logX, logY, viewOf } from "../state/query";
+import { short } from "../text/format";
 import { Mounts } from "../ui/charts_panel";
 import { h, slot } from "../ui/dom";
 import { formatTimes } from "../ui/enhance";
-import { legend } from "../ui/legend";
+import { legend, pressLegend } from "../ui/legend";
+import { name } from "../ui/names";
+import { ratioTable } from "../ui/ratio_table";
 
 const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 620px)";
@@ -25,37 +35,64 @@ function queryOf(figures: Figures): string {
   return canonical(query);
 }
 
+/** One box, or one under the name of each panel. */
+function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
+  place.classList.toggle("is-grid", figures.panels != null);
+  if (!figures.panels) return [place];
+  const boxes = figures.panels.map(() => h("div", { class: "chart chart-panel" }));
+  const framed = figures.panels.map(({ value }, i) =>
+    h("section", { class: "chart-part" }, h("h2", {}, name(value)), boxes[i]),
+  );
+  place.replaceChildren(...framed);
+  return boxes;
+}
+
 function start(root: HTMLElement, figures: Figures): void {
   const mounts = new Mounts();
   const query = queryOf(figures);
   const asked = new URLSearchParams(query).get("metric");
   const metric = figures.metrics.find((one) => one.id === asked)?.id ?? figures.metric;
-  // The ratios are a table of the page; here is the sweep they come from.
-  const view: ChartView = viewOf(query) === "ratios" ? "sweep" : (viewOf(query) as ChartView);
-  const emphasis = emphasisOf(figures);
+  const view = viewOf(query);
+  let emphasis = emphasisOf(figures);
+
+  const toggle = (ids: readonly string[], on: boolean): void => {
+    const others = [...emphasis].filter((id) => !ids.includes(id));
+    emphasis = new Set(on ? [...others, ...ids] : others);
+    pressLegend(slot(root, "legend"), figures, emphasis);
+    mounts.restyle([]);
+  };
+
+  const drawCharts = (place: HTMLElement, drawn: ChartView): void => {
+    const named = matchMedia(WIDE).matches && namedAtEnds(figures, drawn);
+    slot(root, "legend").replaceChildren(...(named ? [] : legend(figures, emphasis, toggle)));
+    const boxes = boxesIn(place, figures);
+    const theme = readTheme(root);
+    parts(figures).forEach((part, i) => {
+      const configure = (): AnyConfig =>
+        viewChart(part, drawn, {
+          metric,
+          size: "main",
+          logX: logX(query, figures.x.values),
+          logY: logY(query),
+          emphasis,
+          theme,
+          labelWidth: named ? LABEL_WIDTH : 0,
+          at: part.ranking?.x ?? null,
+          limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
+          scope: figures,
+        });
+      const label = `${viewTitle(part, drawn, metric)}. ${short(part.finding, 320)}.`;
+      mounts.mount(boxes[i] ?? place, configure, label);
+    });
+  };
 
   const draw = (): void => {
     mounts.clear();
-    const wide = matchMedia(WIDE).matches;
+    const place = slot(root, "chart");
     const empty = whyEmpty(figures, view, metric);
-    if (empty !== null) {
-      slot(root, "chart").replaceChildren(h("p", {}, empty));
-      return;
-    }
-    const config = viewChart(figures, view, {
-      metric,
-      size: "main",
-      logX: logX(query, figures.x.values),
-      logY: logY(query),
-      emphasis,
-      theme: readTheme(root),
-      labelWidth: wide ? LABEL_WIDTH : 0,
-      at: figures.ranking?.x ?? null,
-      limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
-    });
-    const label = `${viewTitle(figures, view, metric)}. ${figures.finding}.`;
-    mounts.mount(slot(root, "chart"), config, label);
-    slot(root, "legend").replaceChildren(...(wide ? [] : legend(figures, emphasis, () => {})));
+    if (empty !== null) place.replaceChildren(h("p", {}, empty));
+    else if (view === "ratios") place.replaceChildren(ratioTable(figures));
+    else drawCharts(place, view);
   };
   onThemeChange(draw);
   matchMedia(WIDE).addEventListener("change", draw);

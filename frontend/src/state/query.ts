@@ -146,11 +146,37 @@ export function sameFigures(before: string, after: string): boolean {
   return asked(before) === asked(after);
 }
 
+const DRAWING = ["metric", "view", "logx", "logy"];
+
 /** What a reader may still choose over frozen figures: how they are drawn. */
 export function drawingOf(query: string): string {
-  const keys = ["metric", "view", "logx", "logy"];
-  const pairs = [...new URLSearchParams(query)].filter(([key]) => keys.includes(key));
+  const pairs = [...new URLSearchParams(query)].filter(([key]) => DRAWING.includes(key));
   return canonical(new URLSearchParams(pairs));
+}
+
+/** The question that the figures answer, drawn as it is now: what brings exactly this view back. */
+export function drawnQuery(answered: string, drawn: string): string {
+  const pairs = [...new URLSearchParams(answered)].filter(
+    // The address names the workspace already.
+    ([key]) => !DRAWING.includes(key) && key !== "workspace",
+  );
+  return canonical(new URLSearchParams([...pairs, ...new URLSearchParams(drawingOf(drawn))]));
+}
+
+/**
+ * The canonical address of a view, whatever spelling stands in the address bar. Frozen figures
+ * need no question; which lines are loud is the reader's own and comes along.
+ */
+export function permalink(
+  at: Pick<Location, "origin" | "pathname" | "hash">,
+  answered: string,
+  drawn: string,
+  frozen: boolean,
+): string {
+  const own = drawingOf(drawn) === drawingOf(answered) ? "" : drawingOf(drawn);
+  const query = frozen ? own : drawnQuery(answered, drawn);
+  const loud = emphasisFrom(at.hash);
+  return `${at.origin}${at.pathname}${query && `?${query}`}${loud ? emphasisHash(loud) : ""}`;
 }
 
 /**

@@ -209,11 +209,26 @@ export function loadPoint(x: number | string, label: string): string {
   return `${x} ${x === 1 ? name.replace(/(?<=[a-z])s$/, "") : name}`;
 }
 
-/** Enough of a name to know it by, cut between code points; titles hold the whole. */
+// Control characters, halves of pairs, and what changes the direction of the text that follows.
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu;
+
+/**
+ * Enough of a name to know it by, cut between code points, without what is not seen: names come
+ * from strangers and turn nothing around. Titles hold the whole.
+ */
 export function short(text: string, most = 60): string {
-  if (text.length <= most) return text;
-  const kept = [...text.slice(0, most * 2)].slice(0, most - 1).join("");
-  return `${kept.replace(/[\s\u200d]+$/u, "")}…`;
+  // Cut before the rest: the work is bounded, whatever the length of a name.
+  const shown = text
+    .slice(0, most * 4)
+    .replace(UNSEEN, " ")
+    .trim();
+  if (shown.length <= most && text.length <= most * 4) return shown;
+  const points = [...shown];
+  if (points.length <= most && text.length <= most * 4) return shown;
+  return `${points
+    .slice(0, most - 1)
+    .join("")
+    .replace(/[\s\u200d]+$/u, "")}…`;
 }
 
 /** A foreign name on a canvas, kept from turning the text around it about. */

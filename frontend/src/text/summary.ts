@@ -1,6 +1,13 @@
 // One sentence of what a chart shows, generated from the drawn numbers, for those who do not
 // see it and for those in a hurry.
-import { type Figures, type MetricId, measureOf, metricOf, type Series } from "../api/figures";
+import {
+  type Figures,
+  fullLabel,
+  type MetricId,
+  measureOf,
+  metricOf,
+  type Series,
+} from "../api/figures";
 import { bandName, bandsOf, shareOf } from "../charts/errors";
 import { curvesOf, TICKS, valueAt } from "../charts/nines";
 import { latencyOf, tradeoffPoints } from "../charts/tradeoff";
@@ -38,8 +45,8 @@ function extreme<T extends { readonly value: number }>(
   return [...all].sort((a, b) => (most ? b.value - a.value : a.value - b.value))[0];
 }
 
-function named(series: Series): string {
-  return isolated(short(series.label));
+function named(figures: Figures, series: Series): string {
+  return isolated(short(fullLabel(figures, series)));
 }
 
 /** "Throughput reaches its highest, 84.9k req/s, with … at 256 connections; the lowest …". */
@@ -51,7 +58,9 @@ function sweepSummary(figures: Figures, metric: MetricId): string {
       const value = measureOf(point, metric)?.value ?? null;
       if (value === null) return [];
       const where = loadPoint(point.x, figures.x.label);
-      return [{ series, value, text: `${single(kind, value)} (${named(series)}, ${where})` }];
+      return [
+        { series, value, text: `${single(kind, value)} (${named(figures, series)}, ${where})` },
+      ];
     }),
   );
   const [low, high] = [extreme(all, false), extreme(all, true)];
@@ -62,7 +71,7 @@ function sweepSummary(figures: Figures, metric: MetricId): string {
 
 function ninesSummary(figures: Figures): string {
   const curves = curvesOf(figures);
-  const labels = new Map(figures.series.map((series) => [series.id, named(series)]));
+  const labels = new Map(figures.series.map((series) => [series.id, named(figures, series)]));
   const tails = curves.flatMap((curve) => {
     const value = valueAt(curve, 99);
     return value === null ? [] : [{ value, label: labels.get(curve.series) ?? curve.series }];
@@ -84,7 +93,10 @@ function withoutHistogram(figures: Figures): string {
   const drawn = new Set(curvesOf(figures).map((curve) => curve.series));
   const missing = figures.series.filter((series) => !drawn.has(series.id));
   if (missing.length === 0) return "";
-  const names = missing.slice(0, NAMED_AT_ONCE).map(named).join(", ");
+  const names = missing
+    .slice(0, NAMED_AT_ONCE)
+    .map((series) => named(figures, series))
+    .join(", ");
   const more = missing.length - NAMED_AT_ONCE;
   return ` No histogram: ${names}${more > 0 ? ` and ${more} more` : ""}.`;
 }
@@ -98,7 +110,7 @@ function tradeoffSummary(figures: Figures, latency: MetricId): string {
   const best = extreme(sound, true);
   if (!best) return "No load point was met with a known latency.";
   const { series, point, value } = best;
-  return `The highest throughput short of overload is ${single("rate", value)} (${named(series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
+  return `The highest throughput short of overload is ${single("rate", value)} (${named(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
 }
 
 function errorsSummary(figures: Figures): string {
@@ -117,7 +129,7 @@ function errorsSummary(figures: Figures): string {
     .filter((band) => band !== "total")
     .sort((a, b) => (shareOf(worst.point, b) ?? 0) - (shareOf(worst.point, a) ?? 0))[0];
   const mostly = main && worst.point.errors ? `, mostly ${bandName(main)}` : "";
-  return `Attempts failed at ${failing.length} of ${plural(known.length, "load point")}, most with ${named(worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.${rest}`;
+  return `Attempts failed at ${failing.length} of ${plural(known.length, "load point")}, most with ${named(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.${rest}`;
 }
 
 function ratiosSummary(figures: Figures): string {
@@ -133,7 +145,7 @@ function trendSummary(figures: Figures, metric: MetricId): string {
   const label = metricOf(figures, metric).label.toLowerCase();
   const over = `${figures.x.values.length} values of ${figures.x.label.toLowerCase()}`;
   if (changes.length === 0) return `No change of ${label} was found over ${over}.`;
-  const names = new Map(figures.series.map((series) => [series.id, named(series)]));
+  const names = new Map(figures.series.map((series) => [series.id, named(figures, series)]));
   const said = changes
     .slice(0, 3)
     .map(

@@ -2,7 +2,7 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
-import { emphasisFrom, emphasisHash, oneOf, withValue } from "../state/query";
+import { drawnQuery, emphasisFrom, emphasisHash, oneOf, withValue } from "../state/query";
 import { short } from "../text/format";
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
@@ -42,7 +42,7 @@ export class CompareView {
     });
     onThemeChange(() => this.#stage.redraw());
     this.#bindKeys();
-    optionalSlot(root, "png")?.addEventListener("click", () => void this.#png());
+    optionalSlot(root, "png")?.addEventListener("click", (event) => this.#png(event));
   }
 
   busy(busy: boolean): void {
@@ -66,6 +66,7 @@ export class CompareView {
     this.#query = query;
     if (!this.#figures) return;
     this.#drawControls(this.#figures);
+    this.#drawLinks(this.#figures);
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (this.#holds(this.#figures)) this.#drawStage(this.#figures);
   }
@@ -78,13 +79,16 @@ export class CompareView {
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
+    const first = !this.#root.classList.contains("is-ready");
     this.#root.classList.add("is-ready");
     this.#drawHead(figures);
     this.#drawControls(figures);
+    this.#drawLinks(figures);
     this.#drawRanking(figures);
     this.#drawStage(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
+    if (first) arrive();
   }
 
   /** An act that only a live page offers. */
@@ -204,10 +208,19 @@ export class CompareView {
       checkList(figures.checks, this.#dismissing(figures)),
     );
     slot(this.#root, "runs").replaceChildren(runList(figures.runs));
-    for (const name of ["json", "csv"] as const) {
-      const link = optionalSlot(this.#root, `link-${name}`);
-      const href = figures.links?.[name];
-      if (link && href && !this.#hooks.frozen) link.setAttribute("href", href);
+  }
+
+  /** Exports and what is shared are of exactly this view. */
+  #drawLinks(figures: Figures): void {
+    if (this.#hooks.frozen) return;
+    const query = drawnQuery(figures.query, this.#query);
+    const hrefs = {
+      "link-json": figures.links?.json,
+      "link-csv": figures.links?.csv,
+      png: `${location.pathname}.png${query && `?${query}`}`,
+    };
+    for (const [name, href] of Object.entries(hrefs)) {
+      if (href) optionalSlot(this.#root, name)?.setAttribute("href", href);
     }
     const kept = this.#root.querySelector<HTMLInputElement>("input[name=query]");
     if (kept) kept.value = this.#query;
@@ -219,8 +232,11 @@ export class CompareView {
     return token ? { runs: figures.runs, token: token.value } : null;
   }
 
-  async #png(): Promise<void> {
-    if (this.#figures) await savePng(this.#scene(this.#figures), this.#root);
+  /** The link leads to the service's own drawing; this one has the reader's theme and loud lines. */
+  #png(event: MouseEvent): void {
+    if (!this.#figures || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    void savePng(this.#scene(this.#figures), this.#root, this.#hooks.frozen);
   }
 
   #bindKeys(): void {
@@ -230,6 +246,12 @@ export class CompareView {
       if (series && !this.#hooks.frozen) this.#set("baseline", series);
     });
   }
+}
+
+/** A link to a check leads to it: the browser looked for it before it was there. */
+function arrive(): void {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
 }
 
 const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";

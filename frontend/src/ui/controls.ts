@@ -1,6 +1,6 @@
 // What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
 // latency limit, log axes. Each control writes the query and nothing else.
-import type { Figures, Group, Metric } from "../api/figures";
+import { type Figures, fullLabel, type Group, type Metric } from "../api/figures";
 import { logAxes, viewName } from "../charts/views";
 import {
   AXES,
@@ -139,7 +139,9 @@ function fields(offered: readonly Option[], chosen: string | null): readonly Opt
 
 function baselines(figures: Figures, query: string): readonly Option[] {
   const chosen = oneOf(query, "baseline");
-  const known = figures.series.map((series) => [series.id, short(series.label, 40)] as const);
+  const known = figures.series.map(
+    (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
+  );
   const gone = chosen && !known.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
   return [["", "not chosen"], ...known, ...gone];
 }

@@ -1,5 +1,5 @@
 // What follows from a sweep, in short sentences: knees, and the highest load within a limit.
-import type { Figures } from "../api/figures";
+import { type Figures, fullLabel } from "../api/figures";
 import { slotsIn } from "../charts/identity";
 import { interval, loadPoint, single, unitFor } from "../text/format";
 import { h } from "./dom";
@@ -16,7 +16,7 @@ function list(
   rows: readonly { readonly series: string; readonly said: string }[],
 ): HTMLElement[] {
   const slots = slotsIn(figures);
-  const labels = new Map(figures.series.map((series) => [series.id, series.label]));
+  const labels = new Map(figures.series.map((series) => [series.id, fullLabel(figures, series)]));
   const shown = rows.filter((row) => labels.has(row.series));
   if (shown.length === 0) return [];
   return [

@@ -70,7 +70,12 @@ export function checkList(
   if (groups.length === 0 && gone.length === 0) {
     return h("p", { class: "empty" }, "No check fired on these trials.");
   }
-  return h("div", { class: "check-groups" }, ...groups, gone.length > 0 && dismissed(gone));
+  return h(
+    "div",
+    { class: "check-groups" },
+    ...groups,
+    gone.length > 0 && dismissed(gone, dismissing),
+  );
 }
 
 function isDismissed(check: Check): boolean {
@@ -160,15 +165,15 @@ function more(rest: readonly HTMLElement[]): HTMLButtonElement {
 }
 
 /** A plain form: it works as the server's pages do, and the answer is the page again. */
-function dismissForm(check: Check, { runs, token }: Dismissing): HTMLElement | null {
+function dismissForm(check: Check, dismissing: Dismissing): HTMLElement | null {
+  const { runs } = dismissing;
   const first = runs[0];
   if (!first) return null;
   const id = `dismiss-${check.id}`;
   const form = h(
     "form",
     { class: "menu-form", method: "post", action: dismissalsOf(first) },
-    h("input", { type: "hidden", name: "csrfmiddlewaretoken", value: token }),
-    h("input", { type: "hidden", name: "check", value: check.id }),
+    ...toldBack(check, dismissing),
     runs.length > 1 && runChoice(runs, (run) => form.setAttribute("action", dismissalsOf(run))),
     h(
       "div",
@@ -182,8 +187,32 @@ function dismissForm(check: Check, { runs, token }: Dismissing): HTMLElement | n
   return h("details", { class: "dismiss" }, h("summary", {}, "Dismiss …"), form);
 }
 
-function dismissalsOf(run: RunLink): string {
-  return `/r/${encodeURIComponent(run.id)}/dismissals`;
+function dismissalsOf({ id }: Pick<RunLink, "id">): string {
+  return `/r/${encodeURIComponent(id)}/dismissals`;
+}
+
+/** What every form about a check sends; the answer is this page again. */
+function toldBack(check: Check, { token }: Dismissing): readonly HTMLElement[] {
+  const fields = {
+    csrfmiddlewaretoken: token,
+    check: check.id,
+    next: location.pathname + location.search,
+  };
+  return Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
+}
+
+function undoForm(check: Check, run: string, dismissing: Dismissing): HTMLElement {
+  return h(
+    "form",
+    { class: "undo", method: "post", action: dismissalsOf({ id: run }) },
+    ...toldBack(check, dismissing),
+    h("input", { type: "hidden", name: "undo", value: 1 }),
+    h(
+      "button",
+      { class: "link", type: "submit", "aria-label": `Take back: ${check.title}` },
+      "Take back",
+    ),
+  );
 }
 
 function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HTMLElement {
@@ -199,7 +228,7 @@ function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HT
   return h("label", { class: "inline" }, "in run", select);
 }
 
-function dismissed(checks: readonly Check[]): HTMLElement {
+function dismissed(checks: readonly Check[], dismissing: Dismissing | null): HTMLElement {
   const items = checks.flatMap((check) =>
     (check.dismissed ?? []).map((one) =>
       h(
@@ -227,6 +256,7 @@ function dismissed(checks: readonly Check[]): HTMLElement {
             ),
           ),
         ),
+        dismissing && undoForm(check, one.run, dismissing),
       ),
     ),
   );

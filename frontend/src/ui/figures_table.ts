@@ -15,6 +15,7 @@ import {
 import { CLASS_NAMES, shareOf } from "../charts/errors";
 import { slotsIn } from "../charts/identity";
 import { curvesOf, TICKS, valueAt } from "../charts/nines";
+import { DIVIDING, oneOf } from "../state/query";
 import {
   exact,
   halfWidth,
@@ -42,12 +43,16 @@ interface Column {
   readonly metric: Metric;
   readonly kind: Kind;
   readonly unit: Unit;
+  /** Whether any figure has an interval: the others keep its room, so that digits stay in line. */
+  readonly ranged: boolean;
 }
 
 interface Layout {
   readonly columns: readonly Column[];
   readonly classes: readonly ErrorClass[];
   readonly slots: ReadonlyMap<string, number>;
+  /** What the panels are of, where there are panels. */
+  readonly panel: string;
   readonly chooseBaseline: ChooseBaseline;
 }
 
@@ -60,6 +65,7 @@ export function figuresTable(
     columns: (known.length > 0 ? known : figures.metrics).map((one) => column(figures, one)),
     classes: classesIn(figures),
     slots: slotsIn(figures),
+    panel: panelName(figures),
     chooseBaseline,
   };
   const cells = figures.series.flatMap((series) =>
@@ -90,6 +96,14 @@ export function figuresTable(
   return rest.length > 0 ? [table, more] : [table];
 }
 
+/** "Workload": the head of the column that names the panel of each row; empty without panels. */
+function panelName(figures: Figures): string {
+  if (!figures.panels) return "";
+  const facet = oneOf(figures.query, "facet");
+  const name = DIVIDING.find(([field]) => field === facet)?.[1] ?? "panel";
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 /** A row is a large target for the pointer; the keyboard has the button with its name. */
 function pressRows(body: HTMLElement, choose: (series: string) => void): void {
   body.addEventListener("click", (event) => {
@@ -113,14 +127,22 @@ function caption(figures: Figures): string {
 
 function column(figures: Figures, metric: Metric): Column {
   const kind = kindOf(metric.unit);
-  return { metric, kind, unit: unitFor(kind, everyValue(figures, metric.id)) };
+  const unit = unitFor(kind, everyValue(figures, metric.id));
+  const ranged = figures.series.some((series) =>
+    series.points.some((point) => {
+      const measure = measureOf(point, metric.id);
+      return interval(measure?.low, measure?.high, unit) !== "";
+    }),
+  );
+  return { metric, kind, unit, ranged };
 }
 
-function head(figures: Figures, { columns, classes }: Layout): HTMLTableRowElement {
+function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableRowElement {
   return h(
     "tr",
     {},
     heading("Series", "", "ascending"),
+    panel && heading(panel, "", "ascending"),
     heading(figures.x.label, "number", "ascending"),
     heading("Trials", "number", "descending"),
     ...columns.map((one) => metricHeading(one.metric.label, one.unit.header, one.metric.better)),
@@ -172,6 +194,7 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       swatch(layout.slots.get(series.id) ?? series.slot),
       seriesName(series, layout.chooseBaseline),
     ),
+    layout.panel && h("td", { class: "words" }, name(series.facet ?? "", 40)),
     h(
       "td",
       { class: numeric ? "number" : null },
@@ -200,13 +223,13 @@ function seriesName(series: Series, choose: ChooseBaseline): HTMLElement {
 function shareCell(share: number | null): HTMLTableCellElement {
   return valueCell(
     { value: share, low: null, high: null },
-    { kind: "ratio", unit: unitFor("ratio", []) },
+    { kind: "ratio", unit: unitFor("ratio", []), ranged: false },
   );
 }
 
 function valueCell(
   measure: Measure | null,
-  { kind, unit }: Pick<Column, "kind" | "unit">,
+  { kind, unit, ranged }: Omit<Column, "metric">,
 ): HTMLTableCellElement {
   const value = measure?.value ?? null;
   const half = halfWidth(measure?.low, measure?.high);
@@ -222,7 +245,7 @@ function valueCell(
     measure?.origin === "reported" && value !== null
       ? h("span", { class: "origin", "aria-label": "reported by the tool" }, "r")
       : null,
-    range && h("span", { class: "range" }, range),
+    (range || ranged) && h("span", { class: "range" }, range),
   );
 }
 
@@ -245,7 +268,8 @@ export function curvesTable(figures: Figures): HTMLTableElement | null {
     curves.map((curve) => valueAt(curve, 99) ?? valueAt(curve, 50)),
   );
   const slots = slotsIn(figures);
-  const labels = new Map(figures.series.map((series) => [series.id, series.label]));
+  const panel = panelName(figures);
+  const shown = new Map(figures.series.map((series) => [series.id, series]));
   const place = figures.curves?.at ?? null;
   // Panels may be ranked at loads of their own.
   const at = place === null ? "" : ` at ${loadPoint(place, figures.x.label)}`;
@@ -260,6 +284,7 @@ export function curvesTable(figures: Figures): HTMLTableElement | null {
         "tr",
         {},
         heading("Series", "", "ascending"),
+        panel && heading(panel, "", "ascending"),
         heading("Responses", "number", "descending"),
         ...percents.map((one) => metricHeading(percentile(one), unit.header, "lower")),
       ),
@@ -275,13 +300,14 @@ export function curvesTable(figures: Figures): HTMLTableElement | null {
             "th",
             { scope: "row" },
             swatch(slots.get(curve.series) ?? 0),
-            name(labels.get(curve.series) ?? curve.series),
+            name(shown.get(curve.series)?.label ?? curve.series),
           ),
+          panel && h("td", { class: "words" }, name(shown.get(curve.series)?.facet ?? "", 40)),
           h("td", { class: "number" }, String(curve.count)),
           ...percents.map((one) =>
             valueCell(
               { value: valueAt(curve, one), low: null, high: null },
-              { kind: "time", unit },
+              { kind: "time", unit, ranged: false },
             ),
           ),
         ),

@@ -1,6 +1,6 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
 import { type Figures, intervalName, type Series } from "../api/figures";
-import { slotsIn } from "../charts/identity";
+import { looksIn } from "../charts/identity";
 import { isDense } from "../charts/look";
 import { hasCutInterval, hasSkips, type SweepOptions, startsAboveZero } from "../charts/sweep";
 import type { View } from "../state/query";
@@ -8,43 +8,39 @@ import { button } from "./dom";
 import { name } from "./names";
 import { swatch } from "./swatch";
 
-/** Series that look the same in several panels are one entry. */
-interface Entry {
-  readonly slot: number;
-  readonly label: string;
-  readonly ids: readonly string[];
-}
-
-function entries(figures: Figures): readonly Entry[] {
-  const slots = slotsIn(figures);
-  const found = new Map<string, Entry>();
-  for (const series of figures.series) {
-    const slot = slots.get(series.id) ?? series.slot;
-    const key = figures.panels ? `${slot} ${series.label}` : series.id;
-    const ids = [...(found.get(key)?.ids ?? []), series.id];
-    found.set(key, { slot, label: series.label, ids });
-  }
-  return [...found.values()];
-}
-
 export function legend(
   figures: Figures,
   emphasis: ReadonlySet<string>,
   toggle: (series: readonly string[], on: boolean) => void,
 ): HTMLElement[] {
-  return entries(figures).map(({ slot, label, ids }) => {
-    const loud = ids.some((id) => emphasis.has(id));
-    return button(
+  return looksIn(figures).map(({ slot, label, ids }) => {
+    const item = button(
       {
         class: "legend-item",
-        "aria-pressed": String(loud),
+        "aria-pressed": String(isLoud(ids, emphasis)),
         "data-series": ids[0] ?? "",
       },
-      () => toggle(ids, !loud),
+      () => toggle(ids, item.getAttribute("aria-pressed") !== "true"),
       swatch(slot),
       name(label, 48),
     );
+    return item;
   });
+}
+
+/** The same buttons after other lines became loud: making them anew would lose the focus. */
+export function pressLegend(
+  place: HTMLElement,
+  figures: Figures,
+  emphasis: ReadonlySet<string>,
+): void {
+  looksIn(figures).forEach(({ ids }, i) => {
+    place.children[i]?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
+  });
+}
+
+function isLoud(ids: readonly string[], emphasis: ReadonlySet<string>): boolean {
+  return ids.some((id) => emphasis.has(id));
 }
 
 /** What the marks of the drawn view mean, only those that occur. */

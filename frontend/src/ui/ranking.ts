@@ -1,6 +1,6 @@
 // The ranking panel: one button per series; pressing it makes that series ×1.
-import { type Figures, intervalName, panelFigures, type X } from "../api/figures";
-import { slotsOf } from "../charts/identity";
+import { type Figures, intervalName, panelFigures, parts, type X } from "../api/figures";
+import { slotsIn } from "../charts/identity";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { SLOTS } from "../charts/theme";
 import { exact, kindOf, loadPoint, short } from "../text/format";
@@ -17,17 +17,23 @@ export interface RankingActions {
 }
 
 export function rankingPanel(figures: Figures, actions: RankingActions): HTMLElement[] {
-  if (!figures.panels) return rankingOf(figures, actions, "");
-  return figures.panels.flatMap((panel) =>
-    rankingOf(panelFigures(figures, panel), actions, panel.value),
-  );
+  const slots = slotsIn(figures);
+  const section = (part: Figures, panel: string): HTMLElement =>
+    h("section", { class: "ranking-part" }, ...rankingOf(part, slots, actions, panel));
+  const all = figures.panels?.map((panel) => section(panelFigures(figures, panel), panel.value));
+  const ranked = parts(figures).find((part) => part.ranking);
+  return [...(all ?? [section(figures, "")]), ...(ranked ? [note(ranked, actions)] : [])];
 }
 
-function rankingOf(figures: Figures, actions: RankingActions, panel: string): HTMLElement[] {
+function rankingOf(
+  figures: Figures,
+  slots: ReadonlyMap<string, number>,
+  actions: RankingActions,
+  panel: string,
+): HTMLElement[] {
   const view = rankingView(figures);
   const lead = panel ? h("h2", {}, name(panel)) : null;
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
-  const slots = slotsOf(figures.series);
   const list = h("ol", { class: "ranks" });
   for (const row of view.rows) list.append(rank(figures, row, slots.get(row.series) ?? 0, actions));
   return [
@@ -41,7 +47,6 @@ function rankingOf(figures: Figures, actions: RankingActions, panel: string): HT
     ...overridden(figures, actions),
     list,
     axis(view),
-    note(figures, actions),
   ];
 }
 

@@ -1,6 +1,6 @@
 // Servers by workloads as ratios to the baseline: a real table, tinted, with each number in it.
 import type { Figures } from "../api/figures";
-import { type RatioCell, type RatioView, ratioView } from "../charts/ratios";
+import { type RatioCell, type RatioView, ratioView, TINTS } from "../charts/ratios";
 import { button, h } from "./dom";
 import { name } from "./names";
 import { makeSortable } from "./sortable";
@@ -12,23 +12,33 @@ export function ratioTable(figures: Figures): HTMLElement {
     "table",
     { class: "ratios" },
     h("caption", { class: "visually-hidden" }, caption(view)),
-    h("thead", {}, h("tr", {}, heading("Server"), ...view.columns.map((one) => heading(one)))),
+    h(
+      "thead",
+      {},
+      h("tr", {}, heading("Server"), ...view.columns.map((one) => heading(one.label, one.at))),
+    ),
     h("tbody", {}, ...view.rows.map((row) => line(row.label, row.cells))),
   );
   makeSortable(table);
   const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
-  return h("div", {}, h("div", box, table), key(view));
+  const means = view.means && h("p", { class: "hint" }, `${view.means}.`);
+  return h("div", {}, h("div", box, table), key(view), means);
 }
 
 function caption({ metric, baseline, better }: RatioView): string {
   return `${metric} of each server on each workload as a ratio to ${baseline}, with its 95 % interval; ${better} is better.`;
 }
 
-function heading(text: string): HTMLTableCellElement {
+function heading(text: string, at = ""): HTMLTableCellElement {
   return h(
     "th",
     { scope: "col" },
-    button({ class: "sort", "data-sort": "descending" }, () => {}, name(text, 32)),
+    button(
+      { class: "sort", "data-sort": "descending" },
+      () => {},
+      name(text, 32),
+      at && h("span", { class: "unit" }, ` ${at}`),
+    ),
   );
 }
 
@@ -46,8 +56,8 @@ function cell(one: RatioCell): HTMLTableCellElement {
   );
 }
 
-const WORSE = ["worse-3", "worse-2", "worse-1"] as const;
-const BETTER = ["better-1", "better-2", "better-3"] as const;
+const WORSE = TINTS.filter((tint) => tint.startsWith("worse"));
+const BETTER = TINTS.filter((tint) => tint.startsWith("better"));
 
 function key({ baseline }: RatioView): HTMLElement {
   return h(

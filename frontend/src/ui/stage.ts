@@ -10,9 +10,10 @@ import {
   type X,
 } from "../api/figures";
 import { curvesOf } from "../charts/nines";
-import { readTheme } from "../charts/theme";
+import { type ChartTheme, readTheme } from "../charts/theme";
 import { hasTradeoff } from "../charts/tradeoff";
 import {
+  type AnyConfig,
   type ChartView,
   errorsNote,
   metricName,
@@ -21,11 +22,20 @@ import {
   viewTitle,
   whyEmpty,
 } from "../charts/views";
-import { limitOf, logX, logY, type View, viewOf, withValue, withView } from "../state/query";
+import {
+  emphasisHash,
+  limitOf,
+  logX,
+  logY,
+  type View,
+  viewOf,
+  withValue,
+  withView,
+} from "../state/query";
 import { summaryOf } from "../text/summary";
 import { Mounts } from "./charts_panel";
 import { button, h, slot } from "./dom";
-import { legend, marksKey } from "./legend";
+import { legend, marksKey, pressLegend } from "./legend";
 import { name } from "./names";
 import { ratioTable } from "./ratio_table";
 import { type Spot, sentence, step, trails } from "./walk";
@@ -59,6 +69,8 @@ export class Stage {
   readonly #mounts = new Mounts();
   #scene: Scene | null = null;
   #main: readonly AnyChart[] = [];
+  /** Read once for each drawing: every colour of it is asked of the style sheet. */
+  #theme: ChartTheme | null = null;
   #spot: Spot | null = null;
   #frame = 0;
   #paper = false;
@@ -82,11 +94,21 @@ export class Stage {
 
   show(scene: Scene): void {
     // Another baseline changes no line: charts are drawn again only where they would differ.
-    const same = sameDrawing(this.#scene, scene);
+    const before = this.#scene;
     this.#scene = scene;
-    if (same) return;
-    this.#spot = null;
-    this.redraw();
+    if (!before || !sameDrawing(before, scene)) {
+      this.#spot = null;
+      this.redraw();
+    } else if (emphasisHash(before.emphasis) !== emphasisHash(scene.emphasis)) {
+      this.#restyle(scene);
+    }
+  }
+
+  /** Other lines are loud; nothing is laid out anew. */
+  #restyle(scene: Scene): void {
+    pressLegend(slot(this.#root, "legend"), scene.figures, scene.emphasis);
+    this.#drawMarks(scene);
+    this.#mounts.restyle(this.#main);
   }
 
   redraw(): void {
@@ -94,6 +116,7 @@ export class Stage {
     if (!scene) return;
     this.#mounts.clear();
     this.#main = [];
+    this.#theme = null;
     if (scene.figures.series.length === 0) return;
     this.#drawHead(scene);
     this.#drawMain(scene);
@@ -125,13 +148,15 @@ export class Stage {
     const { figures, query, metric } = scene;
     const view = viewOf(query);
     const box = slot(this.#root, "chart");
-    const marks = slot(this.#root, "marks");
     const empty = whyEmpty(figures, view, metric);
     const isTable = view === "ratios" && empty === null;
     box.classList.toggle("is-grid", !isTable && figures.panels != null);
     box.classList.toggle("is-table", isTable);
+    // Several rankings have more room below than beside: none is hidden until it is scrolled to.
+    const stacked = isTable || figures.panels != null;
+    slot(this.#root, "stage").classList.toggle("is-stacked", stacked);
     slot(this.#root, "legend").hidden = view === "ratios";
-    marks.textContent = "";
+    this.#drawMarks(scene);
     if (empty !== null) {
       box.replaceChildren(h("p", { class: "empty chart-empty" }, empty));
       return;
@@ -140,17 +165,32 @@ export class Stage {
       box.replaceChildren(ratioTable(figures));
       return;
     }
-    const options = this.#options(scene, "main");
-    marks.textContent =
-      view === "errors" ? errorsNote(figures) : marksKey(figures, view, { ...options });
     this.#main = figures.panels ? this.#drawPanels(scene, view) : [this.#drawOne(scene, view, box)];
   }
 
+  #drawMarks(scene: Scene): void {
+    const { figures, query, metric } = scene;
+    const view = viewOf(query);
+    const drawn = view !== "ratios" && whyEmpty(figures, view, metric) === null;
+    const key = (): string =>
+      view === "errors"
+        ? errorsNote(figures)
+        : marksKey(figures, view, this.#options(scene, "main"));
+    slot(this.#root, "marks").textContent = drawn ? key() : "";
+  }
+
   #drawOne(scene: Scene, view: ChartView, box: HTMLElement): AnyChart {
-    const config = viewChart(scene.figures, view, this.#options(scene, "main"));
-    const chart = this.#mounts.mount(box, config, description(scene.figures, view, scene.metric));
+    const { figures, metric } = scene;
+    const configure = (): AnyConfig =>
+      viewChart(figures, view, this.#options(this.#now(scene), "main"));
+    const chart = this.#mounts.mount(box, configure, description(figures, view, metric));
     this.#bindClick(chart);
     return chart;
+  }
+
+  /** The scene with the lines that are loud now. */
+  #now(scene: Scene): Scene {
+    return { ...scene, emphasis: this.#scene?.emphasis ?? scene.emphasis };
   }
 
   #drawPanels(scene: Scene, view: ChartView): readonly AnyChart[] {
@@ -162,20 +202,20 @@ export class Stage {
         "section",
         { class: "chart-part" },
         h("h3", {}, name(panel.value)),
-        h("p", { class: "hint" }, panel.finding),
+        h("p", { class: "hint" }, name(panel.finding, 320)),
         box,
       );
       return { part, box, frame };
     });
     slot(this.#root, "chart").replaceChildren(...all.map(({ frame }) => frame));
     return all.map(({ part, box }) => {
-      const options = {
-        ...this.#options({ ...scene, figures: part }, "main"),
-        labelWidth: 0,
-        scope: figures,
-      };
-      const config = viewChart(part, view, options);
-      const chart = this.#mounts.mount(box, config, description(part, view, scene.metric));
+      const configure = (): AnyConfig =>
+        viewChart(part, view, {
+          ...this.#options({ ...this.#now(scene), figures: part }, "main"),
+          labelWidth: 0,
+          scope: figures,
+        });
+      const chart = this.#mounts.mount(box, configure, description(part, view, scene.metric));
       this.#bindClick(chart);
       return chart;
     });
@@ -188,9 +228,14 @@ export class Stage {
     strip.replaceChildren(...boxes.map(({ card, box }) => this.#card(scene, card, box)));
     for (const { card, box } of boxes) {
       this.#mounts.later(box, () => {
-        const options = this.#options({ ...scene, metric: card.metric }, "small");
-        const label = description(scene.figures, card.view, card.metric);
-        this.#mounts.mount(box, viewChart(scene.figures, card.view, options), label);
+        const { figures } = scene;
+        const configure = (): AnyConfig =>
+          viewChart(
+            figures,
+            card.view,
+            this.#options({ ...this.#now(scene), metric: card.metric }, "small"),
+          );
+        this.#mounts.mount(box, configure, description(figures, card.view, card.metric));
       });
     }
   }
@@ -216,13 +261,14 @@ export class Stage {
   }
 
   #options({ figures, query, metric, emphasis }: Scene, size: "main" | "small"): ViewOptions {
+    this.#theme ??= readTheme(this.#root, this.#paper);
     return {
       metric,
       size,
       emphasis,
       logX: logX(query, figures.x.values),
       logY: logY(query),
-      theme: readTheme(this.#root, this.#paper),
+      theme: this.#theme,
       labelWidth: size === "main" && matchMedia(WIDE).matches ? LABEL_WIDTH : 0,
       at: figures.ranking?.x ?? null,
       limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
@@ -237,8 +283,6 @@ export class Stage {
       else next.delete(id);
     }
     this.#hooks.emphasise(next);
-    const again = `.legend-item[data-series="${CSS.escape(ids[0] ?? "")}"]`;
-    this.#root.querySelector<HTMLElement>(again)?.focus();
   }
 
   #bindClick(chart: AnyChart): void {
@@ -319,20 +363,13 @@ export class Stage {
 }
 
 /** Whether two scenes are drawn alike: another baseline or another answer may change no line. */
-function sameDrawing(a: Scene | null, b: Scene): boolean {
-  return a !== null && howDrawn(a) === howDrawn(b) && dataOf(a.figures) === dataOf(b.figures);
+function sameDrawing(a: Scene, b: Scene): boolean {
+  return howDrawn(a) === howDrawn(b) && dataOf(a.figures) === dataOf(b.figures);
 }
 
-function howDrawn({ figures, query, metric, emphasis }: Scene): string {
+function howDrawn({ figures, query, metric }: Scene): string {
   const x = logX(query, figures.x.values);
-  return JSON.stringify([
-    [...emphasis].sort(),
-    viewOf(query),
-    x,
-    logY(query),
-    limitOf(query),
-    metric,
-  ]);
+  return JSON.stringify([viewOf(query), x, logY(query), limitOf(query), metric]);
 }
 
 const known = new WeakMap<Figures, string>();
@@ -369,9 +406,7 @@ function cards(figures: Figures, query: string, metric: MetricId): readonly Card
   const shown = (card: Card): boolean =>
     card.view !== main || (card.view === "sweep" && card.metric !== metric);
   const order = [...all.slice(0, 2), ...others, ...all.slice(2)].filter(shown);
-  // Rows of three: a lone chart on a last row looks forgotten.
-  const count = Math.min(order.length, MOST_CARDS);
-  return order.slice(0, count > 3 ? count - (count % 3 === 1 ? 1 : 0) : count);
+  return order.slice(0, MOST_CARDS);
 }
 
 function description(figures: Figures, view: View, metric: MetricId): string {

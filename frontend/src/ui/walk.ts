@@ -2,6 +2,7 @@
 import {
   everyValue,
   type Figures,
+  fullLabel,
   type MetricId,
   measureOf,
   metricOf,
@@ -37,7 +38,7 @@ export function trails(figures: Figures, view: View, metric: MetricId): readonly
   return figures.series
     .map((series, index) => ({
       series: series.id,
-      label: isolated(short(series.label)),
+      label: isolated(short(fullLabel(figures, series))),
       stops: said(index),
     }))
     .filter((trail) => trail.stops.length > 0);

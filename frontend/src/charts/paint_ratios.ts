@@ -1,0 +1,161 @@
+// The table of ratios painted on a canvas: as many rows and columns as fit, and how many do not.
+import { isolated, plural, short } from "../text/format";
+import { fitted } from "./labels";
+import type { RatioCell, RatioView } from "./ratios";
+import { TINTS } from "./ratios";
+import type { Rect } from "./sheet";
+import type { ChartTheme } from "./theme";
+
+const HEAD = 38;
+const FOOT = 26;
+const TALL = 38;
+const LOW = 24;
+const LEAST_CELL = 96;
+const MOST_CELL = 176;
+const PAD = 10;
+
+interface Grid {
+  readonly ctx: CanvasRenderingContext2D;
+  readonly theme: ChartTheme;
+  readonly rect: Rect;
+  /** Widths of the names and of each cell. */
+  readonly names: number;
+  readonly cell: number;
+  readonly row: number;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export function paintRatios(
+  ctx: CanvasRenderingContext2D,
+  view: RatioView,
+  rect: Rect,
+  theme: ChartTheme,
+): void {
+  ctx.save();
+  ctx.textBaseline = "middle";
+  const grid = gridOf(ctx, view, rect, theme);
+  heads(grid, view);
+  view.rows.slice(0, grid.rows).forEach((row, i) => {
+    line(grid, row, rect.y + HEAD + i * grid.row);
+  });
+  foot(grid, view);
+  ctx.restore();
+}
+
+function gridOf(
+  ctx: CanvasRenderingContext2D,
+  view: RatioView,
+  rect: Rect,
+  theme: ChartTheme,
+): Grid {
+  ctx.font = `13px ${theme.font}`;
+  const widths = view.rows.map((row) => ctx.measureText(short(row.label)).width);
+  const names = Math.min(Math.max(120, ...widths) + PAD, rect.width * 0.36);
+  const room = rect.width - names;
+  const columns = Math.min(view.columns.length, Math.max(1, Math.floor(room / LEAST_CELL)));
+  const cell = Math.min(room / columns, MOST_CELL);
+  const height = rect.height - HEAD - FOOT;
+  const row = view.rows.length * TALL <= height ? TALL : LOW;
+  const rows = Math.min(view.rows.length, Math.max(1, Math.floor(height / row)));
+  return { ctx, theme, rect, names, cell, row, columns, rows };
+}
+
+/** Text within a width, at most; names are cut, not what they stand beside. */
+function write(grid: Grid, text: string, x: number, y: number, room: number): number {
+  const { ctx } = grid;
+  const measure = (part: string): number => ctx.measureText(part).width;
+  const cut = fitted(short(text, 120), room, measure);
+  ctx.fillText(isolated(cut), x, y);
+  return measure(cut);
+}
+
+function heads(grid: Grid, view: RatioView): void {
+  const { ctx, theme, rect } = grid;
+  view.columns.slice(0, grid.columns).forEach(({ label, at }, i) => {
+    const x = rect.x + grid.names + i * grid.cell + PAD;
+    const room = grid.cell - 1.5 * PAD;
+    ctx.fillStyle = theme.ink;
+    ctx.font = `600 13px ${theme.font}`;
+    write(grid, label, x, rect.y + (at ? 8 : 22), room);
+    ctx.fillStyle = theme.muted;
+    ctx.font = `12px ${theme.font}`;
+    if (at) write(grid, at, x, rect.y + 25, room);
+  });
+  rule(grid, rect.y + HEAD - 1);
+}
+
+function rule({ ctx, theme, rect, names, cell, columns }: Grid, y: number): void {
+  ctx.fillStyle = theme.grid;
+  ctx.fillRect(rect.x, y, names + columns * cell, 1);
+}
+
+function line(grid: Grid, row: RatioView["rows"][number], y: number): void {
+  const { ctx, theme, rect } = grid;
+  ctx.fillStyle = theme.ink;
+  ctx.font = `13px ${theme.font}`;
+  write(grid, row.label, rect.x, y + grid.row / 2, grid.names - PAD);
+  row.cells.slice(0, grid.columns).forEach((cell, i) => {
+    ratio(grid, cell, rect.x + grid.names + i * grid.cell, y);
+  });
+  rule(grid, y + grid.row - 1);
+}
+
+function ratio(grid: Grid, cell: RatioCell, x: number, y: number): void {
+  const { ctx, theme, row } = grid;
+  if (cell.tint !== "none") {
+    ctx.fillStyle = theme.tints[cell.tint];
+    ctx.fillRect(x + 1, y, grid.cell - 1, row - 1);
+  }
+  const tall = row === TALL && cell.range !== "";
+  const middle = y + row / 2;
+  ctx.fillStyle = theme.ink;
+  ctx.font = `600 13px ${theme.font}`;
+  ctx.fillText(cell.text, x + PAD, tall ? middle - 8 : middle);
+  const taken = ctx.measureText(cell.text).width + 8;
+  ctx.font = `12px ${theme.font}`;
+  const beside = taken + ctx.measureText(cell.range).width + 1.5 * PAD <= grid.cell;
+  if (tall) ctx.fillText(cell.range, x + PAD, middle + 9);
+  else if (beside) ctx.fillText(cell.range, x + PAD + taken, middle);
+}
+
+/** What is ×1, what the colours mean, and what there was no room for. */
+function foot(grid: Grid, view: RatioView): void {
+  const { ctx, theme, rect } = grid;
+  const y = rect.y + HEAD + grid.rows * grid.row + FOOT / 2 + 2;
+  let x = rect.x;
+  const say = (text: string, room = 320): void => {
+    ctx.fillStyle = theme.muted;
+    ctx.font = `12px ${theme.font}`;
+    x += write(grid, text, x, y, room) + 8;
+  };
+  const left = leftOut(grid, view);
+  if (left) {
+    say(`${left};`, rect.width);
+    x += 12;
+  }
+  say(`×1 = ${view.baseline}`);
+  x += 12;
+  say("worse");
+  for (const tint of TINTS) {
+    if (tint === "same") {
+      say("better, in steps at ×1.25 and ×2");
+      x += 12;
+    }
+    ctx.fillStyle = theme.tints[tint];
+    ctx.fillRect(x, y - 6, 16, 12);
+    x += tint === "better-3" || tint === "same" ? 24 : 18;
+  }
+  say("not distinguishable");
+}
+
+/** "2 more rows, 1 more column at the link": a picture must not pass for the whole. */
+function leftOut(grid: Grid, view: RatioView): string {
+  const rows = view.rows.length - grid.rows;
+  const columns = view.columns.length - grid.columns;
+  const parts = [
+    rows > 0 && plural(rows, "more row"),
+    columns > 0 && plural(columns, "more column"),
+  ].filter(Boolean);
+  return parts.length > 0 ? `${parts.join(" and ")} at the link` : "";
+}
