@@ -21,6 +21,7 @@ from backend.analysis.checks import check_named, described
 from backend.analysis.reproduction import reproduction_of
 from backend.analysis.resource_use import used
 from backend.analysis.run_view import run_view
+from backend.fleet.standing import Standing, standing_of
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
@@ -113,10 +114,13 @@ def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Every trial of the run with its command and raw output, and the facts of the hosts."""
+    standing = standing_of(run_id, workspace_ids=visible.workspaces(request))
+    if standing is None:
+        raise Http404
     try:
         view = run_view(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
-        raise Http404 from None
+        return _waiting(request, standing)
     workspace = visible.workspace_or_404(request, view["workspace"])
     files = artefacts_by_trial(run_id)
     trials = [
@@ -128,7 +132,9 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "run": _shown(view),
+        "standing": standing,
         "trials": trials,
+        "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
         "again": reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials)),
@@ -139,6 +145,13 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
     }
     return render(request, "run.html", context)
+
+
+def _waiting(request: HttpRequest, standing: Standing) -> HttpResponse:
+    """A run that its agent told of, and of which nothing has come yet."""
+    workspace = Workspace.objects.get(pk=standing.workspace_id)
+    context = {"workspace": workspace, "nav": "runs", "standing": standing}
+    return render(request, "run_waiting.html", context)
 
 
 @require_safe
