@@ -65,7 +65,7 @@ function columnsFor(count: number, { width, height }: Rect): number {
   const fault = (columns: number): number => {
     const rows = Math.ceil(count / columns);
     const shape = width / columns / (height / rows);
-    return Math.abs(Math.log(shape / BEST_SHAPE)) + Math.log((columns * rows) / count);
+    return Math.abs(Math.log(shape / BEST_SHAPE)) + 2 * Math.log((columns * rows) / count);
   };
   const all = Array.from({ length: count }, (_, i) => i + 1);
   return all.reduce((best, one) => (fault(one) < fault(best) ? one : best), 1);

@@ -24,7 +24,7 @@ export interface Sheet {
   readonly legend: readonly SheetLine[];
   readonly link: string;
   readonly date: string;
-  /** Less of title and conditions, so that several panels have room. */
+  /** Less of the title, so that several panels have room. */
   readonly short?: boolean;
 }
 
@@ -102,7 +102,7 @@ export function paintSheet(
     size: 14,
     weight: 400,
     colour: theme.muted,
-    most: sheet.short ? 1 : 2,
+    most: 3,
   });
   y = paragraph(ctx, sheet.warning, {
     theme,
