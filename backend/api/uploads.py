@@ -22,6 +22,7 @@ from backend.api.auth import actor_of
 from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
 from backend.formats import TOOLS
+from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryTrial, dry_run
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.models import State, Upload
@@ -134,6 +135,10 @@ class UploadList(APIView):
                 "Parts differ from the whole",
                 str(differ),
                 hint="The parts were thrown away; send them anew.",
+            ) from None
+        except CannotClean as error:
+            raise Problem(
+                422, "Cannot be cleaned", str(error), hint="Send it uncompressed, or in pieces."
             ) from None
         except UploadConflict as conflict:
             raise Problem(

@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
@@ -24,6 +25,7 @@ from backend.fleet.standing import Standing, standing_of
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
+from backend.ingest.removal import remove_run
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import BadCursor, run_count, run_page
 from backend.runs.models import Cell, Host, Run, Series, Server, Workload
@@ -203,3 +205,14 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
 
 def _cell_checks(run_id: UUID) -> Sequence[Any]:
     return list(Cell.objects.filter(run=run_id).values_list("checks", flat=True))
+
+
+@require_POST
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run away for ever; by who may write to its workspace."""
+    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    if found is None or not visible.may_write(request, found.workspace):
+        raise Http404
+    remove_run(found)
+    messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
+    return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")
