@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 from agent_fakes import FakeService, agent_command, run_agent, write_fake_wrk, write_plan
 
+from loadsheet_agent.early import MOST_BYTES, EarlyTrials
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.parts import MOST_BYTES, Parts
 
 
 def run_plan(plan: Path, service: FakeService, tool: str, *more: object):
@@ -118,13 +118,13 @@ def test_each_trial_is_sent_as_it_ends_and_the_last_word_names_them(
     by_ordinal = {part.envelope["trials"][0]["ordinal"]: part for part in parts}
     for trial in trials[:-1]:
         part = by_ordinal[trial["ordinal"]]
-        assert trial["part"] == part.envelope["id"]
+        assert trial["upload"] == part.envelope["id"]
         assert trial["artefacts"] == []
         assert part.envelope["run"]["id"] == run_id
         assert part.envelope["run"]["plan_sha256"] == last.envelope["run"]["plan_sha256"]
         assert part.envelope["hosts"] == last.envelope["hosts"]
         (sent,) = part.envelope["trials"]
-        assert {**sent, "artefacts": [], "part": trial["part"]} == trial
+        assert {**sent, "artefacts": [], "upload": trial["upload"]} == trial
         assert set(part.files) == set(sent["artefacts"])
     # No upload is without artefacts: the last trial brings its own in any case.
     assert list(last.files) == trials[-1]["artefacts"]
@@ -138,7 +138,7 @@ def test_what_was_not_taken_as_a_part_comes_at_the_end(
     done = run_plan(write_plan(tmp_path, connections="[1]"), service, fake_wrk)
     assert done.returncode == Exit.OK, done.stderr
     (upload,) = service.uploads.values()
-    assert not [trial for trial in upload.envelope["trials"] if trial.get("part")]
+    assert not [trial for trial in upload.envelope["trials"] if trial.get("upload")]
     assert len(upload.files) == len(upload.envelope["trials"])
 
 
@@ -164,7 +164,7 @@ def test_a_run_that_was_sent_in_parts_is_resumed_and_sends_hardly_any_trial_twic
     sent = [part.envelope["trials"][0]["ordinal"] for part in service.run_parts.values()]
     assert sorted(sent) == list(range(5))
     # Beside the last trial, the one whose receipt the kill left no time to write down.
-    assert last.envelope["trials"][0]["part"]
+    assert last.envelope["trials"][0]["upload"]
     assert len(last.files) <= 2
 
 
@@ -172,12 +172,12 @@ def test_output_too_large_for_between_two_trials_waits_for_the_end(tmp_path: Pat
     line = Recorder()
     (tmp_path / "0.txt").write_bytes(os.urandom(MOST_BYTES + 1))
     (tmp_path / "1.txt").write_bytes(b"small")
-    record = SimpleNamespace(parts={}, as_part=lambda upload_id, trial: {"id": upload_id})
-    parts = Parts(line, record, tmp_path, waits=False)
-    parts.send({"ordinal": 0, "artefacts": ["0.txt"]})
-    parts.send({"ordinal": 1, "artefacts": ["1.txt"]})
-    parts.send({"ordinal": 2, "artefacts": []})
-    assert list(record.parts) == [1]
+    record = SimpleNamespace(sent_early={}, as_part=lambda upload_id, trial: {"id": upload_id})
+    early = EarlyTrials(line, record, tmp_path, waits=False)
+    early.send({"ordinal": 0, "artefacts": ["0.txt"]})
+    early.send({"ordinal": 1, "artefacts": ["1.txt"]})
+    early.send({"ordinal": 2, "artefacts": []})
+    assert list(record.sent_early) == [1]
     assert len(line.asked) == 1
 
 

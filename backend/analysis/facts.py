@@ -101,6 +101,8 @@ class RunFact:
     recorded_at: datetime
     same_host: bool | None
     labels: Mapping[str, Any]
+    # Its trials still come.
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from backend.api.schema import documented
 from backend.ingest.download import plan_file
 from backend.ingest.envelope import PHASES
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
+from backend.ingest.removal import remove_run
 from backend.runs.listing import BadCursor, RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.search import STATES, RunSearch, SearchError
@@ -244,6 +245,16 @@ class RunDetail(APIView):
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
         return Response(_run(request, run_id))
+
+    @extend_schema(operation_id="run_delete", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, run_id: UUID) -> Response:
+        """Delete the run with its trials and raw output, for ever; frozen result sets stay."""
+        actor = required_actor(request)
+        found = Run.objects.filter(pk=run_id).select_related("workspace").first()
+        if found is None or not access.may_write(actor, found.workspace_id):
+            raise not_found()
+        remove_run(found)
+        return Response(status=204)
 
 
 class RunPlan(APIView):

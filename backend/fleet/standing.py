@@ -35,6 +35,11 @@ class Standing:
     agent: Agent | None
 
     @property
+    def done(self) -> int:
+        """Trials that ended, whether they came yet or not."""
+        return max(self.trials_done or 0, self.trials_recorded)
+
+    @property
     def goes_on(self) -> bool:
         """Whether more may come: what shows the run asks again."""
         return self.state in (Progress.State.RUNNING, "silent")

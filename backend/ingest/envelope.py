@@ -55,7 +55,7 @@ class TrialEntry:
     glance: Mapping[str, Any] = field(default_factory=dict)
     server_tail: str = ""
     # The upload that brought its artefacts, where the run came in parts.
-    part: uuid.UUID | None = None
+    upload: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def _trial(value: object, index: int) -> TrialEntry:
         phase=_choice(body, "phase", PHASES, where),
         glance=_mapping(body.get("glance") or {}, f"{where}.glance"),
         server_tail=text(body, "server_tail", where, limit=MAX_TAIL) or "",
-        part=_uuid(body.get("part"), f"{where}.part"),
+        upload=_uuid(body.get("upload"), f"{where}.upload"),
     )
 
 

@@ -225,9 +225,9 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
-    elsewhere = [_part_not_read(entry) for entry in envelope.trials if entry.part]
+    elsewhere = [_part_not_read(entry) for entry in envelope.trials if entry.upload]
     for entry in envelope.trials:
-        if entry.part:
+        if entry.upload:
             continue
         group = [by_name[name] for name in entry.artefacts]
         answer = ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
@@ -245,7 +245,7 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
 
 
 def _part_not_read(entry: TrialEntry) -> TrialRecord:
-    reason = f"Its output came as upload {entry.part}, which has not been read."
+    reason = f"Its output came as upload {entry.upload}, which has not been read."
     return _planned_record(entry, {}, reason)
 
 

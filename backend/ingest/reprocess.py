@@ -76,7 +76,7 @@ def _exchange(upload: Upload) -> Rereading:
 def _own_trials(upload: Upload, ordinals: Sequence[int]) -> QuerySet[Trial]:
     """The trials that a reading of this upload replaces."""
     rows = Trial.objects.filter(run=run_facts(upload).id)
-    parts = [entry.ordinal for entry in envelope_of(upload).trials if entry.part]
+    parts = [entry.ordinal for entry in envelope_of(upload).trials if entry.upload]
     is_part = envelope_of(upload).is_part
     return rows.filter(ordinal__in=ordinals) if is_part else rows.exclude(ordinal__in=parts)
 

@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
@@ -20,9 +21,11 @@ from backend.analysis.checks import check_named, described
 from backend.analysis.reproduction import reproduction_of
 from backend.analysis.resource_use import used
 from backend.analysis.run_view import run_view
+from backend.fleet.standing import Standing, standing_of
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
+from backend.ingest.removal import remove_run
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import BadCursor, run_count, run_page
 from backend.runs.models import Cell, Host, Run, Series, Server, Workload
@@ -111,10 +114,13 @@ def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Every trial of the run with its command and raw output, and the facts of the hosts."""
+    standing = standing_of(run_id, workspace_ids=visible.workspaces(request))
+    if standing is None:
+        raise Http404
     try:
         view = run_view(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
-        raise Http404 from None
+        return _waiting(request, standing)
     workspace = visible.workspace_or_404(request, view["workspace"])
     files = artefacts_by_trial(run_id)
     trials = [
@@ -126,7 +132,9 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "run": _shown(view),
+        "standing": standing,
         "trials": trials,
+        "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
         "again": reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials)),
@@ -137,6 +145,13 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
     }
     return render(request, "run.html", context)
+
+
+def _waiting(request: HttpRequest, standing: Standing) -> HttpResponse:
+    """A run that its agent told of, and of which nothing has come yet."""
+    workspace = Workspace.objects.get(pk=standing.workspace_id)
+    context = {"workspace": workspace, "nav": "runs", "standing": standing}
+    return render(request, "run_waiting.html", context)
 
 
 @require_safe
@@ -190,3 +205,14 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
 
 def _cell_checks(run_id: UUID) -> Sequence[Any]:
     return list(Cell.objects.filter(run=run_id).values_list("checks", flat=True))
+
+
+@require_POST
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run away for ever; by who may write to its workspace."""
+    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    if found is None or not visible.may_write(request, found.workspace):
+        raise Http404
+    remove_run(found)
+    messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
+    return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")

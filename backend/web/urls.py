@@ -61,6 +61,7 @@ urlpatterns = [
     path("w/<slug:slug>/result-sets/new", result_sets.share, name="share"),
     path("r/<uuid:run_id>", runs.run, name="run-page"),
     path("r/<uuid:run_id>/plan.toml", runs.plan, name="run-plan-page"),
+    path("r/<uuid:run_id>/delete", runs.delete_run, name="delete-run"),
     path("r/<uuid:run_id>/dismissals", dismissals.dismissals, name="dismissals"),
     path("t/<uuid:trial_id>", trials.trial, name="trial-page"),
     path("u/<uuid:upload_id>", uploads.upload, name="upload-page"),

@@ -392,7 +392,7 @@ describe("ratioView", () => {
     }
     expect(whole).toContain("static 64 KiB");
     expect(whole).not.toContain("more");
-    expect(paint({ width: 430, height: 110 })).toContain(
+    expect(paint({ width: 440, height: 110 })).toContain(
       "3 more rows and 1 more column at the link",
     );
   });

@@ -67,7 +67,7 @@ class RunRecord:
     # How many trials the plan makes, as far as it is known; warm-ups included.
     trials_planned: int = 0
     # By the number of a trial: the upload that brought its artefacts already.
-    parts: dict[int, str] = field(default_factory=dict)
+    sent_early: dict[int, str] = field(default_factory=dict)
 
     @property
     def planned(self) -> int:
@@ -113,8 +113,8 @@ class RunRecord:
         own = max((trial["ordinal"] for trial in self.trials if trial["artefacts"]), default=None)
         trials = [
             trial
-            if trial["ordinal"] == own or trial["ordinal"] not in self.parts
-            else {**trial, "artefacts": [], "part": self.parts[trial["ordinal"]]}
+            if trial["ordinal"] == own or trial["ordinal"] not in self.sent_early
+            else {**trial, "artefacts": [], "upload": self.sent_early[trial["ordinal"]]}
             for trial in self.trials
         ]
         return {**file_envelope(self.id), "run": run, **self._machines(), "trials": trials}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from loadsheet_agent.early import EarlyTrials
 from loadsheet_agent.envelope import RunRecord, agent_identity
-from loadsheet_agent.parts import Parts
 from loadsheet_agent.progress import Clock
 from loadsheet_agent.service import HEARTBEAT_PATH, Line
 from loadsheet_agent.steps import Step
@@ -52,13 +52,13 @@ class Broadcast:
     def __init__(
         self,
         line: Line,
-        parts: Parts,
+        early: EarlyTrials,
         record: RunRecord,
         clock: Clock,
         tell: Callable[[str], None],
     ) -> None:
         self._line = line
-        self._parts = parts
+        self._early = early
         self._record = record
         self._clock = clock
         self._tell = tell
@@ -74,12 +74,12 @@ class Broadcast:
         self._say(word)
 
     def after(self, trial: Mapping[str, Any]) -> None:
-        self._parts.send(trial)
+        self._early.send(trial)
 
     def end(self, state: str) -> None:
         self._say({**self._word(state), "seconds_left": None})
         self._line.close()
-        self._parts.close()
+        self._early.close()
         if self._line.failures:
             count, why = self._line.failures, self._line.why
             self._tell(f"{count} words of how the run goes were not taken ({why}).")

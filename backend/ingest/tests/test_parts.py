@@ -60,7 +60,7 @@ def send_last(tenant, run_id, count, parts, *, own=None, **run):
     envelope["trials"] = [
         {**trial_at(ordinal), "artefacts": ["0.txt"]}
         if ordinal == own
-        else {**trial_at(ordinal), "artefacts": [], "part": str(parts[ordinal])}
+        else {**trial_at(ordinal), "artefacts": [], "upload": str(parts[ordinal])}
         for ordinal in range(count)
     ]
     return send(tenant, envelope, report(own))

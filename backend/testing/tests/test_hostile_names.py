@@ -32,7 +32,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 EACH = 40
 GROUPS = [ATTACKS[start : start + EACH] for start in range(0, len(ATTACKS), EACH)]
 LONG = "<img src=x onerror=alert(1)>" * 366
-CONTROLS = dict.fromkeys((*range(32), *range(127, 160)))
+# What is not seen: control characters, and those that turn the text after them around.
+BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+UNSEEN = dict.fromkeys((*range(32), *range(127, 160), 0x2028, 0x2029, *BIDI))
 
 # What no page of ours has: handlers, scripts and styles in the text, addresses that run, elements
 # that load. Asked of the tree that a browser makes of the page.
@@ -198,8 +200,8 @@ def shown(page):
 
 
 def _plain(text):
-    """Without what a page may leave out of a text: white space and control characters."""
-    return "".join(text.translate(CONTROLS).split())
+    """Without what a page may leave out of a text: white space and what is not seen."""
+    return "".join(text.translate(UNSEEN).split())
 
 
 def missing(page, names):
@@ -306,7 +308,7 @@ def _cells(text):
 
 def _is_formula(cell):
     """Whether a spreadsheet would compute it; a number is no formula."""
-    start = cell.translate(CONTROLS).lstrip("\ufeff\u200b\u200e\u200f ")
+    start = cell.translate(UNSEEN).lstrip("\ufeff\u200b\u200e\u200f ")
     return start.startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
 
 

@@ -92,6 +92,7 @@ ROWS = {
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
     "run-plan-page": Row("/r/{run}/plan.toml", NOBODY),
+    "delete-run": Row("/r/{run}/delete", WRITERS_PAGE, "post"),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
     ),

@@ -125,6 +125,8 @@ export interface RunLink {
   readonly servers?: readonly string[];
   readonly url: string;
   readonly trials: number;
+  /** Its trials still come. */
+  readonly open?: boolean;
 }
 
 export interface Outcome {
@@ -249,8 +251,8 @@ export function parts(figures: Figures): readonly Figures[] {
 }
 
 /** A series where all panels are spoken of at once: "hello: nginx 1.27". */
-export function fullLabel(figures: Figures, series: Series): string {
-  return figures.panels && series.facet ? `${series.facet}: ${series.label}` : series.label;
+export function fullLabel(figures: Figures, { facet, label }: Series): string {
+  return figures.panels && facet && !label.startsWith(facet) ? `${facet}: ${label}` : label;
 }
 
 /** Names on the axis stand in the order given; an axis of load points is a scale. */

@@ -43,7 +43,7 @@ function paintCharts(
   rect: Rect,
 ): void {
   const all = parts(painting.figures);
-  const columns = all.length > 1 ? Math.ceil(Math.sqrt(all.length)) : 1;
+  const columns = columnsFor(all.length, rect);
   const rows = Math.ceil(all.length / columns);
   const [width, height] = [rect.width / columns, rect.height / rows];
   all.forEach((part, i) => {
@@ -58,6 +58,21 @@ function paintCharts(
   });
 }
 
+const BEST_SHAPE = 1.5;
+
+/** As many columns as give panels a shape to read, and leave no holes. */
+function columnsFor(count: number, { width, height }: Rect): number {
+  const fault = (columns: number): number => {
+    const rows = Math.ceil(count / columns);
+    const shape = width / columns / (height / rows);
+    return Math.abs(Math.log(shape / BEST_SHAPE)) + 2 * Math.log((columns * rows) / count);
+  };
+  const all = Array.from({ length: count }, (_, i) => i + 1);
+  return all.reduce((best, one) => (fault(one) < fault(best) ? one : best), 1);
+}
+
+const ROOMY = { width: 340, height: 200 } as const;
+
 function offscreen(
   { figures, query, metric, emphasis, theme, pixels, make }: Painting,
   part: Figures,
@@ -69,7 +84,7 @@ function offscreen(
     metric,
     emphasis,
     theme,
-    size: "main",
+    size: width < ROOMY.width || height < ROOMY.height ? "small" : "main",
     logX: logX(query, figures.x.values),
     logY: logY(query),
     labelWidth: figures.panels ? 0 : LABELS,

@@ -11,7 +11,7 @@ const FOOT = 26;
 const TALL = 38;
 const LOW = 24;
 const LEAST_CELL = 96;
-const MOST_CELL = 176;
+const MOST_CELL = 220;
 const PAD = 10;
 
 interface Grid {
@@ -34,10 +34,10 @@ export function paintRatios(
 ): void {
   ctx.save();
   ctx.textBaseline = "middle";
-  const grid = gridOf(ctx, view, rect, theme);
+  const grid = gridOf(ctx, view, { ...rect, x: rect.x + 6, width: rect.width - 12 }, theme);
   heads(grid, view);
   view.rows.slice(0, grid.rows).forEach((row, i) => {
-    line(grid, row, rect.y + HEAD + i * grid.row);
+    line(grid, row, grid.rect.y + HEAD + i * grid.row);
   });
   foot(grid, view);
   ctx.restore();

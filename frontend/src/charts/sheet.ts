@@ -24,6 +24,8 @@ export interface Sheet {
   readonly legend: readonly SheetLine[];
   readonly link: string;
   readonly date: string;
+  /** Less of the title, so that several panels have room. */
+  readonly short?: boolean;
 }
 
 export interface Rect {
@@ -38,7 +40,7 @@ export function sheetOf(
   figures: Figures,
   query: string,
   metric: MetricId,
-  more: Pick<Sheet, "legend" | "link" | "date">,
+  more: Pick<Sheet, "legend" | "link" | "date" | "short">,
 ): Sheet {
   return {
     title: figures.finding,
@@ -91,7 +93,7 @@ export function paintSheet(
     // Whole hundreds: not every canvas knows the weights between them.
     weight: 700,
     colour: theme.ink,
-    most: MOST_TITLE,
+    most: sheet.short ? MOST_TITLE - 1 : MOST_TITLE,
   });
   y = paragraph(ctx, sheet.conditions, {
     theme,
@@ -100,7 +102,7 @@ export function paintSheet(
     size: 14,
     weight: 400,
     colour: theme.muted,
-    most: 2,
+    most: 3,
   });
   y = paragraph(ctx, sheet.warning, {
     theme,

@@ -216,8 +216,20 @@ interface Reach {
   readonly most: number;
 }
 
+const reached = new WeakMap<Figures, Map<string, Reach>>();
+
 /** What the y axis shows: every value and trial, and every interval end that is not too far off. */
 function reach(figures: Figures, options: SweepOptions): Reach {
+  const known = reached.get(figures) ?? new Map<string, Reach>();
+  reached.set(figures, known);
+  // All that it depends on: asked anew whenever other lines are loud.
+  const key = JSON.stringify([options.metric, usesLogY(options), limitIn(options)]);
+  const found = known.get(key) ?? reachOf(figures, options);
+  known.set(key, found);
+  return found;
+}
+
+function reachOf(figures: Figures, options: SweepOptions): Reach {
   const points = figures.series.flatMap((series) =>
     series.points.map((point) => sweepPoint(point, 0, options)),
   );

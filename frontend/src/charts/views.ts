@@ -129,6 +129,7 @@ export function whyEmpty(figures: Figures, view: View, metric: MetricId): string
 
 /** Whether the chart names its lines where they end; a legend has to do where it does not. */
 export function namedAtEnds(figures: Figures, view: View): boolean {
+  if (view === "ratios") return true;
   if (figures.panels || view === "errors") return false;
   if (view === "sweep" || view === "trend") return joinsPoints(figures);
   return view !== "tradeoff" || !isCategory(figures);

@@ -22,7 +22,8 @@ export function draw({ figures, url, date }: Scene, make: typeof createCanvas): 
   const emphasis = emphasisOf(figures);
   const named = namedAtEnds(figures, viewOf(query));
   const legend = named ? [] : legendOf(figures, emphasis, theme);
-  const sheet = sheetOf(figures, query, metric, { legend, link: url, date });
+  const short = figures.panels != null;
+  const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
   const width = WIDTH / ZOOM;
   const extra = extraHeight(contextOf(make(1, 1)), sheet, theme, width);
   const canvas = make(WIDTH, HEIGHT + Math.ceil(extra * ZOOM));

@@ -41,7 +41,7 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
   if (!figures.panels) return [place];
   const boxes = figures.panels.map(() => h("div", { class: "chart chart-panel" }));
   const framed = figures.panels.map(({ value }, i) =>
-    h("section", { class: "chart-part" }, h("h2", {}, name(value)), boxes[i]),
+    h("section", { class: "chart-part" }, h("h3", {}, name(value)), boxes[i]),
   );
   place.replaceChildren(...framed);
   return boxes;
@@ -88,6 +88,7 @@ function start(root: HTMLElement, figures: Figures): void {
 
   const draw = (): void => {
     mounts.clear();
+    slot(root, "chart-title").textContent = viewTitle(figures, view, metric);
     const place = slot(root, "chart");
     const empty = whyEmpty(figures, view, metric);
     if (empty !== null) place.replaceChildren(h("p", {}, empty));

@@ -18,6 +18,7 @@ from loadsheet_agent.clock import utc_now
 from loadsheet_agent.commands import common
 from loadsheet_agent.confidential import redactor_for
 from loadsheet_agent.delivery import Delivery, Target, is_loopback
+from loadsheet_agent.early import EarlyTrials
 from loadsheet_agent.envelope import RunRecord
 from loadsheet_agent.errors import AgentError, PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
@@ -25,7 +26,6 @@ from loadsheet_agent.facts import HostFacts, read_host, sha256_of
 from loadsheet_agent.hosts import server_host, servers_are_here
 from loadsheet_agent.live import Broadcast, Live, NotLive
 from loadsheet_agent.outline import outline
-from loadsheet_agent.parts import Parts
 from loadsheet_agent.plan import Plan, read_plan
 from loadsheet_agent.progress import Clock, choose_progress
 from loadsheet_agent.redaction import Redactor
@@ -146,15 +146,19 @@ def _resumed(
         id=entry.id,
         seed=run["seed"],
         started_at=run["started_at"],
-        trials=[{**trial, "part": None} for trial in envelope["trials"]],
-        parts={
-            trial["ordinal"]: trial["part"] for trial in envelope["trials"] if trial.get("part")
+        trials=[_without_upload(trial) for trial in envelope["trials"]],
+        sent_early={
+            trial["ordinal"]: trial["upload"] for trial in envelope["trials"] if "upload" in trial
         },
         events=run["events"],
         server_tails=run["server_tails"],
     )
     record.tell("resumed", f"went on after {len(record.trials)} trials; servers were started anew")
     return entry, record
+
+
+def _without_upload(trial: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in trial.items() if name != "upload"}
 
 
 def _interrupted_entry(spool: Spool, wanted: str, plan_sha256: str) -> Entry:
@@ -217,8 +221,8 @@ def _measure(
 
 
 def _broadcast(target: Target, entry: Entry, record: RunRecord, clock: Clock) -> Live:
-    parts = Parts(Line(target), record, entry.directory, waits=is_loopback(target.url))
-    return Broadcast(Line(target), parts, record, clock, common.say)
+    early = EarlyTrials(Line(target), record, entry.directory, waits=is_loopback(target.url))
+    return Broadcast(Line(target), early, record, clock, common.say)
 
 
 @contextmanager

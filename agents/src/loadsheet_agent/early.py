@@ -27,7 +27,7 @@ READING_S = 2.0
 READING_POLL_S = 0.03
 
 
-class Parts:
+class EarlyTrials:
     """`waits`: the service is on this machine, where its reading would disturb the next trial."""
 
     def __init__(
@@ -50,16 +50,16 @@ class Parts:
         files = self._files(trial["artefacts"])
         if not files:
             return
-        part_id = str(uuid.uuid4())
-        envelope = json.dumps(self._record.as_part(part_id, trial), ensure_ascii=False)
+        upload_id = str(uuid.uuid4())
+        envelope = json.dumps(self._record.as_part(upload_id, trial), ensure_ascii=False)
         fields = {"envelope": envelope}
         answer = self._line.ask("POST", UPLOADS_PATH, TIMEOUT_S, data=fields, files=files)
         # A sign-in page or a proxy can answer 200 too; that is no receipt.
-        if answer is None or _body(answer).get("id") != part_id:
+        if answer is None or _body(answer).get("id") != upload_id:
             return
-        self._record.parts[trial["ordinal"]] = part_id
+        self._record.sent_early[trial["ordinal"]] = upload_id
         if self._waits:
-            self._wait_until_read(part_id)
+            self._wait_until_read(upload_id)
 
     def close(self) -> None:
         self._line.close()
@@ -75,10 +75,10 @@ class Parts:
         kind = "application/octet-stream"
         return [("file", (name, content, kind)) for name, content in packed.items()]
 
-    def _wait_until_read(self, part_id: str) -> None:
+    def _wait_until_read(self, upload_id: str) -> None:
         until = time.monotonic() + READING_S
         while time.monotonic() < until:
-            answer = self._line.ask("GET", f"{UPLOADS_PATH}/{part_id}", TIMEOUT_S)
+            answer = self._line.ask("GET", f"{UPLOADS_PATH}/{upload_id}", TIMEOUT_S)
             if answer is None or _body(answer).get("state") in READ_STATES:
                 return
             self._sleep(READING_POLL_S)
