@@ -9,6 +9,7 @@ worth little: the load before and after stands beside them.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -22,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -40,6 +42,7 @@ from backend.testing.reports import WRK
 PAIRS, LEAST_PAIRS, TRIAL_S = 10, 3, 4
 OFTEN_S = 0.1
 STARTS = 11
+SAMPLES = 300
 PROOF_BYTES, PROOF_CUTS, PROOF_KILLS = 100_000_000, 10, 200
 # A parent, so that the server is a process tree like those of plans.
 SERVER = """
@@ -122,6 +125,7 @@ def sampled(folder: Path, pairs: int) -> None:
     ratios = []
     with serving() as (url, pid):
         throughput(folder, wrk, url, pid, is_sampled=True)  # warm-up, discarded
+        cost_ms = sample_ms(pid)
         for number in range(pairs):
             order = (True, False) if number % 2 else (False, True)
             found = {on: throughput(folder, wrk, url, pid, is_sampled=on) for on in order}
@@ -134,6 +138,28 @@ def sampled(folder: Path, pairs: int) -> None:
         f"without (95 % interval {middle.low:.4f} to {middle.high:.4f}; "
         f"{pairs} pairs of {TRIAL_S} s; target above 0.98)"
     )
+    print(
+        f"a sample takes {cost_ms:.2f} ms of CPU: {cost_ms / OFTEN_S / 10:.2f} % of a core at "
+        f"{1 / OFTEN_S:g} Hz"
+    )
+
+
+def sample_ms(pid: int) -> float:
+    """CPU time of one sample: on a busy machine it says more than throughput does."""
+    # The tree is listed anew as often as it would be; each tick is the time for a sample.
+    tree = sampling.Tree(pid, clock=stepping(OFTEN_S))
+    sampler = sampling.Sampler(tree, clock=stepping(1.0))
+    before = time.process_time()
+    for _ in range(SAMPLES):
+        sampler.tick()
+    taken = time.process_time() - before
+    assert sampler.finish(None)["samples"] == SAMPLES + 2
+    return taken / SAMPLES * 1000
+
+
+def stepping(step_s: float) -> Callable[[], float]:
+    """A clock that goes on by so much each time it is looked at."""
+    return partial(next, itertools.count(0.0, step_s))
 
 
 def throughput(folder: Path, wrk: str, url: str, pid: int, *, is_sampled: bool) -> float:
