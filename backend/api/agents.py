@@ -26,6 +26,7 @@ from backend.api.schema import documented
 from backend.fleet.hearing import RunElsewhere, Word, hear
 from backend.fleet.models import Progress
 from backend.fleet.standing import Standing, standing_of
+from backend.ingest.cleaning import clean_fields
 
 DAY_S = 86_400.0
 
@@ -159,7 +160,7 @@ class Heartbeat(APIView):
 
 def _hear(token: Token, said: dict[str, Any]) -> None:
     agent, run = said["agent"], said["run"]
-    word = None if run is None else Word(run=run.pop("id"), **run)
+    word = None if run is None else Word(run=run.pop("id"), **clean_fields(run))
     try:
         hear(
             token,

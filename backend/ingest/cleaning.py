@@ -37,9 +37,15 @@ class CannotClean(Exception):
     """A file that cannot be rewritten without its secrets, or not in a bearable time."""
 
 
+def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON without secrets."""
+    found: dict[str, Any] = REDACTOR.value(fields)
+    return found
+
+
 def clean_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
     """The envelope without secrets; the plan's hash stays that of the plan that is kept."""
-    cleaned: dict[str, Any] = REDACTOR.value(envelope)
+    cleaned = clean_fields(envelope)
     run, before = cleaned.get("run") or {}, envelope.get("run") or {}
     if run.get("plan") != before.get("plan"):
         run["plan_sha256"] = hashlib.sha256(run["plan"].encode()).hexdigest()

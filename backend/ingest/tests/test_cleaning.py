@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import string
+import uuid
 from pathlib import Path
 from random import Random
 
@@ -139,6 +140,15 @@ def plant(tool):
     return files, {**make_envelope(0), "run": run, "trials": [trial]}
 
 
+def word_of(tool):
+    """What an agent says while it measures."""
+    current = {"ordinal": 0, "server": "s", "connections": 1, "rate_rps": None, "repeat": 0}
+    current |= {"workload": f"/?token={secrets_of(tool)[0]}", "phase": "measure"}
+    run = {"id": str(uuid.uuid4()), "state": "running", "trials_done": 0, "current": current}
+    agent = {"name": "loadsheet-agent", "version": "1", "hostname": "here"}
+    return {"agent": agent, "run": run}
+
+
 def everything_in_the_database():
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
@@ -201,6 +211,9 @@ def test_planted_secrets_of_all_tools_are_nowhere(folder, caplog):
         runs.append(answer.json()["id"])
         process(runs[-1])
         sent += secrets_of(tool)
+        assert (
+            client.post("/api/v1/heartbeat", word_of(tool), "application/json").status_code == 200
+        )
     logging.getLogger("x").error("fell over", extra={"said": f"Cookie: sid={sent[0]}"})
     viewer = Client()
     viewer.force_login(tenant.user)

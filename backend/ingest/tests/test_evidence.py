@@ -84,7 +84,7 @@ def test_it_is_shown_on_the_pages_and_in_the_api():
     for part in (
         *("Reproduce", "randomised", "--seed 41", "loadsheet-agent 0.1.0", "Resource use"),
         *("started again", "Listening", "Highest rates found", "confirmation", "SMT"),
-        *("clock: service minus host", "score: SHA-256", "as sent"),
+        *("Clock: service minus host", "Score: SHA-256", "as sent"),
         "A rule of the plan ended this run early: the plan&#x27;s time is over",
     ):
         assert part in page, part
