@@ -150,6 +150,9 @@ class FakeService:
     hears: bool = True
     # Whether trials are taken while their run goes on, and those that were.
     takes_parts: bool = False
+    # How the run stands each time it is asked; the last stays. Observations that came.
+    standings: list[str] = field(default_factory=list)
+    observations: list[dict] = field(default_factory=list)
     run_parts: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
@@ -219,9 +222,8 @@ class FakeService:
         return self.me(headers)
 
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
-        if path == "/api/v1/heartbeat":
-            return self.hear(headers, body)
-        assert path == "/api/v1/uploads"
+        if path != "/api/v1/uploads":
+            return self.post_beside(path, headers, body)
         if is_part(headers, body):
             return self.post_part(_read_upload(headers, body))
         self.posts += 1
@@ -264,6 +266,13 @@ class FakeService:
             upload.files[whole["name"]] = _unpacked(content)
         return True
 
+    def post_beside(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
+        if path == "/api/v1/heartbeat":
+            return self.hear(headers, body)
+        assert path.endswith("/observations")
+        self.observations.append(json.loads(body))
+        return 201, {}, {"id": self.observations[-1]["id"]}
+
     def post_part(self, upload: Upload) -> tuple[int, dict, object]:
         if not self.takes_parts:
             return 503, {}, {"title": "Not now"}
@@ -272,6 +281,11 @@ class FakeService:
         return 202, {}, {"id": key, "state": "received"}
 
     def get(self, path: str) -> tuple[int, dict, object]:
+        if path.endswith("/progress"):
+            if not self.standings:
+                return 404, {}, {"title": "Not found"}
+            first = len(self.standings) > 1
+            return 200, {}, {"state": self.standings.pop(0) if first else self.standings[0]}
         if path.endswith("/parts"):
             key = path.split("/")[-2]
             there = [{"artefact": a, "number": n} for k, a, n in self.parts if k == key]

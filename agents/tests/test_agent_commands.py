@@ -20,7 +20,7 @@ from loadsheet_agent.tools import TOOLS
 
 pytestmark = pytest.mark.processes
 
-COMMANDS = ("run", "upload", "plan", "doctor", "spool", "login", "status", "completion")
+COMMANDS = ("run", "observe", "upload", "plan", "doctor", "spool", "login", "status", "completion")
 
 
 def only(service: FakeService) -> Upload:

@@ -14,7 +14,14 @@ SERVER: Sequence[tuple[str, str, str]] = (
     ("server_rss_bytes", "Memory at the end", "bytes"),
     ("server_threads_peak", "Threads, at most", "count"),
     ("server_processes_peak", "Processes, at most", "count"),
+    ("server_host_cpu_per_core", "Busy share of each core of its host", "shares"),
+    ("server_time_wait_peak", "Sockets in TIME_WAIT on its host, at most", "count"),
+    ("server_samples", "Readings on its host", "count"),
+    ("server_clock_uncertainty_s", "Clocks of the two known to ±", "seconds"),
 )
+# Only where an agent observed the server from its own host.
+OBSERVED = frozenset({name for name, _, _ in SERVER[-4:]})
+
 CLIENT: Sequence[tuple[str, str, str]] = (
     ("client_cpu_s", "CPU time of the load tool", "seconds"),
     ("client_cores", "Logical cores", "count"),
@@ -37,8 +44,9 @@ def resource_groups(resources: Mapping[str, Any]) -> list[FigureGroup]:
         for name, value in resources.items()
         if name not in KNOWN and not isinstance(value, dict | list)
     ]
+    server = [one for one in SERVER if one[0] not in OBSERVED or one[0] in resources]
     groups = (
-        FigureGroup("resources-server", "Server processes", tuple(_figures(SERVER, resources))),
+        FigureGroup("resources-server", "Server processes", tuple(_figures(server, resources))),
         FigureGroup("resources-client", "Client host", (*_figures(CLIENT, resources), *others)),
     )
     return [group for group in groups if any(figure.is_known for figure in group.figures)]

@@ -57,6 +57,11 @@ def hear(token: Token, *, host_name: str, program: str, version: str, word: Word
     return agent
 
 
+def forget(run_id: UUID, workspace_id: UUID) -> None:
+    """Know nothing any more of a run that was deleted."""
+    Progress.objects.filter(run=run_id, workspace=workspace_id).delete()
+
+
 def _remember(agent: Agent, word: Word) -> None:
     now = timezone.now()
     said = {

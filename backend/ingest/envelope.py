@@ -103,7 +103,7 @@ def read_envelope(value: object) -> Envelope:
         text(agent, key, "agent", limit=200)
     hosts = _mapping(body.get("hosts") or {}, "hosts")
     for role, host in hosts.items():
-        _check_host(role, host)
+        check_host(role, host)
     server = _mapping(body.get("server") or {}, "server")
     workload = _mapping(body.get("workload") or {}, "workload")
     _check_trial_parts("the envelope", server, workload, {})
@@ -143,7 +143,9 @@ def _check_run(run: Mapping[str, Any]) -> None:
         _optional(found, "confirmed", bool, where)
 
 
-def _check_host(role: str, host: object) -> None:
+def check_host(role: str, host: object) -> None:
+    """A host as an envelope describes it; raises EnvelopeError."""
+    _refuse_unstorable(host)
     if role not in ("client", "server"):
         raise EnvelopeError("hosts", role, "the roles client and server only")
     if host is None:

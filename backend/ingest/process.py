@@ -24,6 +24,7 @@ from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
+from backend.runs.observing import apply_observations
 from backend.runs.record import RunElsewhere, RunFacts, TrialRecord, record_part, record_run
 from backend.runs.things import is_unsaid
 
@@ -140,6 +141,7 @@ def _read_and_record(held: queue.Claim) -> None:
         else:
             trials = record_run(facts, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
+        apply_observations(facts.id)
         queue.finish(
             held,
             State.PARSED,

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from backend.ingest.models import Upload
-from backend.runs.models import Run
+from backend.runs.models import Observation, Run
 from backend.runs.things import hold_names
 
 
@@ -18,9 +18,12 @@ def remove_run(run: Run) -> None:
     the run anew. Files stay in the storage, where another upload may hold the same bytes.
     """
     hold_names(run.workspace)
-    uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run))
+    # Of a run that came trial by trial, also those that are not read yet or brought nothing.
+    named = Q(workspace=run.workspace_id, envelope__run__id=str(run.pk))
+    uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)
     # Locked first, so that a reading that is under way ends before, or finds nothing.
     held = list(Upload.objects.select_for_update().filter(pk__in=uploads.values("pk")))
     Upload.objects.filter(pk__in=[upload.pk for upload in held]).delete()
+    Observation.objects.filter(run=run.pk, workspace=run.workspace_id).delete()
     Run.objects.filter(pk=run.pk).delete()
     run.workspace.changed()

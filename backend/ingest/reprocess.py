@@ -27,6 +27,7 @@ from backend.ingest.process import (
 from backend.ingest.sandbox import ParserFailed
 from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
+from backend.runs.observing import apply_observations
 from backend.runs.record import record_part, rerecord_run
 
 
@@ -67,6 +68,7 @@ def _exchange(upload: Upload) -> Rereading:
         else:
             trials = rerecord_run(facts, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
+        apply_observations(facts.id)
         changes = changes_between(old, trials)
         rereading = _kept(locked, reading.parser_version, changes=changes)
         _finish(locked, reading)

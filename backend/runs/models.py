@@ -303,6 +303,32 @@ def _second(part: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+class Observation(models.Model):
+    """What an agent on the server host saw while a run was measured from elsewhere.
+
+    The run may come later than what was seen of it, so its id is no foreign key.
+    """
+
+    # Made by the agent: sent again it is the same.
+    id = models.UUIDField(primary_key=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    run = models.UUIDField(db_index=True)
+    # As in an envelope: the identity of the host, and facts.
+    host = models.JSONField(default=dict)
+    # Of its times, which are the service's.
+    uncertainty_s = models.FloatField()
+    sample_count = models.PositiveIntegerField()
+    # zlib over the JSON list of runs.observing.Sample.
+    packed = models.BinaryField()
+    received_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["received_at"]
+
+    def __str__(self) -> str:
+        return f"{self.sample_count} samples of {self.run}"
+
+
 class Dismissal(models.Model):
     """A member's word that a check's finding in a run is known and no caveat, and why.
 

@@ -173,6 +173,10 @@ def _lock(run: Run) -> bool:
     if found.workspace_id != run.workspace_id:
         raise RunElsewhere(str(run.pk))
     run.recorded_at = found.recorded_at
+    if run.server_host is None and found.server_host is not None:
+        # Observed there meanwhile (runs/observing.py).
+        run.server_host = found.server_host
+        run.facts = {**run.facts, "server": found.facts.get("server", {})}
     return True
 
 

@@ -21,6 +21,7 @@ from backend.analysis.checks import check_named, described
 from backend.analysis.reproduction import reproduction_of
 from backend.analysis.resource_use import used
 from backend.analysis.run_view import run_view
+from backend.fleet.hearing import forget
 from backend.fleet.standing import Standing, standing_of
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
@@ -214,5 +215,6 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if found is None or not visible.may_write(request, found.workspace):
         raise Http404
     remove_run(found)
+    forget(run_id, found.workspace_id)
     messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
     return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")

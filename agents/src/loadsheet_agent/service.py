@@ -148,6 +148,10 @@ class Line:
         self._fail(f"it answered {response.status_code}")
         return None
 
+    def try_again(self) -> None:
+        """Do not wait for the minute to pass."""
+        self._quiet_until = 0.0
+
     def _fail(self, why: str) -> None:
         self.failures, self.why = self.failures + 1, why
         self._quiet_until = time.monotonic() + self.QUIET_S

@@ -5,6 +5,8 @@ import uuid
 import pytest
 from django.test import Client
 
+from backend.accounts.models import Token
+from backend.fleet.hearing import Word, hear
 from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.reprocess import reprocess
@@ -189,3 +191,22 @@ def test_a_trial_of_another_load_leaves_no_empty_cell_behind(tenant):
     envelope["run"] |= {"id": str(run_id), "plan": "[load]"}
     send(tenant, envelope, report(0))
     assert [cell.connections for cell in Cell.objects.filter(run=run_id)] == [99]
+
+
+def test_a_deleted_run_leaves_nothing_of_its_parts(tenant):
+    run_id = uuid.uuid4()
+    token = Token.objects.get(workspace=tenant.workspace)
+    word = Word(run=run_id, state="running", trials_done=1)
+    hear(token, host_name="h", program="loadsheet-agent", version="0.1.0", word=word)
+    parts = {0: send_part(tenant, run_id, 0).pk}
+    unread = make_envelope(0)
+    unread["run"] |= {"id": str(run_id)}
+    make_upload(tenant, WRK, envelope=unread)
+    send_last(tenant, run_id, 2, parts)
+    other = whole(tenant, 1)
+    client = Client()
+    client.force_login(tenant.user)
+    assert client.post(f"/r/{run_id}/delete").status_code == 302
+    assert list(Run.objects.values_list("pk", flat=True)) == [other]
+    assert list(Upload.objects.values_list("pk", flat=True)) == [other]
+    assert client.get(f"/r/{run_id}").status_code == 404

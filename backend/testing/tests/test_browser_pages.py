@@ -379,7 +379,7 @@ def test_a_thing_is_renamed_by_keyboard_alone(visit, lab, name, width):
 def test_a_question_is_one_click_from_its_comparison(visit, lab):
     page = visit("/w/lab/", tenant=lab["tenant"])
     page.get_by_role("link", name=re.compile("^Which server is fastest")).click()
-    expect(page).to_have_url(re.compile(r"/w/lab/compare\?at=64&.*workload=hello"))
+    expect(page).to_have_url(re.compile(r"/w/lab/compare\?at=10&.*workload=hello"))
     page.wait_for_selector("[data-compare].is-ready")
 
 

@@ -145,6 +145,13 @@ ROWS = {
     "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
     "run-list": Row("/api/v1/runs", SIGNED_IN_API),
     "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    # 400: allowed in, but nothing was said.
+    "observations": Row(
+        "/api/v1/runs/{run}/observations",
+        expected(401, 404, 403, 403, 400, 404),
+        "post",
+        json=True,
+    ),
     "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
     # Who may read the run finds that it has no plan.
     "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
