@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import uuid
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 from xml.etree import ElementTree
@@ -15,7 +16,9 @@ from django.test import Client
 from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
-from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.accounts.tokens import AGENT_LIFETIME as LASTS
+from backend.accounts.tokens import LINK_LIFETIME, find, issue
+from backend.fleet.hearing import Word, hear
 from backend.ingest.models import Upload
 from backend.ingest.process import process
 from backend.ingest.receive import receive
@@ -91,6 +94,8 @@ def _measured(tenant, names):
     facts = dict(zip(names, reversed(names), strict=True))
     envelope = {**make_envelope(0), "trials": trials, "same_host": False}
     envelope["run"] |= {"labels": {**facts, "long": LONG[:2000]}, "plan": "\n".join([*names, LONG])}
+    envelope["run"] |= _evidence(names)
+    envelope["agent"] = dict.fromkeys(("name", "version", "hostname"), names[2][:200])
     envelope["hosts"] = {"client": _host(names[1], facts), "server": _host(names[0], facts)}
     files = [Sent(_file(names, index)) for index in range(len(names))]
     upload = receive(tenant.sender, files, raw_envelope=envelope).upload
@@ -119,6 +124,37 @@ class Sent:
         return [WRK.encode()]
 
 
+def _evidence(names):
+    at = "2026-01-31T12:00:00Z"
+    return {
+        "stopped": names[3],
+        "events": [{"at": at, "kind": name[:60], "text": name} for name in names],
+        "max_rates": [
+            {"server": name[:200], "workload": name[:200], "rate_rps": None, "confirmed": False}
+            for name in names
+        ],
+        "server_tails": {name: name for name in names},
+    }
+
+
+def _is_heard(tenant, names):
+    """An agent whose every word is hostile, in a run that goes on; the run's id."""
+    clear = issue(
+        TokenKind.AGENT, tenant.workspace, user=tenant.user, name=names[0][:120], lifetime=LASTS
+    )
+    now = {"server": names[2][:200], "workload": names[3][:200], "connections": 1}
+    word = Word(
+        run=uuid.uuid4(),
+        state="running",
+        trials_done=1,
+        current={**now, "ordinal": 1, "rate_rps": None, "repeat": 1, "phase": "measure"},
+        silent_s=3600,
+    )
+    said = {"host_name": names[1][:200], "program": names[4][:60], "version": names[5][:40]}
+    hear(find(clear, TokenKind.AGENT), **said, word=word)
+    return word.run
+
+
 def _host(name, facts):
     text = dict.fromkeys(("name", "cpu_model", "virtualisation", "os", "kernel"), name)
     return {**text, "cores": 2, "facts": {**facts, "long": LONG}}
@@ -139,11 +175,15 @@ def _trial(names, index):
             "method": name[:20] if index % 2 else "GET",
             "path": other if index % 2 else "/",
             "headers": {name: other},
+            "body_sha256": name[:64],
         },
         load={"tool": "wrk", "tool_version": other, "loop": "closed", "connections": 10},
         command=["wrk", name, LONG[:2000]],
         error=name,
         exit_code=1,
+        phase="search" if index % 2 else "confirm",
+        server_tail=name,
+        resources={name: other, "client_cpu_per_core": [name], "server_rss_peak_bytes": name},
         artefacts=[_file(names, index)],
     )
 
@@ -214,6 +254,12 @@ def test_nothing_runs_on_any_page(page, lab, live_server):
     visit(page, live_server, "/")
     for path in ("", "runs", "servers", "hosts", "workloads", "result-sets", "settings", "upload"):
         visit(page, live_server, f"/w/lab/{path}")
+    waiting = [_is_heard(lab[0], names) for names in GROUPS]
+    for path in ("/w/lab/agents", *(f"/r/{run_id}" for run_id in waiting)):
+        visit(page, live_server, path)
+    page.locator("a", has_text="Agents").first.click()
+    page.get_by_role("link", name="Revoke").first.click()
+    assert page.evaluate(f"({FOREIGN})(document)") == []
     for run, names in zip(runs, GROUPS, strict=True):
         visit(
             page, live_server, f"/w/lab/compare?override=1&run={run.pk}", "[data-compare].is-ready"
