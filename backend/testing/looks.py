@@ -1,0 +1,44 @@
+"""How a page looks at every width and in both themes, as a reader and as axe see it."""
+
+import json
+import os
+from pathlib import Path
+
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+# Where to leave a picture of every look, for people to look at.
+PICTURES = os.environ.get("PICTURES", "")
+WIDTHS = (1440, 390)
+# Nothing but colours differs between the themes: in the second one the other rules are not asked.
+RULES = {"light": {}, "dark": {"runOnly": {"type": "tag", "values": ["cat.color"]}}}
+_RUN = "axe.run(%s).then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
+
+
+def violations(page, options=None):
+    """What axe finds on the page as it is now: [[rule, [element, ...]], ...]."""
+    if not page.evaluate("typeof axe === 'object'"):
+        # As a tester's tool, past the page's own policy against foreign scripts.
+        page.evaluate(AXE.read_text())
+    return page.evaluate(_RUN % json.dumps(options or {}))
+
+
+def picture(page, name):
+    """Leave a picture where one is wanted."""
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+def faults_of(page, name, more=lambda page: []):
+    """By width and theme: what is too wide, what axe finds, and what `more` finds."""
+    faults = {}
+    # A colour on its way from one theme to the other has the contrast of neither.
+    page.emulate_media(reduced_motion="reduce")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme, rules in RULES.items():
+            page.emulate_media(color_scheme=theme)
+            picture(page, f"{name}-{width}-{theme}")
+            too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            found = [*violations(page, rules), *([f"{too_wide} px too wide"] * (too_wide > 0))]
+            if found := [*found, *more(page)]:
+                faults[width, theme] = found
+    return faults
