@@ -6,6 +6,12 @@ RUN npm ci
 COPY frontend/ ./
 RUN npm run build
 
+# The agent as the files that the service offers for download.
+FROM python:3.11-slim AS agent
+WORKDIR /app
+COPY agents/ agents/
+RUN python agents/build_pyz.py agents/dist/loadsheet.pyz --wheel
+
 FROM python:3.11-slim AS service
 ENV PYTHONUNBUFFERED=1 \
     DATA_DIR=/data
@@ -19,6 +25,7 @@ COPY backend/ backend/
 COPY docs/ docs/
 COPY frontend/templates/ frontend/templates/
 COPY --from=frontend /app/frontend/dist/ frontend/dist/
+COPY --from=agent /app/agents/dist/ agents/dist/
 # What draws images: Node, the program, its canvas and its font.
 COPY --from=frontend /usr/local/bin/node /usr/local/bin/node
 COPY --from=frontend /app/frontend/images/ frontend/images/

@@ -1,4 +1,4 @@
-"""Builds the agent as one file: python agents/build_pyz.py loadsheet.pyz
+"""Builds the agent as one file: python agents/build_pyz.py loadsheet.pyz [--wheel]
 
 The file holds the agent and its dependencies for Linux and macOS, x86-64 and ARM. At its first
 start it unpacks itself into the user's cache, by its checksum, because a compiled module (psutil)
@@ -58,7 +58,7 @@ def run():
     place = unpacked()
     compiled = os.path.join(place, "compiled", name)
     if not os.path.isdir(compiled):
-        sys.exit("loadsheet.pyz has nothing for " + name + "; use: pipx install loadsheet-agent")
+        sys.exit("loadsheet.pyz has nothing for " + name + "; install the wheel by pipx")
     pure = os.path.join(place, "pure")
     sys.path[:1] = [pure, compiled]
     from loadsheet_agent.cli import main
@@ -76,8 +76,28 @@ def main() -> None:
     parser.add_argument(
         "--platform", action="append", choices=PLATFORMS, help="only these; repeatable"
     )
+    parser.add_argument("--wheel", action="store_true", help="and a wheel beside it, for pipx")
     arguments = parser.parse_args()
-    build(Path(arguments.output), arguments.platform or list(PLATFORMS))
+    output = Path(arguments.output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    build(output, arguments.platform or list(PLATFORMS))
+    if arguments.wheel:
+        build_wheel(output.parent)
+
+
+def build_wheel(folder: Path) -> None:
+    """The only wheel there afterwards. Built of a copy, since setuptools litters its source."""
+    for old in folder.glob("loadsheet_agent-*.whl"):
+        old.unlink()
+    with tempfile.TemporaryDirectory(prefix="loadsheet-wheel-") as place:
+        copy = Path(place) / "agents"
+        copy.mkdir()
+        shutil.copytree(
+            HERE / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
+        for name in ("pyproject.toml", "README.md"):
+            shutil.copy(HERE / name, copy / name)
+        _pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(copy))
 
 
 def build(output: Path, platforms: list[str]) -> None:
@@ -93,7 +113,10 @@ def build(output: Path, platforms: list[str]) -> None:
         for name in platforms:
             _install(tree / "compiled" / name, (COMPILED,), PLATFORMS[name], pure=False)
         (tree / "__main__.py").write_text(MAIN.format(digest=_digest(tree)), encoding="utf-8")
-        zipapp.create_archive(tree, output, "/usr/bin/env python3", compressed=True)
+        # Replaced whole: somebody may be downloading the one before.
+        part = output.with_name(output.name + ".part")
+        zipapp.create_archive(tree, part, "/usr/bin/env python3", compressed=True)
+        part.replace(output)
     with zipfile.ZipFile(output) as archive:
         files = len(archive.namelist())
     sys.stdout.write(f"{output}: {files} files, {output.stat().st_size / 1e6:.1f} MB\n")
@@ -102,20 +125,21 @@ def build(output: Path, platforms: list[str]) -> None:
 def _install(target: Path, names: tuple[str, ...], tags: tuple[str, ...], *, pure: bool) -> None:
     """Unpack wheels for the oldest Python; the stable ABI of psutil's serves all newer ones."""
     kind = ["--implementation", "py", "--abi", "none"] if pure else ["--abi", "abi3"]
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-            *("--root-user-action", "ignore"),
-            *("--target", str(target), "--only-binary", ":all:", "--python-version", PYTHON),
-            *(word for tag in tags for word in ("--platform", tag)),
-            *kind,
-            *([] if pure else ["--no-deps"]),
-            *names,
-        ],
-        check=True,
+    _pip(
+        *("install", "--root-user-action", "ignore"),
+        *("--target", str(target), "--only-binary", ":all:", "--python-version", PYTHON),
+        *(word for tag in tags for word in ("--platform", tag)),
+        *kind,
+        *([] if pure else ["--no-deps"]),
+        *names,
     )
     for useless in (*target.rglob("__pycache__"), target / "bin", *target.rglob("tests")):
         shutil.rmtree(useless, ignore_errors=True)
+
+
+def _pip(command: str, *words: str) -> None:
+    quiet = ("--quiet", "--disable-pip-version-check")
+    subprocess.run([sys.executable, "-m", "pip", command, *quiet, *words], check=True)
 
 
 def _digest(tree: Path) -> str:

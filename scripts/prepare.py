@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 FRONTEND = os.path.join(ROOT, "frontend")
+AGENTS = os.path.join(ROOT, "agents")
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 20
 NEEDED_BYTES = 1200 << 20
@@ -49,6 +50,8 @@ def _prepare(tests):
     _python_packages(["requirements.txt"] + (["requirements-dev.txt"] if tests else []))
     _node_packages()
     _frontend()
+    if not tests:
+        _agent_files()
 
 
 def _check_python():
@@ -129,6 +132,24 @@ def _frontend():
     if not _is_done(stamp, sources):
         _step("Building the pages", ["npm", "run", "--silent", "build"], cwd=FRONTEND)
         _mark(stamp, sources)
+
+
+def _agent_files():
+    """What the service offers for download; without it Loadsheet works all the same."""
+    sources = [os.path.join(AGENTS, name) for name in ("build_pyz.py", "pyproject.toml")]
+    for place, _, names in sorted(os.walk(os.path.join(AGENTS, "src", "loadsheet_agent"))):
+        sources += [os.path.join(place, name) for name in sorted(names) if "pycache" not in place]
+    folder = os.path.join(AGENTS, "dist")
+    stamp = os.path.join(folder, ".done")
+    if _is_done(stamp, sources):
+        return
+    output = os.path.join(folder, "loadsheet.pyz")
+    command = [PYTHON, os.path.join(AGENTS, "build_pyz.py"), output, "--wheel"]
+    try:
+        _step("Building the agent's files", command)
+        _mark(stamp, sources)
+    except CannotPrepare as failed:
+        print("[ prepare] %s The Agents page offers no download until then." % failed, flush=True)
 
 
 def _digest(paths):

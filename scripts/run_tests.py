@@ -29,7 +29,7 @@ def main() -> int:
                 service.start(data / "service.log")
             environment = test_environment(data, services, browser)
             if unit:
-                arguments += ["-m", "not browser and not chaos"]
+                arguments += ["-m", "not browser and not chaos and not processes"]
             python = run([sys.executable, "-m", "pytest", *workers(arguments)], environment)
         finally:
             for service in reversed(services):

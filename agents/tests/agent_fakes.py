@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import email
 import gzip
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -126,14 +130,30 @@ class Upload:
 
 @dataclass
 class FakeService:
-    """Answers POST by `script` (then 202), keeps what it took, answers GET with `states`."""
+    """Answers POST by `script` (then 202), keeps what it took, answers GET with `states`.
+
+    PUT takes parts, by `part_script` first; an answer of None there cuts the connection instead.
+    """
 
     script: list[tuple[int, dict, object]] = field(default_factory=list)
+    part_script: list[tuple[int, dict, object] | None] = field(default_factory=list)
+    parts: dict[tuple[str, str, int], bytes] = field(default_factory=dict)
+    part_bytes: int = 0
     states: list[str] = field(default_factory=lambda: ["parsing", "parsed"])
     posts: int = 0
     gets: int = 0
     uploads: dict[str, Upload] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    # Every heartbeat that came, and whether it is answered.
+    words: list[dict] = field(default_factory=list)
+    heard_at: list[float] = field(default_factory=list)
+    hears: bool = True
+    # Whether trials are taken while their run goes on, and those that were.
+    takes_parts: bool = False
+    # How the run stands each time it is asked; the last stays. Observations that came.
+    standings: list[str] = field(default_factory=list)
+    observations: list[dict] = field(default_factory=list)
+    run_parts: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -143,10 +163,21 @@ class FakeService:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 self._answer(*service.post(self.path, self.headers, body))
 
+            def do_PUT(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                answer = service.put(self.path, self.headers, body)
+                if answer is None:
+                    self.close_connection = True
+                else:
+                    self._answer(*answer)
+
             def do_GET(self) -> None:
                 token = (self.headers["Authorization"] or "").replace("Bearer ", "")
                 if token in service.refused:
                     self._answer(401, {}, {"title": "Sign in"})
+                    return
+                if self.path == "/api/v1/me":
+                    self._answer(*service.me(self.headers))
                     return
                 self._answer(*service.get(self.path))
 
@@ -175,14 +206,33 @@ class FakeService:
     def flags(self) -> list[str]:
         return ["--url", self.url, "--token", TOKEN]
 
+    def me(self, headers) -> tuple[int, dict, object]:
+        if not self.hears:
+            return 500, {}, {"title": "Server error"}
+        if headers["Authorization"].removeprefix("Bearer ") in self.refused:
+            return 401, {}, {"title": "Token refused"}
+        place = {"slug": "lab", "name": "The lab", "url": f"{self.url}/w/lab/"}
+        now = datetime.now(timezone.utc).isoformat()
+        who = {"kind": "token", "name": "bench", "scopes": [], "expires_at": "2030-01-02T00:00:00Z"}
+        return 200, {}, {**who, "workspaces": [place], "time": now}
+
+    def hear(self, headers, body: bytes) -> tuple[int, dict, object]:
+        self.words.append(json.loads(body))
+        self.heard_at.append(time.time())
+        return self.me(headers)
+
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
-        self.posts += 1
         if path != "/api/v1/uploads":
-            return 404, {}, {"title": "Not found"}
+            return self.post_beside(path, headers, body)
+        if is_part(headers, body):
+            return self.post_part(_read_upload(headers, body))
+        self.posts += 1
         if self.script:
             return self.script.pop(0)
         upload = _read_upload(headers, body)
         key = upload.envelope["id"]
+        if not self._put_together(key, upload):
+            return 424, {}, {"title": "Parts are missing"}
         known = self.uploads.get(key)
         if known and (known.files != upload.files or known.envelope != upload.envelope):
             return 409, {}, {"title": "Id used before", "status": 409}
@@ -190,12 +240,66 @@ class FakeService:
         answer = {"id": key, "state": "received", "url": "x", "result_url": f"/u/{key}"}
         return (200 if known else 202), {}, answer
 
+    def put(self, path: str, headers, body: bytes) -> tuple[int, dict, object] | None:
+        self.part_bytes += len(body)
+        if self.part_script and (answer := self.part_script.pop(0)) != (201, {}, {}):
+            return answer
+        _, _, _, _, key, _, artefact, number = path.split("/")
+        digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+        assert headers["Content-Digest"] == f"sha-256=:{digest}:"
+        self.parts[key, artefact, int(number)] = body
+        return 201, {}, {"artefact": artefact, "number": int(number)}
+
+    def _put_together(self, key: str, upload: Upload) -> bool:
+        """Add the artefacts that came in parts, as they were; whether all of them are there."""
+        for whole in json.loads(upload.fields.get("parts", "[]")):
+            places = [(key, whole["sha256"], number) for number in range(whole["parts"])]
+            if key in self.uploads:
+                content = self.uploads[key].raw[whole["name"]]
+            elif all(place in self.parts for place in places):
+                content = b"".join(self.parts[place] for place in places)
+            else:
+                return False
+            assert hashlib.sha256(content).hexdigest() == whole["sha256"]
+            assert len(content) == whole["size_bytes"]
+            upload.raw[whole["name"]] = content
+            upload.files[whole["name"]] = _unpacked(content)
+        return True
+
+    def post_beside(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
+        if path == "/api/v1/heartbeat":
+            return self.hear(headers, body)
+        assert path.endswith("/observations")
+        self.observations.append(json.loads(body))
+        return 201, {}, {"id": self.observations[-1]["id"]}
+
+    def post_part(self, upload: Upload) -> tuple[int, dict, object]:
+        if not self.takes_parts:
+            return 503, {}, {"title": "Not now"}
+        key = upload.envelope["id"]
+        self.run_parts[key] = upload
+        return 202, {}, {"id": key, "state": "received"}
+
     def get(self, path: str) -> tuple[int, dict, object]:
+        if path.endswith("/progress"):
+            if not self.standings:
+                return 404, {}, {"title": "Not found"}
+            first = len(self.standings) > 1
+            return 200, {}, {"state": self.standings.pop(0) if first else self.standings[0]}
+        if path.endswith("/parts"):
+            key = path.split("/")[-2]
+            there = [{"artefact": a, "number": n} for k, a, n in self.parts if k == key]
+            return 200, {}, {"received": key in self.uploads, "parts": there}
         state = self.states[min(self.gets, len(self.states) - 1)]
         self.gets += 1
         key = path.rpartition("/")[2]
         reason = "the text ends early" if state in ("failed", "quarantined") else ""
         return 200, {}, {"id": key, "state": state, "reason": reason, "result_url": f"/u/{key}"}
+
+
+def is_part(headers, body: bytes) -> bool:
+    envelope = _read_upload(headers, body).envelope
+    return (envelope.get("run") or {}).get("id", envelope["id"]) != envelope["id"]
 
 
 def _read_upload(headers, body: bytes) -> Upload:
@@ -211,9 +315,10 @@ def _read_upload(headers, body: bytes) -> Upload:
             raw[part.get_filename()] = content
         else:
             fields[name] = content.decode()
-    files = {
-        name: gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-        for name, content in raw.items()
-    }
+    files = {name: _unpacked(content) for name, content in raw.items()}
     token = headers["Authorization"].removeprefix("Bearer ")
     return Upload(json.loads(fields["envelope"]), files, raw, fields, token)
+
+
+def _unpacked(content: bytes) -> bytes:
+    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content

@@ -18,7 +18,9 @@ from loadsheet_agent.exits import Exit
 from loadsheet_agent.spool import Spool
 from loadsheet_agent.tools import TOOLS
 
-COMMANDS = ("run", "upload", "plan", "doctor", "spool", "login", "status", "completion")
+pytestmark = pytest.mark.processes
+
+COMMANDS = ("run", "observe", "upload", "plan", "doctor", "spool", "login", "status", "completion")
 
 
 def only(service: FakeService) -> Upload:
@@ -40,13 +42,17 @@ def login(service: FakeService, token: str = TOKEN) -> subprocess.CompletedProce
 def test_a_login_is_kept_for_this_user_alone_and_used(service: FakeService, tmp_path: Path):
     done = login(service)
     assert done.returncode == Exit.OK, done.stderr
-    assert json.loads(done.stdout) == {"exit_code": 0, "url": service.url, "token": "good"}
+    answer = {"exit_code": 0, "url": service.url, "token": "good", "workspace": "The lab"}
+    assert json.loads(done.stdout) == answer
+    assert f"Results go to the workspace The lab, {service.url}/w/lab/" in done.stderr
+    assert service.words[0]["agent"]["name"] == "loadsheet-agent"  # the Agents page shows it
     path = tmp_path / "login.json"
     assert path.stat().st_mode & 0o077 == 0
     assert TOKEN not in done.stdout + done.stderr
     status = run_agent("status", "--json")
     answer = json.loads(status.stdout)
     assert (answer["url"], answer["token"]) == (service.url, "good")
+    assert "the token is good until 2030-01-02" in run_agent("status").stdout
     (tmp_path / "wrk.txt").write_text("Running 1s test")
     assert run_agent("upload", tmp_path / "wrk.txt").returncode == Exit.OK
     assert only(service).token == TOKEN

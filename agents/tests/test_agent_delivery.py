@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import io
 import json
+import os
+import shutil
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -16,9 +20,10 @@ from loadsheet_agent.delivery import Courier, Target, make_target, open_client
 from loadsheet_agent.envelope import file_envelope
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.parcels import Parcel
 from loadsheet_agent.spool import Entry, Spool
 
-RETRIED = (408, 425, 429, 500, 502, 503, 504, 507)
+RETRIED = (408, 424, 425, 429, 500, 502, 503, 504, 507)
 REJECTED = (400, 409, 413, 415, 422)
 HELD = (401, 403, 404, 302, 418)
 
@@ -194,8 +199,6 @@ def test_the_same_upload_twice_is_one_upload(service: FakeService, spool: Spool,
     entry = waiting_entry(spool)
     again = tmp_path / "again" / entry.id
     again.parent.mkdir()
-    import shutil
-
     shutil.copytree(entry.directory, again)
     assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
     assert courier(service.url, Sleeper()).deliver(Entry(again)).exit_code is Exit.OK
@@ -212,8 +215,6 @@ def test_large_files_are_gzipped_under_their_own_name(service: FakeService, spoo
 
 
 def test_a_file_compressed_before_is_not_compressed_twice(service: FakeService, spool: Spool):
-    import os
-
     packed = gzip.compress(os.urandom(4000))
     courier(service.url, Sleeper()).deliver(waiting_entry(spool, packed))
     (upload,) = service.uploads.values()
@@ -242,6 +243,83 @@ def test_a_slow_reader_is_not_waited_for_forever(service: FakeService, spool: Sp
     delivery = courier(service.url, sleeper).deliver(waiting_entry(spool))
     assert (delivery.exit_code, delivery.state) == (Exit.OK, "parsing")
     assert 120 <= sum(sleeper.slept) < 125
+
+
+def random_lines(size: int) -> bytes:
+    """Text that hardly packs."""
+    return base64.b64encode(os.urandom(size))
+
+
+def test_large_files_go_in_parts_and_small_ones_beside_the_envelope(
+    service: FakeService, spool: Spool
+):
+    entry = waiting_entry(spool)
+    body = random_lines(12 << 20)
+    (entry.directory / "plot.tsv").write_bytes(body)
+    entry.commit(file_envelope(entry.id), ["plot.tsv"])
+    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
+    (upload,) = service.uploads.values()
+    assert upload.files["plot.tsv"] == body
+    assert "wrk.txt" in upload.files
+    assert len(service.parts) == -(-len(upload.raw["plot.tsv"]) // (256 << 10))
+
+
+def test_after_a_cut_only_what_is_missing_is_sent(service: FakeService, spool: Spool):
+    entry = waiting_entry(spool, random_lines(20 << 20))
+    taken = (201, {}, {})
+    before_cuts = [*[taken] * 5, None, *[taken] * 7, None, None]
+    service.part_script = [*before_cuts, *[taken] * 9, (500, {}, {})]
+    sleeper = Sleeper()
+    assert courier(service.url, sleeper).deliver(entry).exit_code is Exit.OK
+    (upload,) = service.uploads.values()
+    (whole,) = json.loads(upload.fields["parts"])
+    resent = service.part_bytes - whole["size_bytes"]
+    assert 0 < resent == 4 * len(service.parts[entry.id, whole["sha256"], 0])
+    assert resent < 0.1 * whole["size_bytes"]
+    # The pause grows while nothing gets through, and is short again once something did.
+    assert sleeper.slept[:4] == [1, 1, 2, 1]
+
+
+def test_an_answer_that_was_lost_costs_no_part_again(
+    service: FakeService, spool: Spool, tmp_path: Path
+):
+    entry = waiting_entry(spool, random_lines(12 << 20))
+    again = tmp_path / "again" / entry.id
+    again.parent.mkdir()
+    shutil.copytree(entry.directory, again)
+    courier(service.url, Sleeper()).deliver(entry)
+    sent = service.part_bytes
+    service.parts.clear()
+    assert courier(service.url, Sleeper()).deliver(Entry(again)).exit_code is Exit.OK
+    assert (service.part_bytes, len(service.uploads)) == (sent, 1)
+
+
+def test_parts_that_were_swept_are_sent_again(service: FakeService, spool: Spool):
+    entry = waiting_entry(spool, random_lines(12 << 20))
+    service.script = [(424, {}, {"title": "Parts are missing"})]
+    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
+    assert len(service.uploads) == 1
+
+
+def test_a_refused_part_refuses_the_upload(service: FakeService, spool: Spool):
+    entry = waiting_entry(spool, random_lines(12 << 20))
+    service.part_script = [(409, {}, {"title": "Sent before", "detail": "Other bytes."})]
+    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.REJECTED
+    assert (spool.root / "rejected" / entry.id / "wrk.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "part", "count"),
+    [
+        (1, 256 << 10, 1),
+        (20 << 20, 256 << 10, 80),
+        (100_000_000, 1_000_000, 100),
+        (1_000_000_001, 8 << 20, 120),
+    ],
+)
+def test_a_part_is_a_hundredth_within_bounds(size: int, part: int, count: int):
+    parcel = Parcel("a", io.BytesIO(), size)
+    assert (parcel.part_bytes, parcel.part_count) == (part, count)
 
 
 def test_half_an_address_is_an_error():

@@ -113,6 +113,19 @@ def test_the_clock_offset_is_within_its_uncertainty(off: float):
     assert found.round_trip_s == pytest.approx(0.02)
 
 
+def test_a_time_to_the_microsecond_bounds_the_offset_by_the_quickest_round_trip():
+    asked = [
+        Asked(100.0, 100.5, "", told_s=107.4),
+        Asked(101.0, 101.01, "", told_s=108.003),
+        Asked(102.0, 102.2, "", told_s=109.1),
+    ]
+    found = offset_of(asked)
+    assert found is not None
+    assert abs(found.offset_s - 7.0) <= found.uncertainty_s
+    assert found.uncertainty_s <= 0.005
+    assert found.round_trip_s == pytest.approx(0.01)
+
+
 def test_no_date_or_a_clock_that_jumped_gives_no_offset():
     assert offset_of([]) is None
     assert offset_of([Asked(0, 1, "yesterday")]) is None

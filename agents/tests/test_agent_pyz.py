@@ -17,6 +17,8 @@ sys.path.append(str(ROOT))
 
 import build_pyz  # noqa: E402
 
+pytestmark = pytest.mark.processes
+
 HERE = f"{platform.system()}-{platform.machine()}".lower()
 
 
@@ -67,4 +69,4 @@ def test_a_platform_it_was_not_built_for_is_told(tmp_path: Path):
     build_pyz.build(tmp_path / "loadsheet.pyz", [])
     done = run(tmp_path / "loadsheet.pyz", "status")
     assert done.returncode == 1
-    assert f"has nothing for {HERE}; use: pipx install" in done.stderr
+    assert f"has nothing for {HERE}; install the wheel" in done.stderr

@@ -14,7 +14,7 @@ import pytest
 
 from loadsheet_agent.confidential import redactor_for
 from loadsheet_agent.plan import parse_plan
-from loadsheet_agent.redaction import MARK, Redactor, is_sensitive
+from loadsheet_agent.redaction import BLOCK_BYTES, MARK, Redactor, is_sensitive
 from loadsheet_agent.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,7 +166,7 @@ def test_keys_are_known_by_their_shape(text: str):
 def test_a_secret_across_blocks_is_found_and_any_bytes_are_kept(tmp_path: Path):
     path = tmp_path / "big.txt"
     line = b"0.123\t\xff\xfe\x80 200\n"
-    body = line * ((4 << 20) // len(line)) + b"x" * 5 + b"top-secret-value" + b"\n" + line
+    body = line * (BLOCK_BYTES // len(line)) + b"x" * 5 + b"top-secret-value" + b"\n" + line
     path.write_bytes(body)
     assert Redactor(["top-secret-value"]).file(path)
     assert path.read_bytes() == body.replace(b"top-secret-value", MARK.encode())

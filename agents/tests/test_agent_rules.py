@@ -15,6 +15,8 @@ from agent_fakes import FakeService, Upload, agent_command, run_agent, write_fak
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.spool import Spool
 
+pytestmark = pytest.mark.processes
+
 
 def only(service: FakeService) -> Upload:
     (upload,) = service.uploads.values()

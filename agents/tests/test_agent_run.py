@@ -28,6 +28,8 @@ from loadsheet_agent.exits import Exit
 from loadsheet_agent.spool import Spool
 from loadsheet_agent.tools import TOOLS
 
+pytestmark = pytest.mark.processes
+
 
 def only(service: FakeService) -> Upload:
     (upload,) = service.uploads.values()

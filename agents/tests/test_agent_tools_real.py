@@ -18,6 +18,8 @@ import pytest
 from loadsheet_agent.execution import execute
 from loadsheet_agent.tools import TOOLS, FoundTool, Glance, LoadPoint, find, tool_paths
 
+pytestmark = pytest.mark.processes
+
 PATHS = tool_paths([], os.environ)
 JSON_HEADERS = (("Content-Type", "application/json"), ("X-Answer", "forty two"))
 BODY = b'{"a": "\\u00e9\\""}\n'

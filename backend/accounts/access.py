@@ -37,6 +37,14 @@ def may_own(actor: Actor, workspace_id: UUID) -> bool:
     return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER])
 
 
+def may_revoke(user: User | None, token: Token) -> bool:
+    """Whether `user` may end `token`: an owner any of the workspace, a member those they made."""
+    if may_own(user, token.workspace_id):
+        return True
+    is_own = user is not None and token.user_id == user.pk
+    return is_own and may_write(user, token.workspace_id)
+
+
 def _has_role(user: User | None, workspace_id: UUID, roles: list[Role]) -> bool:
     if not isinstance(user, User):
         return False

@@ -100,6 +100,11 @@ def redeem_link(clear: str) -> User:
     return token.user
 
 
+def revoke(token: Token) -> None:
+    """Refuse the token from now on; the first time it was revoked stays."""
+    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
 def touch(token: Token) -> None:
     """Remember when a token was last used, at most once a minute."""
     now = timezone.now()

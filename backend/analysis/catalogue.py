@@ -167,6 +167,7 @@ def _workload(row: Workload, names: Names) -> WorkloadFact:
         row.tls,
         row.headers,
         names.first(FormerName.Kind.WORKLOAD, row.name),
+        row.body_sha256,
     )
 
 

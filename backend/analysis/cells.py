@@ -207,7 +207,7 @@ def require_recorded(selection: Selection) -> None:
         raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
 
 
-_RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host")
+_RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open")
 
 
 def _runs(query: CompareQuery, selection: Selection) -> tuple[dict[uuid.UUID, RunFact], list[str]]:
@@ -229,7 +229,8 @@ def _run_fact(row: Sequence[Any], tenant: Tenant) -> RunFact:
         started_at=row[2],
         recorded_at=row[3],
         same_host=row[4],
-        labels=_read(row[5]),
+        is_open=row[5],
+        labels=_read(row[6]),
     )
 
 

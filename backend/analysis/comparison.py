@@ -353,6 +353,8 @@ def _runs(gathered: Gathered) -> list[dict[str, Any]]:
             "url": f"/r/{run.id}",
             "servers": sorted(servers[run.id]),
             "trials": trials[run.id],
+            # Of a run that has ended nothing is said, so that what was frozen keeps its bytes.
+            **({"open": True} if run.is_open else {}),
         }
         for run in gathered.runs
         if trials[run.id]

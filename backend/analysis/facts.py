@@ -72,6 +72,7 @@ class WorkloadFact:
     tls: bool | None
     headers: Mapping[str, Any]
     first_name: str | None = None
+    body_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class RunFact:
     recorded_at: datetime
     same_host: bool | None
     labels: Mapping[str, Any]
+    # Its trials still come.
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

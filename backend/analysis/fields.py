@@ -136,6 +136,7 @@ IDENTITY: dict[str, Callable[[CellFact], object]] = {
         cell.workload.keepalive,
         cell.workload.tls,
         tuple(sorted((name, str(value)) for name, value in cell.workload.headers.items())),
+        cell.workload.body_sha256,
     ),
     "tool": lambda cell: cell.series.tool,
     "tool_version": lambda cell: cell.series.tool_version,

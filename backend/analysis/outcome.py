@@ -105,6 +105,7 @@ FACTORS = (
     ),
     Factor("tls", "TLS", "must", "request", "TLS", lambda c: c.workload.tls),
     Factor("headers", "request headers", "must", "request", "headers", _headers),
+    Factor("body", "request body", "must", "request", "body", lambda c: c.workload.body_sha256),
     Factor("loop", "loop", "must", "loop", "loop", lambda c: c.series.loop),
     Factor("tool", "load tool", "axis", "tool", "load tool", lambda c: c.series.tool),
     _host_factor("cpu", "cpu_model", "processor", "processor", "axis"),

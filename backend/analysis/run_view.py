@@ -13,7 +13,7 @@ from backend.analysis.times import instant
 from backend.runs.models import Host, Run, Trial
 from backend.runs.moment import one_moment
 
-_UNSHOWN = ("histogram", "parsed", "resources", "tool_errors")
+_UNSHOWN = ("histogram", "parsed", "tool_errors", "glance")
 _HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
 
 
@@ -36,10 +36,18 @@ def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[s
         "finished_at": instant(run.finished_at),
         "recorded_at": instant(run.recorded_at),
         "interrupted": run.interrupted,
+        "open": run.is_open,
+        "trials_planned": run.trials_planned,
         "same_host": run.same_host,
         "labels": run.labels,
         "plan": run.plan,
         "plan_sha256": run.plan_sha256,
+        "agent": run.agent,
+        "seed": run.seed,
+        "stopped": run.stopped,
+        "events": run.events,
+        "max_rates": run.max_rates,
+        "server_tails": run.server_tails,
         "hosts": hosts_of(run),
         "trials": [trial_view(trial) for trial in trials],
     }
@@ -49,15 +57,21 @@ def hosts_of(run: Run) -> list[dict[str, Any]]:
     """The hosts with all their facts; one entry where client and server are one machine."""
     server, client = run.server_host, run.client_host
     if server is not None and server == client:
-        return [_host(server, "client and server", run, "server")]
+        # The client's says more: of the load tool, the clock and the score.
+        both = {**_facts(run, "client"), **_facts(run, "server")}
+        return [_host(server, "client and server", both)]
     pairs = (("server", server), ("client", client))
-    return [_host(host, role, run, role) for role, host in pairs if host is not None]
+    return [_host(host, role, _facts(run, role)) for role, host in pairs if host is not None]
 
 
-def _host(host: Host, role: str, run: Run, facts: str) -> dict[str, Any]:
+def _facts(run: Run, role: str) -> dict[str, Any]:
+    found = run.facts.get(role) if isinstance(run.facts, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
     known = {name: getattr(host, name) for name in _HOST_FIELDS}
-    more = run.facts.get(facts) if isinstance(run.facts, dict) else None
-    return {"id": str(host.pk), "role": role, **known, "facts": more or {}}
+    return {"id": str(host.pk), "role": role, **known, "facts": facts}
 
 
 def trial_view(trial: Trial) -> dict[str, Any]:
@@ -76,6 +90,7 @@ def trial_view(trial: Trial) -> dict[str, Any]:
         "rate_rps": cell.rate_rps,
         "repeat": trial.repeat,
         "warmup": trial.warmup,
+        "phase": trial.phase,
         "started_at": instant(trial.started_at),
         "elapsed_s": trial.elapsed_s,
         "throughput": trial.throughput_rps,
@@ -87,6 +102,9 @@ def trial_view(trial: Trial) -> dict[str, Any]:
         "errors": trial.errors,
         "requests": trial.requests_completed,
         "checks": [_finding(stored) for stored in trial.checks],
+        "resources": trial.resources,
+        "load": trial.load,
+        "server_tail": trial.server_tail,
         "command": shlex.join(str(part) for part in trial.command),
         "exit_code": trial.exit_code,
         "incomplete": trial.incomplete,

@@ -71,6 +71,8 @@ class AskedSerializer(serializers.Serializer[Any]):
     keepalive = serializers.BooleanField(allow_null=True)
     tls = serializers.BooleanField(allow_null=True)
     headers = serializers.DictField()
+    body_bytes = serializers.IntegerField(allow_null=True)
+    body_sha256 = serializers.CharField(allow_null=True)
 
 
 class WorkloadRowSerializer(_Tallied):

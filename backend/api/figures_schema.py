@@ -141,6 +141,7 @@ class SourceRunSerializer(Shape):
     url = Text()
     servers = serializers.ListField(child=Text())
     trials = serializers.IntegerField()
+    open = serializers.BooleanField(required=False, help_text="Its trials still come")
 
 
 class PanelSerializer(Shape):

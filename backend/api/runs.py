@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,9 +20,13 @@ from backend.analysis.run_view import run_view
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
+from backend.fleet.hearing import forget
+from backend.ingest.download import plan_file
+from backend.ingest.envelope import PHASES
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
+from backend.ingest.removal import remove_run
 from backend.runs.listing import BadCursor, RunRow, run_page
-from backend.runs.models import Trial, TrialTimeline
+from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.search import STATES, RunSearch, SearchError
 
 DEFAULT_LIMIT = 50
@@ -38,6 +43,7 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     started_at = serializers.DateTimeField(allow_null=True)
     recorded_at = serializers.DateTimeField()
     interrupted = serializers.BooleanField()
+    open = serializers.BooleanField(source="is_open", help_text="Its trials still come")
     labels = serializers.DictField()
     trials = serializers.IntegerField(help_text="Warm-ups included")
     servers = serializers.ListField(child=serializers.CharField())
@@ -169,6 +175,7 @@ class TrialSerializer(serializers.Serializer[Any]):
     rate_rps = serializers.FloatField(allow_null=True)
     repeat = serializers.IntegerField(allow_null=True)
     warmup = serializers.BooleanField()
+    phase = serializers.ChoiceField(PHASES, allow_null=True, help_text="What the trial was for")
     started_at = serializers.DateTimeField(allow_null=True)
     elapsed_s = serializers.FloatField(allow_null=True)
     throughput = serializers.FloatField(allow_null=True, help_text="Completed responses / elapsed")
@@ -180,10 +187,13 @@ class TrialSerializer(serializers.Serializer[Any]):
     errors = serializers.DictField()  # type: ignore[assignment]  # popped by DRF's metaclass
     requests = serializers.IntegerField(allow_null=True)
     checks = serializers.ListField(child=serializers.DictField())
+    resources = serializers.DictField(help_text="What the agent measured of server and client")
+    load = serializers.DictField(help_text="The load as the agent asked for it")
     command = serializers.CharField()
     exit_code = serializers.IntegerField(allow_null=True)
     incomplete = serializers.BooleanField()
     error = serializers.CharField()
+    server_tail = serializers.CharField(help_text="What the server printed last, of a failed trial")
     artefacts = ArtefactSerializer(many=True)
 
 
@@ -208,10 +218,22 @@ class RunSerializer(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
     recorded_at = serializers.DateTimeField()
     interrupted = serializers.BooleanField()
+    open = serializers.BooleanField(help_text="Its trials still come")
+    trials_planned = serializers.IntegerField(allow_null=True, help_text="Warm-ups included")
     same_host = serializers.BooleanField(allow_null=True)
     labels = serializers.DictField()
     plan = serializers.CharField()
     plan_sha256 = serializers.CharField()
+    agent = serializers.DictField(help_text="name, version, hostname; empty where none was said")
+    seed = serializers.IntegerField(allow_null=True, help_text="Of the order of the trials")
+    stopped = serializers.CharField(help_text="The rule of the plan that ended it early, or empty")
+    events = serializers.ListField(
+        child=serializers.DictField(), help_text="at, kind and text of what happened beside trials"
+    )
+    max_rates = serializers.ListField(
+        child=serializers.DictField(), help_text="server, workload, rate_rps, confirmed of searches"
+    )
+    server_tails = serializers.DictField(help_text="What each server printed last, by its name")
     hosts = serializers.ListField(child=serializers.DictField())
     rereadings = RereadingSerializer(many=True)
     trials = TrialSerializer(many=True)
@@ -224,6 +246,33 @@ class RunDetail(APIView):
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
         return Response(_run(request, run_id))
+
+    @extend_schema(operation_id="run_delete", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, run_id: UUID) -> Response:
+        """Delete the run with its trials and raw output, for ever; frozen result sets stay."""
+        actor = required_actor(request)
+        found = Run.objects.filter(pk=run_id).select_related("workspace").first()
+        if found is None or not access.may_write(actor, found.workspace_id):
+            raise not_found()
+        remove_run(found)
+        forget(run_id, found.workspace_id)
+        return Response(status=204)
+
+
+class RunPlan(APIView):
+    """The plan of a run."""
+
+    @extend_schema(
+        operation_id="run_plan",
+        responses={(200, "application/toml"): str, **documented(401, 404)},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The TOML exactly as it was hashed; 404 too where the run has none."""
+        rows = Run.objects.filter(workspace__in=access.workspaces_of(required_actor(request)))
+        found = rows.filter(pk=run_id).exclude(plan="").first()
+        if found is None:
+            raise not_found()
+        return plan_file(found)
 
 
 class TrialDetail(APIView):

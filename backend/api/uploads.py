@@ -1,4 +1,4 @@
-"""POST /api/v1/uploads and GET /api/v1/uploads/<id>."""
+"""POST /api/v1/uploads and GET /api/v1/uploads/<id>; parts of an upload are in `parts`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from backend.api.auth import actor_of
 from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
 from backend.formats import TOOLS
+from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryTrial, dry_run
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.models import State, Upload
+from backend.ingest.parts import MAX_PARTS, PartsDiffer, PartsMissing, Whole
 from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
 
+HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_agent_…"
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
 
 
@@ -53,10 +56,19 @@ class UploadSerializer(serializers.Serializer[Upload]):
             "received_at": upload.received_at,
             "finished_at": upload.finished_at,
             "attempts": upload.attempts,
-            "run": upload.run_id,
+            "run": upload.result_run_id,
             "url": f"{settings.PUBLIC_URL}/api/v1/uploads/{upload.pk}",
             "result_url": f"{settings.PUBLIC_URL}/u/{upload.pk}",
         }
+
+
+class WholeSerializer(serializers.Serializer[Any]):
+    """An artefact that came in parts before: its name, and the SHA-256 and size it has as sent."""
+
+    name = serializers.CharField(max_length=200)
+    sha256 = serializers.RegexField(r"\A[0-9a-f]{64}\Z")
+    size_bytes = serializers.IntegerField(min_value=1, max_value=2**62)
+    parts = serializers.IntegerField(min_value=1, max_value=MAX_PARTS)
 
 
 class UploadForm(serializers.Serializer[Any]):
@@ -64,6 +76,10 @@ class UploadForm(serializers.Serializer[Any]):
 
     file = serializers.ListField(child=serializers.FileField(), help_text="Raw output, one or more")
     envelope = serializers.CharField(required=False, help_text="JSON of the agent's envelope")
+    parts = serializers.CharField(
+        required=False,
+        help_text="JSON list of the artefacts that came in parts: name, sha256, size_bytes, parts",
+    )
     tool = serializers.CharField(required=False, help_text="The load tool, if you want it checked")
     workspace = serializers.CharField(required=False, help_text="Slug; a token has its own")
 
@@ -79,17 +95,22 @@ class UploadList(APIView):
         responses={
             202: UploadSerializer,
             200: OpenApiResponse(UploadSerializer, "The same upload as before; sent again"),
-            **documented(400, 401, 403, 404, 409, 413, 415, 429, 503, 507),
+            **documented(400, 401, 403, 404, 409, 413, 415, 422, 424, 429, 503, 507),
         },
     )
     def post(self, request: Request) -> Response:
         """Store raw load-tool output. 202 once it is durable; the link shows the result."""
         _refuse_oversize(request)
         sender = _sender(request)
-        _refuse_too_many(sender)
+        refuse_too_many(sender)
+        wholes = _wholes(request)
         try:
             receipt = receive(
-                sender, _files(request), raw_envelope=_envelope(request), tool=_tool(request)
+                sender,
+                _files(request, needed=not wholes),
+                wholes=wholes,
+                raw_envelope=_envelope(request),
+                tool=_tool(request),
             )
         except EnvelopeError as error:
             raise Problem(
@@ -100,6 +121,25 @@ class UploadList(APIView):
             ) from None
         except UploadTooLarge as error:
             raise Problem(413, "Too large", str(error), hint="Compress it or split it.") from None
+        except PartsMissing as missing:
+            raise Problem(
+                424,
+                "Parts are missing",
+                str(missing),
+                hint="Send these parts, then this request again.",
+                missing=list(missing.numbers),
+            ) from None
+        except PartsDiffer as differ:
+            raise Problem(
+                422,
+                "Parts differ from the whole",
+                str(differ),
+                hint="The parts were thrown away; send them anew.",
+            ) from None
+        except CannotClean as error:
+            raise Problem(
+                422, "Cannot be cleaned", str(error), hint="Send it uncompressed, or in pieces."
+            ) from None
         except UploadConflict as conflict:
             raise Problem(
                 409,
@@ -225,21 +265,9 @@ def _refuse_oversize(request: Request) -> None:
 def _sender(request: Request) -> Sender:
     actor = actor_of(request)
     if isinstance(actor, Token):
-        if not access.may_write(actor, actor.workspace_id):
-            raise Problem(
-                403,
-                "Not allowed",
-                "This token may not upload.",
-                hint="It needs the scope runs:write.",
-            )
-        return Sender(actor.workspace_id, token_id=actor.pk, user_id=actor.user_id)
+        return token_sender(actor)
     if actor is None:
-        raise Problem(
-            401,
-            "Sign in",
-            "An upload needs a token.",
-            hint="Send it as: Authorization: Bearer ls_agent_…",
-        )
+        raise Problem(401, "Sign in", "An upload needs a token.", hint=HOW_TO_SIGN)
     workspace = _workspace(request)
     if workspace is None or not access.may_write(actor, workspace.pk):
         raise Problem(
@@ -251,7 +279,20 @@ def _sender(request: Request) -> Sender:
     return Sender(workspace.pk, token_id=None, user_id=actor.pk)
 
 
-def _refuse_too_many(sender: Sender) -> None:
+def token_sender(token: Token) -> Sender:
+    """Who sends with this token; raises Problem 403 where it may not upload."""
+    if not access.may_write(token, token.workspace_id):
+        raise Problem(
+            403,
+            "Not allowed",
+            "This token may not upload.",
+            hint="It needs the scope runs:write.",
+        )
+    return Sender(token.workspace_id, token_id=token.pk, user_id=token.user_id)
+
+
+def refuse_too_many(sender: Sender) -> None:
+    """Count one request of this sender; raises TooMany."""
     who = sender.token_id or sender.user_id
     if who and (wait := throttle.seconds_until_upload(str(who))):
         raise TooMany(
@@ -268,7 +309,7 @@ def _workspace(request: Request) -> Workspace | None:
     return Workspace.objects.filter(slug=str(_field(request, "workspace") or "")).first()
 
 
-def _files(request: Request) -> list[Any]:
+def _files(request: Request, *, needed: bool = True) -> list[Any]:
     try:
         files: list[Any] = request.FILES.getlist("file")
     except UnreadablePostError:
@@ -278,11 +319,31 @@ def _files(request: Request) -> list[Any]:
             "The connection ended before the whole body came.",
             hint="Nothing was stored; send it again.",
         ) from None
+    if not needed:
+        return files
     if not files:
         raise Problem(400, "No file", "The request has no part named file.", hint=FILE_HINT)
     if all(file.size == 0 for file in files):
         raise Problem(400, "Empty file", "The file is empty: 0 bytes.", hint=FILE_HINT)
     return files
+
+
+def _wholes(request: Request) -> list[Whole]:
+    raw = _field(request, "parts")
+    if raw is None:
+        return []
+    try:
+        value = json.loads(raw if isinstance(raw, str) else raw.read())
+    except (ValueError, RecursionError) as error:
+        raise Problem(
+            400,
+            "Bad parts",
+            f"The field parts is not JSON: {error}.",
+            hint="Send a list of name, sha256, size_bytes and parts.",
+        ) from None
+    given = WholeSerializer(data=value, many=True)
+    given.is_valid(raise_exception=True)
+    return [Whole(**item) for item in given.validated_data]
 
 
 def _envelope(request: Request) -> Any:

@@ -2,17 +2,44 @@
 
 from django.urls import path
 
-from backend.api import artefacts, catalogue, compare, docs, facets, result_sets, runs, uploads
+from backend.api import (
+    agents,
+    artefacts,
+    catalogue,
+    compare,
+    docs,
+    facets,
+    observations,
+    parts,
+    result_sets,
+    runs,
+    uploads,
+)
 
 urlpatterns = [
+    path("me", agents.Me.as_view(), name="me"),
+    path("heartbeat", agents.Heartbeat.as_view(), name="heartbeat"),
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),
     path("uploads/preview", uploads.UploadPreview.as_view(), name="upload-preview"),
     path("uploads/<uuid:upload_id>", uploads.UploadDetail.as_view(), name="upload"),
+    path("uploads/<uuid:upload_id>/parts", parts.PartList.as_view(), name="part-list"),
+    path(
+        "uploads/<uuid:upload_id>/parts/<str:artefact>/<int:number>",
+        parts.PartDetail.as_view(),
+        name="part",
+    ),
     path("compare", compare.Compare.as_view(), name="compare"),
     path("compare.csv", compare.CompareCsv.as_view(), name="compare-csv"),
     path("facets", facets.Facets.as_view(), name="facets"),
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
+    path(
+        "runs/<uuid:run_id>/observations",
+        observations.Observations.as_view(),
+        name="observations",
+    ),
+    path("runs/<uuid:run_id>/progress", agents.RunProgress.as_view(), name="run-progress"),
+    path("runs/<uuid:run_id>/plan.toml", runs.RunPlan.as_view(), name="run-plan"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
     path(
         "trials/<uuid:trial_id>/timeline",

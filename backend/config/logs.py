@@ -1,4 +1,4 @@
-"""Log lines as JSON on stderr: a constant event name, then fields; ids, never tokens."""
+"""Log lines as JSON on stderr: a constant event name, then fields; ids, never secrets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
+from backend.ingest.redaction import Redactor
+
+REDACTOR = Redactor()
 STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "request"}
 
 
@@ -24,7 +27,7 @@ class JsonFormatter(logging.Formatter):
         line.update({key: value for key, value in extra if key not in STANDARD})
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False)
+        return json.dumps(REDACTOR.value(line), default=str, ensure_ascii=False)
 
 
 def logging_config(level: str) -> dict[str, Any]:

@@ -46,6 +46,8 @@ DATABASES["default"]["OPTIONS"] = {
 }
 REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use, redis://host:port/0")
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
+# The agent's files that are offered for download; built by scripts/start and the Dockerfile.
+AGENT_FILES = BASE_DIR / "agents" / "dist"
 S3_BUCKET = env.text("S3_BUCKET", "a bucket for artefacts instead of DATA_DIR", default="")
 S3_ENDPOINT_URL = env.text("S3_ENDPOINT_URL", "the S3-compatible service of S3_BUCKET", default="")
 LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default="INFO")
@@ -63,6 +65,12 @@ SWEEP_INTERVAL_S = env.whole("SWEEP_INTERVAL_S", "seconds between two sweeps", d
 MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quarantined", default=3)
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
+)
+PARTS_KEPT_S = env.whole(
+    "PARTS_KEPT_S", "seconds a part waits for the rest of its upload", default=3 * 24 * 3600
+)
+PARTS_MAX_BYTES = env.whole(
+    "PARTS_MAX_BYTES", "bytes of waiting parts of one workspace", default=4 << 30
 )
 PREVIEWS_PER_MINUTE = env.whole(
     "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
@@ -259,7 +267,8 @@ CELERY_BEAT_SCHEDULE = {
         "task": "ingest.sweep",
         "schedule": float(SWEEP_INTERVAL_S),
         "options": {"expires": float(SWEEP_INTERVAL_S)},
-    }
+    },
+    "sweep-parts": {"task": "ingest.sweep_parts", "schedule": 600.0, "options": {"expires": 600.0}},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

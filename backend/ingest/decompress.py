@@ -108,6 +108,6 @@ def _gzip(packed: BinaryIO) -> Iterator[bytes]:
 
 def _zstd(packed: BinaryIO) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
-    with unpacker.stream_reader(packed, read_across_frames=True) as reader:
+    with unpacker.stream_reader(packed, read_across_frames=True, closefd=False) as reader:
         while piece := reader.read(STEP_BYTES):
             yield piece

@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 from uuid import uuid4
 
 from backend.accounts.models import Workspace
+from backend.ingest.cleaning import CannotClean, cleaned
 from backend.ingest.envelope import Envelope
 from backend.ingest.process import plain_record
 from backend.ingest.receive import IncomingFile, UploadTooLarge
@@ -92,12 +93,12 @@ def _read(
     tool: str,
 ) -> DryFile:
     name = _name(file)
-    with path.open("wb") as out:
-        for chunk in file.chunks():
-            out.write(chunk)
     try:
+        with path.open("wb") as out:  # as it would be kept
+            for chunk in cleaned(cast(IO[bytes], file.file)):
+                out.write(chunk)
         answer = child.read([LocalArtefact(name, path)], tool=tool)
-    except ParserFailed as failed:
+    except (ParserFailed, CannotClean) as failed:
         return DryFile(name, (), (DryRefusal(str(failed)),))
     entries = answer.get("entries") or []
     refused = [answer, *entries]

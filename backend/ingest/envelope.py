@@ -16,6 +16,9 @@ SCHEMA = 1
 MAX_TRIALS = 5000
 MAX_TEXT = 2000
 MAX_PLAN = 200_000
+MAX_EVENTS = 2000
+MAX_TAIL = 20_000
+PHASES = ("warmup", "measure", "search", "confirm")
 # Far above what an agent sends, far below what a JSON writer can recurse into.
 MAX_DEPTH = 50
 
@@ -46,6 +49,13 @@ class TrialEntry:
     exit_code: int | None = None
     error: str = ""
     resources: Mapping[str, Any] = field(default_factory=dict)
+    # What the trial was for, the tool's own figures as the agent saw them, and what the server
+    # printed last where it failed.
+    phase: str | None = None
+    glance: Mapping[str, Any] = field(default_factory=dict)
+    server_tail: str = ""
+    # The upload that brought its artefacts, where the run came in parts.
+    upload: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,7 @@ class Envelope:
     """What an upload says about itself."""
 
     upload_id: uuid.UUID | None = None
+    agent: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     hosts: Mapping[str, Any] = field(default_factory=dict)
     same_host: bool | None = None
@@ -60,6 +71,15 @@ class Envelope:
     # Of every result in the files, where no trials are listed.
     server: Mapping[str, Any] = field(default_factory=dict)
     workload: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def run_id(self) -> uuid.UUID | None:
+        """The run's, where it is said: other than the upload's in a part of a run."""
+        return _uuid(self.run.get("id"), "run.id")
+
+    @property
+    def is_part(self) -> bool:
+        return self.run_id is not None and self.run_id != self.upload_id
 
     @property
     def started_at(self) -> datetime | None:
@@ -77,16 +97,19 @@ def read_envelope(value: object) -> Envelope:
         raise EnvelopeError("schema", body.get("schema"), f"{SCHEMA}")
     _refuse_unstorable(body)
     run = _mapping(body.get("run") or {}, "run")
-    text(run, "plan", "run", limit=MAX_PLAN)
-    _mapping(run.get("labels") or {}, "run.labels")
+    _check_run(run)
+    agent = _mapping(body.get("agent") or {}, "agent")
+    for key in ("name", "version", "hostname"):
+        text(agent, key, "agent", limit=200)
     hosts = _mapping(body.get("hosts") or {}, "hosts")
     for role, host in hosts.items():
-        _check_host(role, host)
+        check_host(role, host)
     server = _mapping(body.get("server") or {}, "server")
     workload = _mapping(body.get("workload") or {}, "workload")
     _check_trial_parts("the envelope", server, workload, {})
     envelope = Envelope(
-        upload_id=_uuid(body.get("id")),
+        upload_id=_uuid(body.get("id"), "id"),
+        agent=agent,
         run=run,
         hosts=hosts,
         same_host=_optional(body, "same_host", bool, "the envelope"),
@@ -95,11 +118,34 @@ def read_envelope(value: object) -> Envelope:
         workload=workload,
     )
     # Reading the two dates now makes a bad one an error of the request, not of the worker.
-    _ = envelope.started_at, envelope.finished_at
+    _ = envelope.started_at, envelope.finished_at, envelope.run_id
     return envelope
 
 
-def _check_host(role: str, host: object) -> None:
+def _check_run(run: Mapping[str, Any]) -> None:
+    text(run, "plan", "run", limit=MAX_PLAN)
+    text(run, "stopped", "run")
+    whole(run, "seed", "run")
+    whole(run, "trials_planned", "run", most=2**31 - 1)
+    for name, tail in _mapping(run.get("server_tails") or {}, "run.server_tails").items():
+        text({name: tail}, name, "run.server_tails", limit=MAX_TAIL)
+    _mapping(run.get("labels") or {}, "run.labels")
+    for index, event in enumerate(_objects(run, "events", "run")):
+        where = f"run.events[{index}]"
+        instant(event, "at", where)
+        text(event, "kind", where, limit=60)
+        text(event, "text", where)
+    for index, found in enumerate(_objects(run, "max_rates", "run")):
+        where = f"run.max_rates[{index}]"
+        text(found, "server", where, limit=200)
+        text(found, "workload", where, limit=200)
+        number(found, "rate_rps", where)
+        _optional(found, "confirmed", bool, where)
+
+
+def check_host(role: str, host: object) -> None:
+    """A host as an envelope describes it; raises EnvelopeError."""
+    _refuse_unstorable(host)
     if role not in ("client", "server"):
         raise EnvelopeError("hosts", role, "the roles client and server only")
     if host is None:
@@ -146,6 +192,10 @@ def _trial(value: object, index: int) -> TrialEntry:
         exit_code=whole(body, "exit_code", where, least=-255, most=2**31 - 1),
         error=text(body, "error", where) or "",
         resources=_mapping(body.get("resources") or {}, f"{where}.resources"),
+        phase=_choice(body, "phase", PHASES, where),
+        glance=_mapping(body.get("glance") or {}, f"{where}.glance"),
+        server_tail=text(body, "server_tail", where, limit=MAX_TAIL) or "",
+        upload=_uuid(body.get("upload"), f"{where}.upload"),
     )
 
 
@@ -159,14 +209,17 @@ def _check_trial_parts(
     text(workload, "method", f"{where}.workload", limit=20)
     text(workload, "path", f"{where}.workload", limit=2000)
     whole(workload, "payload_bytes", f"{where}.workload")
+    whole(workload, "body_bytes", f"{where}.workload")
+    text(workload, "body_sha256", f"{where}.workload", limit=64)
     for key in ("keepalive", "tls"):
         _optional(workload, key, bool, f"{where}.workload")
     _mapping(workload.get("headers") or {}, f"{where}.workload.headers")
     text(load, "tool", f"{where}.load", limit=40)
     text(load, "tool_version", f"{where}.load", limit=80)
-    if load.get("loop") not in (None, "closed", "open"):
-        raise EnvelopeError(f"{where}.load.loop", load.get("loop"), "closed or open")
+    _choice(load, "loop", ("closed", "open"), f"{where}.load")
     whole(load, "connections", f"{where}.load", most=2**31 - 1)
+    whole(load, "connections_asked", f"{where}.load", most=2**31 - 1)
+    whole(load, "requests", f"{where}.load")
     number(load, "rate_rps", f"{where}.load")
 
 
@@ -228,19 +281,33 @@ def _optional(body: Mapping[str, Any], key: str, kind: type, where: str) -> Any:
     return value
 
 
+def _choice(body: Mapping[str, Any], key: str, allowed: tuple[str, ...], where: str) -> str | None:
+    value = body.get(key)
+    if value is not None and value not in allowed:
+        raise EnvelopeError(f"{where}.{key}", value, f"one of {', '.join(allowed)}")
+    return value
+
+
+def _objects(body: Mapping[str, Any], key: str, where: str) -> list[Mapping[str, Any]]:
+    value = body.get(key) or []
+    if not isinstance(value, list) or len(value) > MAX_EVENTS:
+        raise EnvelopeError(f"{where}.{key}", value, f"a list of at most {MAX_EVENTS} objects")
+    return [_mapping(item, f"{where}.{key}[{index}]") for index, item in enumerate(value)]
+
+
 def _strings(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise EnvelopeError(where, value, "a list of texts")
     return tuple(value)
 
 
-def _uuid(value: object) -> uuid.UUID | None:
+def _uuid(value: object, where: str) -> uuid.UUID | None:
     if value is None:
         return None
     try:
         return uuid.UUID(str(value))
     except ValueError:
-        raise EnvelopeError("id", value, "a UUID") from None
+        raise EnvelopeError(where, value, "a UUID") from None
 
 
 def _refuse_unstorable(value: object) -> None:

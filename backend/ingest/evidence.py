@@ -6,6 +6,8 @@ from collections import defaultdict
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from backend.ingest.models import Artefact, Rereading
 
 
@@ -17,6 +19,11 @@ def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
     for link in links.select_related("artefact"):
         found[str(link.trial_id)].append(listed(link.artefact))
     return found
+
+
+def _of_run(run_id: UUID) -> Q:
+    """Uploads of a run: its own, and those of its parts, which name it in their envelope."""
+    return Q(upload__run=run_id) | Q(upload__envelope__run__id=str(run_id))
 
 
 def listed(artefact: Artefact) -> dict[str, Any]:
@@ -41,5 +48,5 @@ def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
             "changes": row.changes,
             "refused": row.refused,
         }
-        for row in Rereading.objects.filter(upload__run=run_id)
+        for row in Rereading.objects.filter(_of_run(run_id)).select_related("upload")
     ]

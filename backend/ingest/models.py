@@ -70,6 +70,14 @@ class Upload(models.Model):
     def is_ended(self) -> bool:
         return self.state in END_STATES
 
+    @property
+    def result_run_id(self) -> uuid.UUID | None:
+        """The run it is, or is a part of, once it was read."""
+        if self.run_id is not None or self.state != State.PARSED:
+            return self.run_id
+        said = (self.envelope.get("run") or {}).get("id")
+        return uuid.UUID(said) if said else None
+
 
 class Artefact(models.Model):
     """One raw file of an upload, stored by its content's hash."""
@@ -90,6 +98,35 @@ class Artefact(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Part(models.Model):
+    """A numbered part of an artefact whose upload is still on its way."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    # Of the upload that will be: its row is written once everything is there.
+    upload_id = models.UUIDField()
+    artefact_sha256 = models.CharField(max_length=64)
+    number = models.PositiveIntegerField()
+    # Of the part; empty until its bytes are durable.
+    sha256 = models.CharField(max_length=64, default="")
+    size_bytes = models.BigIntegerField(default=0)
+    begun_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "upload_id", "artefact_sha256", "number"],
+                condition=~models.Q(sha256=""),
+                name="part_once",
+            )
+        ]
+        indexes = [models.Index(fields=["workspace", "upload_id"], name="part_of_upload")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.artefact_sha256[:12]}"
 
 
 class Rereading(models.Model):

@@ -7,7 +7,7 @@ import base64
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,8 @@ from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
-from backend.runs.record import RunFacts, TrialRecord, record_run
+from backend.runs.observing import apply_observations
+from backend.runs.record import RunElsewhere, RunFacts, TrialRecord, record_part, record_run
 from backend.runs.things import is_unsaid
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,8 @@ class Reading:
     artefacts: Sequence[Sequence[Artefact]]
     refusals: Sequence[str]
     parser_version: str
+    # Trials whose artefacts came as parts, as they are recorded if their part was not read.
+    elsewhere: Sequence[TrialRecord] = ()
 
     @property
     def reason(self) -> str:
@@ -91,6 +94,9 @@ def _process(held: queue.Claim) -> None:
         log.warning("claim_lost", extra={"upload": str(upload_id)})
     except (NothingRead, ParserFailed) as refused:
         queue.finish(held, State.FAILED, reason=str(refused), parser_version=PARSER_VERSION)
+    except RunElsewhere as taken:
+        reason = f"The run id {taken} is not one of this workspace. Give a measurement its own id."
+        queue.finish(held, State.FAILED, reason=reason, parser_version=PARSER_VERSION)
     except MemoryError:
         # Celery would end the whole worker on this.
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
@@ -129,13 +135,19 @@ def _read_and_record(held: queue.Claim) -> None:
     reading = read_upload(upload, meanwhile=queue.Lease(held).renew)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
-        trials = record_run(run_facts(locked), reading.records)
+        facts, is_part = run_facts(locked), envelope_of(locked).is_part
+        if is_part:
+            trials = record_part(facts, reading.records)
+        else:
+            trials = record_run(facts, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
+        apply_observations(facts.id)
         queue.finish(
             held,
             State.PARSED,
             reason=reading.reason,
-            run_id=locked.pk,
+            # A run has one upload that is its own; those of its parts name it in their envelope.
+            run_id=None if is_part else facts.id,
             parser_version=reading.parser_version,
         )
 
@@ -163,7 +175,7 @@ def run_facts(upload: Upload) -> RunFacts:
     envelope = envelope_of(upload)
     run = envelope.run
     return RunFacts(
-        id=upload.pk,
+        id=envelope.run_id or upload.pk,
         workspace=upload.workspace,
         author=upload.author,
         started_at=envelope.started_at,
@@ -175,7 +187,18 @@ def run_facts(upload: Upload) -> RunFacts:
         plan_sha256=str(run.get("plan_sha256") or "")[:64],
         server_host=envelope.hosts.get("server"),
         client_host=envelope.hosts.get("client"),
+        agent=envelope.agent,
+        seed=run.get("seed"),
+        stopped=run.get("stopped") or "",
+        events=run.get("events") or [],
+        max_rates=run.get("max_rates") or [],
+        server_tails={name: tail for name, tail in _tails(run) if tail},
+        trials_planned=run.get("trials_planned"),
     )
+
+
+def _tails(run: Mapping[str, Any]) -> Iterable[tuple[str, str | None]]:
+    return (run.get("server_tails") or {}).items()
 
 
 def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
@@ -204,7 +227,10 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
+    elsewhere = [_part_not_read(entry) for entry in envelope.trials if entry.upload]
     for entry in envelope.trials:
+        if entry.upload:
+            continue
         group = [by_name[name] for name in entry.artefacts]
         answer = ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
         version = answer.get("version", version)
@@ -213,9 +239,16 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
             refusals.append(refusal)
         records.append(_planned_record(entry, parsed, refusal))
         groups.append(group)
-    if not any(record.contract for record in records):
+    is_empty = not any(record.contract for record in records)
+    # A part, and the rest of a run that came in parts, are no hole in it even without a result.
+    if is_empty and not envelope.is_part and not elsewhere:
         raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
-    return Reading(records, groups, refusals, version)
+    return Reading(records, groups, refusals, version, elsewhere)
+
+
+def _part_not_read(entry: TrialEntry) -> TrialRecord:
+    reason = f"Its output came as upload {entry.upload}, which has not been read."
+    return _planned_record(entry, {}, reason)
 
 
 def _only_entry(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -241,6 +274,9 @@ def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> 
         exit_code=entry.exit_code,
         error=entry.error or refusal,
         resources=entry.resources,
+        phase=entry.phase,
+        glance=entry.glance,
+        server_tail=entry.server_tail,
         **_read_fields(parsed),
     )
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import IO, Any, Protocol, cast
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
 from backend.ingest import queue
+from backend.ingest.cleaning import clean_envelope, clean_name, cleaned, hash_of
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.insert import insert_once
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.parts import Whole, forget, put_together
 from backend.ingest.storage import Stored, storage
 from backend.runs.identity import canonical_json
 
@@ -27,6 +30,8 @@ class IncomingFile(Protocol):
     def name(self) -> str | None: ...
     @property
     def size(self) -> int | None: ...
+    @property
+    def file(self) -> IO[bytes] | None: ...
 
     def chunks(self, chunk_size: int | None = None) -> Iterable[bytes]: ...
 
@@ -56,44 +61,93 @@ class Receipt:
     is_new: bool
 
 
-def receive(
-    sender: Sender, files: Sequence[IncomingFile], *, raw_envelope: Any = None, tool: str = ""
-) -> Receipt:
-    """Store `files` durably and queue them. The same id with the same bytes is answered again.
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A file by its name and the SHA-256 it has as it was sent."""
 
-    Raises EnvelopeError, UploadTooLarge and UploadConflict; nothing is stored then.
+    name: str
+    sha256: str
+    content: IncomingFile | Whole
+
+
+def receive(
+    sender: Sender,
+    files: Sequence[IncomingFile],
+    *,
+    wholes: Sequence[Whole] = (),
+    raw_envelope: Any = None,
+    tool: str = "",
+) -> Receipt:
+    """Store `files` durably, without secrets, and queue them. The same id with the same bytes is
+    answered again.
+
+    `wholes` came in parts before; the upload then has the id under which they came. Raises
+    EnvelopeError, UploadTooLarge, UploadConflict, PartsMissing, PartsDiffer and
+    CannotClean; no upload is stored then.
     """
-    envelope = Envelope() if raw_envelope is None else read_envelope(raw_envelope)
-    names = _unique_names(files)
-    _check_sizes(files)
-    _check_references(envelope, names)
-    stored = [storage().put(file.chunks()) for file in files]
+    _check_sizes(files, wholes)
+    if raw_envelope is not None:
+        read_envelope(raw_envelope)  # as it came: cleaning then meets nothing strange
+    sent = raw_envelope or {}
+    kept = clean_envelope(sent)
+    envelope = read_envelope(kept) if kept else Envelope()
+    arrived = _arrived([*files, *wholes])
+    _check_references(envelope, [file.name for file in arrived])
+    if wholes and envelope.upload_id is None:
+        raise EnvelopeError("id", None, "the id under which the parts were sent")
     upload = Upload(
         id=envelope.upload_id or uuid.uuid4(),
         workspace_id=sender.workspace_id,
         token_id=sender.token_id,
         author_id=sender.user_id,
-        envelope=raw_envelope or {},
+        envelope=kept,
         tool_hint=tool,
-        content_sha256=_content_hash(
-            raw_envelope or {}, tool, dict(zip(names, stored, strict=True))
-        ),
+        content_sha256=_content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
-    return _commit(upload, names, stored)
+    if not wholes:
+        return _commit(upload, arrived, is_clean=kept == sent)
+    # Whose answer was lost sends it again; the parts are gone by then.
+    if Upload.objects.filter(pk=upload.pk).exists():
+        receipt = _answer_again(upload)
+    else:
+        receipt = _commit(upload, arrived, is_clean=kept == sent)
+    forget(upload.workspace_id, upload.pk)
+    return receipt
 
 
-def _commit(upload: Upload, names: Sequence[str], stored: Sequence[Stored]) -> Receipt:
+def _arrived(contents: Sequence[IncomingFile | Whole]) -> list[Arrived]:
+    names = _unique_names([clean_name(content.name or "artefact") for content in contents])
+    hashes = [
+        content.sha256 if isinstance(content, Whole) else hash_of(content.chunks())
+        for content in contents
+    ]
+    return list(map(Arrived, names, hashes, contents))
+
+
+def _store(upload: Upload, content: IncomingFile | Whole) -> Stored:
+    if not isinstance(content, Whole):
+        return storage().put(cleaned(cast(IO[bytes], content.file)))
+    with put_together(upload.workspace_id, upload.pk, content) as file:
+        return storage().put(cleaned(file))
+
+
+def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
+    stored = [_store(upload, file.content) for file in arrived]
     artefacts = [
         Artefact(
             upload=upload,
             position=position,
-            name=name,
-            sha256=file.sha256,
-            size_bytes=file.size_bytes,
+            name=file.name,
+            sha256=kept.sha256,
+            size_bytes=kept.size_bytes,
         )
-        for position, (name, file) in enumerate(zip(names, stored, strict=True))
+        for position, (file, kept) in enumerate(zip(arrived, stored, strict=True))
     ]
+    sent_hash = upload.content_sha256
+    if not is_clean or [file.sha256 for file in arrived] != [file.sha256 for file in stored]:
+        upload.content_sha256 = _keyed(sent_hash)
     if not insert_once(upload, artefacts):
+        upload.content_sha256 = sent_hash
         return _answer_again(upload)
     transaction.on_commit(queue.hint, robust=True)
     return Receipt(upload, is_new=True)
@@ -105,14 +159,14 @@ def _answer_again(upload: Upload) -> Receipt:
     if (
         existing is None
         or existing.workspace_id != upload.workspace_id
-        or existing.content_sha256 != upload.content_sha256
+        or existing.content_sha256 not in (upload.content_sha256, _keyed(upload.content_sha256))
     ):
         raise UploadConflict(str(upload.pk))
     return Receipt(existing, is_new=False)
 
 
-def _unique_names(files: Sequence[IncomingFile]) -> list[str]:
-    names = [(file.name or "artefact")[:200] for file in files]
+def _unique_names(given: Sequence[str]) -> list[str]:
+    names = [name[:200] for name in given]
     if any("\0" in name for name in names):
         raise EnvelopeError("a file's name", names, "no NUL")
     if len(set(names)) == len(names):
@@ -120,8 +174,8 @@ def _unique_names(files: Sequence[IncomingFile]) -> list[str]:
     return [f"{position}-{name}" for position, name in enumerate(names)]
 
 
-def _check_sizes(files: Sequence[IncomingFile]) -> None:
-    total = sum(file.size or 0 for file in files)
+def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
+    total = sum(file.size or 0 for file in files) + sum(whole.size_bytes for whole in wholes)
     if total > settings.UPLOAD_MAX_BYTES:
         raise UploadTooLarge(
             f"This upload has {total} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted."
@@ -137,7 +191,16 @@ def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
             raise EnvelopeError(where, missing[0], "the name of a file sent with the envelope")
 
 
-def _content_hash(envelope: Mapping[str, Any], tool: str, stored: Mapping[str, Stored]) -> str:
-    files = {name: file.sha256 for name, file in stored.items()}
+def _content_hash(envelope: Mapping[str, Any], tool: str, files: Mapping[str, str]) -> str:
     content = {"envelope": envelope, "tool": tool, "files": files}
     return hashlib.sha256(canonical_json(content)).hexdigest()
+
+
+def _keyed(content_sha256: str) -> str:
+    """What is kept where secrets were taken out.
+
+    From the plain hash of a text that is known but for a short password, the password can be
+    found by trying; without the key it cannot.
+    """
+    key = settings.TOKEN_PEPPER.encode()
+    return hmac.new(key, content_sha256.encode(), hashlib.sha256).hexdigest()

@@ -18,6 +18,7 @@ from backend.ingest.models import Rereading, State, Upload
 from backend.ingest.process import (
     NothingRead,
     Reading,
+    envelope_of,
     link_artefacts,
     process,
     read_upload,
@@ -26,7 +27,8 @@ from backend.ingest.process import (
 from backend.ingest.sandbox import ParserFailed
 from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
-from backend.runs.record import rerecord_run
+from backend.runs.observing import apply_observations
+from backend.runs.record import record_part, rerecord_run
 
 
 class NotEnded(Exception):
@@ -47,7 +49,7 @@ def reprocess(upload_id: UUID) -> Rereading:
     upload = Upload.objects.select_related("workspace", "author").get(pk=upload_id)
     if not upload.is_ended:
         raise NotEnded(str(upload_id))
-    return _exchange(upload) if upload.run_id else _read_first(upload)
+    return _exchange(upload) if upload.state == State.PARSED else _read_first(upload)
 
 
 def _exchange(upload: Upload) -> Rereading:
@@ -58,13 +60,27 @@ def _exchange(upload: Upload) -> Rereading:
         return _kept(upload, PARSER_VERSION, refused=str(refused))
     with transaction.atomic():
         locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
-        old = list(Trial.objects.filter(run__upload=locked))
-        trials = rerecord_run(run_facts(upload), reading.records)
+        facts = run_facts(upload)
+        ordinals = [record.ordinal for record in reading.records]
+        old = list(_own_trials(locked, ordinals))
+        if envelope_of(upload).is_part:
+            trials = record_part(facts, reading.records)
+        else:
+            trials = rerecord_run(facts, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
+        apply_observations(facts.id)
         changes = changes_between(old, trials)
         rereading = _kept(locked, reading.parser_version, changes=changes)
         _finish(locked, reading)
     return rereading
+
+
+def _own_trials(upload: Upload, ordinals: Sequence[int]) -> QuerySet[Trial]:
+    """The trials that a reading of this upload replaces."""
+    rows = Trial.objects.filter(run=run_facts(upload).id)
+    parts = [entry.ordinal for entry in envelope_of(upload).trials if entry.upload]
+    is_part = envelope_of(upload).is_part
+    return rows.filter(ordinal__in=ordinals) if is_part else rows.exclude(ordinal__in=parts)
 
 
 def _kept(
@@ -94,5 +110,6 @@ def _read_first(upload: Upload) -> Rereading:
     upload.refresh_from_db()
     upload.parser_version, after = before, upload.parser_version or PARSER_VERSION
     refused = "" if upload.state == State.PARSED else upload.reason
-    found = [] if refused else changes_between([], list(Trial.objects.filter(run__upload=upload)))
+    mine = Trial.objects.filter(artefacts__upload=upload).distinct()
+    found = [] if refused else changes_between([], list(mine))
     return _kept(upload, after, changes=found, refused=refused)

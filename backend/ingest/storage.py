@@ -13,7 +13,7 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -68,9 +68,21 @@ class Storage(Protocol):
     def local_path(self, sha256: str) -> contextlib.AbstractContextManager[Path]:
         """A local file with the bytes, for the parser's child process; raises as `open` does."""
 
+    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
+        """As `put`, under a name of its own: shared with nobody, so that it can be removed."""
+
+    def open_part(self, name: str) -> BinaryIO:
+        """Raises as `open` does."""
+
+    def remove_part(self, name: str) -> None:
+        """It is gone when this returns, whether it was there or not. Raises StorageAway."""
+
 
 class FileStorage:
-    """Files below one folder, `ab/abcdef…`, written beside their place and renamed into it."""
+    """Files below one folder, `ab/abcdef…`, written beside their place and renamed into it.
+
+    Parts of artefacts on their way are in `parts/`.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -78,13 +90,19 @@ class FileStorage:
             root.mkdir(parents=True, exist_ok=True)
 
     def put(self, chunks: Iterable[bytes]) -> Stored:
+        return self._put(chunks, self._place)
+
+    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
+        return self._put(chunks, lambda _: self._part(name))
+
+    def _put(self, chunks: Iterable[bytes], place: Callable[[str], Path]) -> Stored:
         try:
             with _faults_of_the_disk():
-                return self._put(chunks)
+                return self._write(chunks, place)
         except FileNotFoundError as gone:
             raise StorageAway(f"the folder {self.root} is gone") from gone
 
-    def _put(self, chunks: Iterable[bytes]) -> Stored:
+    def _write(self, chunks: Iterable[bytes], place: Callable[[str], Path]) -> Stored:
         digest, size = hashlib.sha256(), 0
         handle, temporary = tempfile.mkstemp(dir=self.root, prefix="incoming-")
         try:
@@ -95,15 +113,14 @@ class FileStorage:
                     out.write(chunk)
                 out.flush()
                 os.fsync(out.fileno())
-            self._move_into_place(temporary, digest.hexdigest())
+            self._move(temporary, place(digest.hexdigest()))
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
         return Stored(digest.hexdigest(), size)
 
-    def _move_into_place(self, temporary: str, sha256: str) -> None:
-        place = self._place(sha256)
+    def _move(self, temporary: str, place: Path) -> None:
         if not place.parent.is_dir():
             place.parent.mkdir(exist_ok=True)
             _fsync_folder(self.root)
@@ -111,10 +128,20 @@ class FileStorage:
         _fsync_folder(place.parent)
 
     def open(self, sha256: str) -> BinaryIO:
+        return self._open(self._place(sha256))
+
+    def open_part(self, name: str) -> BinaryIO:
+        return self._open(self._part(name))
+
+    def _open(self, place: Path) -> BinaryIO:
         if not self.root.is_dir():
             raise StorageAway(f"the folder {self.root} is gone")
         with _faults_of_the_disk():
-            return self._place(sha256).open("rb")
+            return place.open("rb")
+
+    def remove_part(self, name: str) -> None:
+        with _faults_of_the_disk():
+            self._part(name).unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
@@ -124,6 +151,9 @@ class FileStorage:
 
     def _place(self, sha256: str) -> Path:
         return self.root / sha256[:2] / sha256
+
+    def _part(self, name: str) -> Path:
+        return self.root / "parts" / name
 
 
 def _fsync_folder(folder: Path) -> None:
@@ -154,7 +184,11 @@ class S3Storage:
         with _faults_of_s3(), _faults_of_the_disk():
             return self._put(chunks)
 
-    def _put(self, chunks: Iterable[bytes]) -> Stored:
+    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
+        with _faults_of_s3(), _faults_of_the_disk():
+            return self._put(chunks, key=_part_key(name))
+
+    def _put(self, chunks: Iterable[bytes], *, key: str = "") -> Stored:
         digest, size = hashlib.sha256(), 0
         with tempfile.TemporaryFile() as spooled:
             for chunk in chunks:
@@ -164,7 +198,7 @@ class S3Storage:
             spooled.seek(0)
             self.client.put_object(
                 Bucket=self.bucket,
-                Key=digest.hexdigest(),
+                Key=key or digest.hexdigest(),
                 Body=spooled,
                 ChecksumAlgorithm="SHA256",
             )
@@ -178,6 +212,13 @@ class S3Storage:
                 raise FileNotFoundError(sha256) from None
         return cast(BinaryIO, body)
 
+    def open_part(self, name: str) -> BinaryIO:
+        return self.open(_part_key(name))
+
+    def remove_part(self, name: str) -> None:
+        with _faults_of_s3():
+            self.client.delete_object(Bucket=self.bucket, Key=_part_key(name))
+
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
         with contextlib.ExitStack() as stack:
@@ -188,6 +229,10 @@ class S3Storage:
                     local.write(chunk)
                 local.flush()
             yield Path(local.name)
+
+
+def _part_key(name: str) -> str:
+    return f"parts/{name}"
 
 
 @contextlib.contextmanager

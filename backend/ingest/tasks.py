@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from backend.ingest import parts, queue
 from backend.ingest import process as processing
-from backend.ingest import queue
 
 
 @shared_task(name=queue.DRAIN_TASK)  # type: ignore[untyped-decorator]
@@ -18,3 +18,9 @@ def drain() -> None:
 def sweep() -> None:
     """Send a hint again where uploads were forgotten or abandoned."""
     queue.sweep()
+
+
+@shared_task(name="ingest.sweep_parts")  # type: ignore[untyped-decorator]
+def sweep_parts() -> None:
+    """Throw away parts whose upload never came."""
+    parts.sweep()

@@ -34,6 +34,8 @@ class RunRow:
     started_at: datetime | None
     recorded_at: datetime
     interrupted: bool
+    # Its trials still come.
+    is_open: bool
     labels: dict[str, Any]
     trials: int
     servers: tuple[str, ...]
@@ -132,6 +134,7 @@ def _row(run: Run, measured: Measured, trials: int) -> RunRow:
         started_at=run.started_at,
         recorded_at=run.recorded_at,
         interrupted=run.interrupted,
+        is_open=run.is_open,
         labels=run.labels,
         trials=trials,
         servers=servers,

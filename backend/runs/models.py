@@ -82,6 +82,9 @@ class Workload(Identified):
     keepalive = models.BooleanField(null=True)
     tls = models.BooleanField(null=True)
     headers = models.JSONField(default=dict)
+    # What is sent with each request; null: nothing, or unknown.
+    body_bytes = models.BigIntegerField(null=True)
+    body_sha256 = models.CharField(max_length=64, null=True)  # noqa: DJ001
 
     class Meta:
         constraints = [
@@ -110,6 +113,21 @@ class Run(models.Model):
     plan = models.TextField(default="")
     plan_sha256 = models.CharField(max_length=64, default="")
     facts = models.JSONField(default=dict)
+    # The program that measured: name, version, hostname.
+    agent = models.JSONField(default=dict)
+    # Of the order of the trials; and by which rule of its plan the run ended early.
+    seed = models.BigIntegerField(null=True)
+    stopped = models.TextField(default="")
+    # [{"at", "kind", "text"}, …]: what happened beside the trials.
+    events = models.JSONField(default=list)
+    # [{"server", "workload", "rate_rps", "confirmed"}, …]: what its searches came to.
+    max_rates = models.JSONField(default=list)
+    # What each server printed last, by name.
+    server_tails = models.JSONField(default=dict)
+    # Of the plan, warm-ups included.
+    trials_planned = models.PositiveIntegerField(null=True)
+    # Its trials come one by one, and the agent's last word of it has not come.
+    is_open = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-recorded_at"]
@@ -215,6 +233,14 @@ class Trial(models.Model):
     latency_resolution_us = models.FloatField(null=True)
     histogram = models.BinaryField(null=True)
     resources = models.JSONField(default=dict)
+    # The load as the agent asked for it; the cell has the load point of it.
+    load = models.JSONField(default=dict)
+    # warmup, measure, search or confirm; null where nobody said.
+    phase = models.CharField(max_length=10, null=True)  # noqa: DJ001
+    # The tool's own figures as the agent saw them, on which its rules and searches decided.
+    glance = models.JSONField(default=dict)
+    # What the server printed last, where the trial failed.
+    server_tail = models.TextField(default="")
 
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)
@@ -275,6 +301,32 @@ def _second(part: Mapping[str, Any]) -> dict[str, Any]:
         "p99_us": histogram.percentile(99) if histogram else printed.get("99"),
         "max_us": histogram.max_us if histogram else printed.get("100"),
     }
+
+
+class Observation(models.Model):
+    """What an agent on the server host saw while a run was measured from elsewhere.
+
+    The run may come later than what was seen of it, so its id is no foreign key.
+    """
+
+    # Made by the agent: sent again it is the same.
+    id = models.UUIDField(primary_key=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    run = models.UUIDField(db_index=True)
+    # As in an envelope: the identity of the host, and facts.
+    host = models.JSONField(default=dict)
+    # Of its times, which are the service's.
+    uncertainty_s = models.FloatField()
+    sample_count = models.PositiveIntegerField()
+    # zlib over the JSON list of runs.observing.Sample.
+    packed = models.BinaryField()
+    received_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["received_at"]
+
+    def __str__(self) -> str:
+        return f"{self.sample_count} samples of {self.run}"
 
 
 class Dismissal(models.Model):

@@ -1,6 +1,7 @@
 """Recording a run: one function that writes servers, hosts, workloads, cells and trials.
 
-Everything is written in the caller's transaction; a run exists whole or not at all.
+Everything is written in the caller's transaction. A run comes whole, or in parts while it goes on:
+then it is open until the agent's last word of it, and each part is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -49,6 +50,23 @@ class RunFacts:
     plan_sha256: str = ""
     server_host: Mapping[str, Any] | None = None
     client_host: Mapping[str, Any] | None = None
+    # The program that measured: name, version, hostname.
+    agent: Mapping[str, Any] = field(default_factory=dict)
+    # Of the order of its trials; and by which rule of the plan it ended early.
+    seed: int | None = None
+    stopped: str = ""
+    # What happened beside the trials: at, kind, text.
+    events: Sequence[Mapping[str, Any]] = ()
+    # What a search came to: server, workload, rate_rps, confirmed.
+    max_rates: Sequence[Mapping[str, Any]] = ()
+    # What each server printed last.
+    server_tails: Mapping[str, str] = field(default_factory=dict)
+    # Of its plan, warm-ups included.
+    trials_planned: int | None = None
+
+
+class RunElsewhere(Exception):
+    """The run's id is used by another workspace; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,9 @@ class TrialRecord:
     incomplete: bool = False
     disagreements: Sequence[str] = ()
     resources: Mapping[str, Any] = field(default_factory=dict)
+    phase: str | None = None
+    glance: Mapping[str, Any] = field(default_factory=dict)
+    server_tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,38 +109,102 @@ class LoadPoint:
 
 
 @transaction.atomic
-def record_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
-    """Write a run with its trials and cells; the trials in the order of `records`."""
+def record_run(
+    facts: RunFacts, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
+) -> list[Trial]:
+    """Write a run with its trials and cells; the trials in the order of `records`.
+
+    `elsewhere`: its trials that came as parts, as they are recorded if their part was not read.
+    Raises RunElsewhere.
+    """
     hold_names(facts.workspace)
     run = _run_row(facts)
-    run.save(force_insert=True)
-    return _write(_Writer(run), records)
+    if not _lock(run):
+        run.save(force_insert=True)
+        return _write(run, [*records, *elsewhere], is_new=True)[: len(records)]
+    run.save(force_update=True)
+    known = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
+    missing = [record for record in elsewhere if record.ordinal not in known]
+    return _write(run, [*records, *missing])[: len(records)]
 
 
 @transaction.atomic
-def rerecord_run(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
-    """Put new trials and cells in the place of a run's old ones.
+def record_part(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
+    """Write some trials of a run, and the run as open where it is not there yet.
+
+    A run that is there stays as it is but for these trials: parts may come after the last word.
+    Raises RunElsewhere.
+    """
+    hold_names(facts.workspace)
+    run = _run_row(facts, is_open=True)
+    # Of two parts that come first at once, one makes the run.
+    Run.objects.bulk_create([run], ignore_conflicts=True)
+    _lock(run)
+    run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
+    return _write(run, records)
+
+
+@transaction.atomic
+def rerecord_run(
+    facts: RunFacts, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
+) -> list[Trial]:
+    """Put new trials and cells in the place of a run's old ones, but for those of its parts.
 
     A trial keeps its id by its ordinal, so that links to it hold. Cells are new ones: what was
     computed of a cell may be kept by its id. Raises Run.DoesNotExist.
     """
     hold_names(facts.workspace)
-    Run.objects.select_for_update().get(pk=facts.id)
     run = _run_row(facts)
-    kept = dict(Trial.objects.filter(run=run.pk).values_list("ordinal", "pk"))
-    writer = _Writer(run, kept)
-    Cell.objects.filter(run_id=run.pk).delete()
-    return _write(writer, records)
+    if not _lock(run):
+        raise Run.DoesNotExist(str(run.pk))
+    run.save(force_update=True)
+    stay = [record.ordinal for record in elsewhere]
+    replaced = Trial.objects.filter(run=run.pk).exclude(ordinal__in=stay)
+    kept = dict(replaced.values_list("ordinal", "pk"))
+    replaced.delete()
+    return _write(run, records, kept)
 
 
-def _write(writer: _Writer, records: Sequence[TrialRecord]) -> list[Trial]:
+def _lock(run: Run) -> bool:
+    """Whether the run is there, locked then. What only the first word of it told stays."""
+    found = Run.objects.select_for_update().filter(pk=run.pk).first()
+    if found is None:
+        return False
+    if found.workspace_id != run.workspace_id:
+        raise RunElsewhere(str(run.pk))
+    run.recorded_at = found.recorded_at
+    if run.server_host is None and found.server_host is not None:
+        # Observed there meanwhile (runs/observing.py).
+        run.server_host = found.server_host
+        run.facts = {**run.facts, "server": found.facts.get("server", {})}
+    return True
+
+
+def _write(
+    run: Run,
+    records: Sequence[TrialRecord],
+    kept: Mapping[int, uuid.UUID] | None = None,
+    *,
+    is_new: bool = False,
+) -> list[Trial]:
+    """The trials, in the place of those of the same ordinals; every cell they touch anew.
+
+    `is_new`: the run has nothing yet, so nothing is looked for.
+    """
+    ids = dict(kept or {})
+    if not is_new:
+        ordinals = [record.ordinal for record in records]
+        replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
+        ids |= dict(replaced.values_list("ordinal", "pk"))
+        replaced.delete()
+    writer = _Writer(run, ids)
     trials = [writer.trial(record) for record in records]
-    writer.finish()
-    writer.run.workspace.changed()
+    writer.finish([] if is_new else list(Cell.objects.filter(run=run.pk)))
+    run.workspace.changed()
     return trials
 
 
-def _run_row(facts: RunFacts) -> Run:
+def _run_row(facts: RunFacts, *, is_open: bool = False) -> Run:
     return Run(
         id=facts.id,
         workspace=facts.workspace,
@@ -134,6 +219,14 @@ def _run_row(facts: RunFacts) -> Run:
         server_host=host_of(facts.workspace, facts.server_host),
         client_host=host_of(facts.workspace, facts.client_host),
         facts=_host_facts(facts),
+        agent=dict(facts.agent),
+        seed=facts.seed,
+        stopped=facts.stopped,
+        events=list(facts.events),
+        max_rates=list(facts.max_rates),
+        server_tails=dict(facts.server_tails),
+        trials_planned=facts.trials_planned,
+        is_open=is_open,
     )
 
 
@@ -145,14 +238,11 @@ def _host_facts(facts: RunFacts) -> dict[str, Any]:
 class _Writer:
     """Gathers the rows of one run and writes each kind with one statement."""
 
-    def __init__(self, run: Run, trial_ids: Mapping[int, uuid.UUID] | None = None) -> None:
+    def __init__(self, run: Run, trial_ids: Mapping[int, uuid.UUID]) -> None:
         self.run = run
         # Ids of trials that were recorded before, by ordinal.
-        self.trial_ids = trial_ids or {}
+        self.trial_ids = trial_ids
         self.cells: dict[tuple[object, ...], Cell] = {}
-        self.facts: dict[uuid.UUID, list[TrialFacts]] = defaultdict(list)
-        self.histograms: dict[uuid.UUID, list[bytes | None]] = defaultdict(list)
-        self.warmed: set[uuid.UUID] = set()
         self.trials: list[Trial] = []
         self.timelines: list[TrialTimeline] = []
         self.servers: dict[bytes, Server] = {}
@@ -166,34 +256,28 @@ class _Writer:
         facts = facts_of(record, point, self.run)
         trial = _trial_row(self.run, cell, record, facts)
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
-        if record.warmup:
-            self.warmed.add(cell.pk)
-        else:
-            self.facts[cell.pk].append(facts)
-            if facts.requests_completed:
-                self.histograms[cell.pk].append(record.histogram)
         self.trials.append(trial)
         if record.timeline:
             self.timelines.append(TrialTimeline.of(trial, record.timeline))
         return trial
 
-    def finish(self) -> None:
+    def finish(self, before: Sequence[Cell]) -> None:
+        """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
+        old = [cell for cell in before if _load_of(cell) in self.cells]
+        members: dict[uuid.UUID, list[Trial]] = defaultdict(list)
+        for trial in self.trials:
+            members[trial.cell_id].append(trial)
+        for cell in old:
+            members[self.cells[_load_of(cell)].pk] += cell.trials.only(*_MEMBER)
         for cell in self.cells.values():
-            found = check_cell(
-                self.facts[cell.pk],
-                min_trials=self.run.workspace.min_trials,
-                warmed_up=self._warmed_up(cell),
-            )
-            cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
-            cell.trial_count = len(self.facts[cell.pk])
-            _merge_histograms(cell, self.histograms[cell.pk])
+            _merge(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
         Cell.objects.bulk_create(self.cells.values())
+        for cell in old:
+            cell.trials.update(cell=self.cells[_load_of(cell)])
+        # With them go those whose trials were all replaced by trials of another load.
+        Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
         Trial.objects.bulk_create(self.trials)
         TrialTimeline.objects.bulk_create(self.timelines)
-
-    def _warmed_up(self, cell: Cell) -> bool | None:
-        # A saved report says nothing of what was run before it; a plan lists every trial.
-        return cell.pk in self.warmed or (False if self.run.plan else None)
 
     def _server(self, fields: Mapping[str, Any]) -> Server:
         key = identity_of(fields)
@@ -208,16 +292,14 @@ class _Writer:
         return self.workloads[key]
 
     def _cell(self, server: Server, workload: Workload, point: LoadPoint) -> Cell:
-        key = (server.pk, workload.pk, point)
-        if key not in self.cells:
-            self.cells[key] = Cell(
-                run=self.run,
-                workspace=self.run.workspace,
-                series=self._series(server, workload, point),
-                connections=point.connections,
-                rate_rps=point.rate_rps,
-            )
-        return self.cells[key]
+        cell = Cell(
+            run=self.run,
+            workspace=self.run.workspace,
+            series=self._series(server, workload, point),
+            connections=point.connections,
+            rate_rps=point.rate_rps,
+        )
+        return self.cells.setdefault(_load_of(cell), cell)
 
     def _series(self, server: Server, workload: Workload, point: LoadPoint) -> Series:
         identity = SeriesIdentity(
@@ -232,6 +314,31 @@ class _Writer:
         if identity not in self.series:
             self.series[identity] = series_of(self.run.workspace, identity)
         return self.series[identity]
+
+
+def _load_of(cell: Cell) -> tuple[object, ...]:
+    """What tells a cell from the others of its run."""
+    return (cell.series_id, cell.connections, cell.rate_rps)
+
+
+# What merging needs of a trial that was recorded before.
+_MEMBER = ("ordinal", "warmup", "throughput_rps", "requests_completed", "histogram", "cell")
+
+
+def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
+    """Its checks, count and histogram; the trials in the order they were executed."""
+    counted = [trial for trial in trials if not trial.warmup]
+    # A saved report says nothing of what was run before it; a plan lists every trial.
+    warmed_up = len(counted) < len(trials) or (False if cell.run.plan else None)
+    found = check_cell(
+        [TrialFacts(throughput_rps=trial.throughput_rps) for trial in counted],
+        min_trials=cell.run.workspace.min_trials,
+        warmed_up=warmed_up,
+    )
+    cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
+    cell.trial_count = len(counted)
+    stored = [trial.histogram for trial in counted if trial.requests_completed]
+    _merge_histograms(cell, [None if one is None else bytes(one) for one in stored])
 
 
 def load_point(record: TrialRecord) -> LoadPoint:
@@ -388,6 +495,10 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> 
         latency_resolution_us=facts.latency_resolution_us,
         histogram=record.histogram,
         resources=dict(record.resources),
+        load=dict(record.load),
+        phase=record.phase,
+        glance=dict(record.glance),
+        server_tail=record.server_tail,
         parsed=dict(contract),
         checks=[{"id": found.id, "detail": found.detail} for found in check_trial(facts)],
     )

@@ -14,7 +14,6 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.runs.identity import identity_of
 from backend.runs.models import FormerName, Series
 from backend.runs.search import UNKNOWN
 from backend.runs.things import (
@@ -24,6 +23,7 @@ from backend.runs.things import (
     WORKLOAD_FIELDS,
     SeriesIdentity,
     hold_names,
+    thing_identity,
 )
 
 Kind = FormerName.Kind
@@ -95,7 +95,7 @@ def _rename_rows(workspace: Workspace, kind: FormerName.Kind, former: str, curre
     rows: list[Any] = list(model._default_manager.filter(workspace=workspace, name=former))
     for row in rows:
         row.name = current
-        row.identity = identity_of({name: getattr(row, name) for name in fields})
+        row.identity = thing_identity({name: getattr(row, name) for name in fields})
     model._default_manager.bulk_update(rows, ["name", "identity"], batch_size=_BATCH)
     roles = ("server_host", "client_host") if kind == Kind.HOST else (str(kind),)
     touched = Q()

@@ -18,7 +18,7 @@ from backend.runs.things import current_name
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
-# complete: neither interrupted nor with a trial that failed.
+# complete: neither going on nor interrupted nor with a trial that failed.
 STATES = ("complete", "failed", "interrupted")
 UNKNOWN = "unknown"
 
@@ -109,7 +109,8 @@ class RunSearch:
             return rows.filter(interrupted=True)
         if self.state == "failed":
             return rows.filter(failed)
-        return rows.filter(~failed, interrupted=False) if self.state == "complete" else rows
+        complete = rows.filter(~failed, interrupted=False, is_open=False)
+        return complete if self.state == "complete" else rows
 
 
 def _read(name: str, value: str) -> Any:

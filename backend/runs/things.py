@@ -17,7 +17,12 @@ from backend.runs.models import FormerName, Host, Series, Server, Workload
 
 SERVER_FIELDS = ("name", "version", "runtime", "configuration")
 HOST_FIELDS = ("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel")
-WORKLOAD_FIELDS = ("name", "method", "path", "payload_bytes", "keepalive", "tls", "headers")
+WORKLOAD_FIELDS = (
+    *("name", "method", "path", "payload_bytes", "keepalive", "tls", "headers"),
+    *("body_bytes", "body_sha256"),
+)
+# Came later: unknown they are left out, so that what was identified before stays the same thing.
+LATER_FIELDS = frozenset({"body_bytes", "body_sha256"})
 MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
     FormerName.Kind.SERVER: Server,
     FormerName.Kind.HOST: Host,
@@ -76,6 +81,17 @@ def workload_of(workspace: Workspace, fields: Mapping[str, Any]) -> Workload:
     return _thing_of(Workload, workspace, known)
 
 
+def thing_identity(known: Mapping[str, Any]) -> bytes:
+    """SHA-256 of the identity fields of a server, host or workload."""
+    return identity_of(
+        {
+            name: value
+            for name, value in known.items()
+            if value is not None or name not in LATER_FIELDS
+        }
+    )
+
+
 def _thing_of(
     model: type[Thing],
     workspace: Workspace,
@@ -84,7 +100,7 @@ def _thing_of(
 ) -> Thing:
     """The row of this identity, under the name that a former one became; a new row otherwise."""
     rows = model._default_manager.filter(workspace=workspace)
-    existing = rows.filter(identity=identity_of(known)).first()
+    existing = rows.filter(identity=thing_identity(known)).first()
     if existing is not None:
         return existing
     if known["name"] is not None:
@@ -92,7 +108,7 @@ def _thing_of(
         known = {**known, "name": current_name([workspace.pk], kind, known["name"])}
     more = {name: partial(read, workspace, known["name"]) for name, read in computed.items()}
     thing, _ = model._default_manager.get_or_create(
-        workspace=workspace, identity=identity_of(known), defaults={**known, **more}
+        workspace=workspace, identity=thing_identity(known), defaults={**known, **more}
     )
     return thing
 

@@ -9,10 +9,12 @@ from typing import Any
 from defusedcsv import csv
 
 from backend.analysis.table import Value, columns_of, rows_of
+from backend.sharing.text import seen
 
-# What defusedcsv leaves alone: control characters that spreadsheets skip before a formula, and
-# the full-width forms of = + - @ that some of them read as the plain ones.
-_ALSO_DANGEROUS = ("\t", "\r", "\n", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# What defusedcsv leaves alone: formulas behind characters that are not seen, which spreadsheets
+# skip, and the full-width forms of = + - @ that some of them read as the plain ones.
+_BEGINNINGS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_SKIPPED = ("\t", "\r", "\n", "\0")
 
 
 def csv_of(figures: Mapping[str, Any]) -> str:
@@ -28,6 +30,8 @@ def csv_of(figures: Mapping[str, Any]) -> str:
 
 def harmless(value: Value) -> Value:
     """Text that begins like a formula gets a leading apostrophe; numbers stay numbers."""
-    if isinstance(value, str) and value.startswith(_ALSO_DANGEROUS):
+    if not isinstance(value, str):
+        return value
+    if value.startswith(_SKIPPED) or seen(value).startswith(_BEGINNINGS):
         return "'" + value.replace("\0", "")
     return value

@@ -10,6 +10,12 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
     "\ud800-\udfff\ufffe\uffff]+"
 )
+_UNSEEN_START = re.compile(rf"\A(?:\s|\u200b|{_UNSEEN.pattern})+")
+
+
+def seen(text: str) -> str:
+    """`text` from its first character that is seen on."""
+    return _UNSEEN_START.sub("", text)
 
 
 def plain(text: str, longest: int) -> str:

@@ -8,24 +8,33 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.conf import settings
+from django.contrib import messages
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.cells import NotVisible
 from backend.analysis.checks import check_named, described
+from backend.analysis.reproduction import reproduction_of
+from backend.analysis.resource_use import used
 from backend.analysis.run_view import run_view
+from backend.fleet.hearing import forget
+from backend.fleet.standing import Standing, standing_of
+from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
+from backend.ingest.removal import remove_run
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import BadCursor, run_count, run_page
-from backend.runs.models import Cell, Host, Series, Server, Workload
+from backend.runs.models import Cell, Host, Run, Series, Server, Workload
 from backend.runs.search import STATES, RunSearch, SearchError
 from backend.web import visible
 from backend.web.errors import message
 from backend.web.home import curl_command
+from backend.web.host_facts import shown_host
 
 RUNS_PER_PAGE = 50
 RECENT_UPLOADS = 10
@@ -106,20 +115,31 @@ def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Every trial of the run with its command and raw output, and the facts of the hosts."""
+    standing = standing_of(run_id, workspace_ids=visible.workspaces(request))
+    if standing is None:
+        raise Http404
     try:
         view = run_view(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
-        raise Http404 from None
+        return _waiting(request, standing)
     workspace = visible.workspace_or_404(request, view["workspace"])
     files = artefacts_by_trial(run_id)
-    trials = [{**trial, "artefacts": files.get(trial["id"], [])} for trial in view["trials"]]
+    trials = [
+        {**trial, "artefacts": files.get(trial["id"], []), "used": used(trial["resources"])}
+        for trial in view["trials"]
+    ]
     upload = Upload.objects.filter(run_id=run_id).only("id", "state").first()
     context = {
         "workspace": workspace,
         "nav": "runs",
         "run": _shown(view),
+        "standing": standing,
         "trials": trials,
+        "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
+        "has_resources": any(trial["resources"] for trial in trials),
+        "again": reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials)),
+        "base": settings.PUBLIC_URL,
         "checks": _checks(run_id, trials),
         "may_dismiss": visible.may_write(request, workspace),
         "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
@@ -128,36 +148,40 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(request, "run.html", context)
 
 
+def _waiting(request: HttpRequest, standing: Standing) -> HttpResponse:
+    """A run that its agent told of, and of which nothing has come yet."""
+    workspace = Workspace.objects.get(pk=standing.workspace_id)
+    context = {"workspace": workspace, "nav": "runs", "standing": standing}
+    return render(request, "run_waiting.html", context)
+
+
+@require_safe
+def plan(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The plan of the run, as it was hashed."""
+    rows = Run.objects.filter(workspace__in=visible.workspaces(request)).exclude(plan="")
+    found = rows.filter(pk=run_id).first()
+    if found is None:
+        raise Http404
+    return plan_file(found)
+
+
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
     """The run as the template takes it: instants to format, facts as lines."""
     instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
-    return {**view, **instants, "hosts": [shown_host(host) for host in view["hosts"]]}
+    events = [{**event, "at": _event_instant(event.get("at"))} for event in view["events"]]
+    hosts = [shown_host(host) for host in view["hosts"]]
+    return {**view, **instants, "events": events, "hosts": hosts}
+
+
+def _event_instant(text: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
 
 
 def _instant(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
-
-
-_HOST_LINES = {
-    "cpu_model": "CPU",
-    "cores": "Cores",
-    "memory_bytes": "Memory",
-    "virtualisation": "Virtualisation",
-    "os": "Operating system",
-    "kernel": "Kernel",
-}
-
-
-def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
-    """A host as lines of label and fact."""
-    lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
-    lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
-    more = [(name.replace("_", " "), value) for name, value in host["facts"].items()]
-    return {"name": host["name"] or host["cpu_model"], "role": host["role"], "facts": lines + more}
-
-
-def _gib(size_bytes: int | None) -> str | None:
-    return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
 
 
 def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -182,3 +206,15 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
 
 def _cell_checks(run_id: UUID) -> Sequence[Any]:
     return list(Cell.objects.filter(run=run_id).values_list("checks", flat=True))
+
+
+@require_POST
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run away for ever; by who may write to its workspace."""
+    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    if found is None or not visible.may_write(request, found.workspace):
+        raise Http404
+    remove_run(found)
+    forget(run_id, found.workspace_id)
+    messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
+    return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")

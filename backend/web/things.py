@@ -22,6 +22,7 @@ from backend.runs.renaming import MAX_NAME, former_names
 from backend.runs.search import RunSearch
 from backend.web import visible
 from backend.web.home import curl_command
+from backend.web.host_facts import shown_facts
 from backend.web.links import compare_url
 
 PER_PAGE = 50
@@ -280,4 +281,4 @@ def _recorded_facts(run: Run | None, found: Host) -> list[tuple[str, Any]]:
         return []
     role = "server" if run.server_host_id == found.pk else "client"
     known = run.facts.get(role) or {}
-    return [(name.replace("_", " "), value) for name, value in known.items()]
+    return shown_facts(known)

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.analysis.resource_use import resource_groups
 from backend.analysis.run_view import hosts_of, trial_view
 from backend.analysis.trial_figures import trial_figures
 from backend.ingest.evidence import artefacts_by_trial
@@ -18,9 +19,9 @@ from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, pro
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Trial, TrialTimeline
 from backend.web import visible
+from backend.web.host_facts import shown_host
 from backend.web.links import compare_url
 from backend.web.raw_text import rows_of, shown_texts
-from backend.web.runs import shown_host
 from backend.web.things import SLOTS
 
 log = logging.getLogger(__name__)
@@ -58,7 +59,8 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "why_not": provenance.why_not,
         "checks": [{**check, "dismissal": standing.get(check["id"])} for check in view["checks"]],
         "may_dismiss": visible.may_write(request, workspace),
-        "resources": _resources(found),
+        "resources": resource_groups(found.resources),
+        "glance": _glance(found.glance),
         "artefacts": artefacts_by_trial(found.run_id).get(str(found.pk), []),
         "hosts": [shown_host(host) for host in hosts_of(found.run)],
         "has_timeline": TrialTimeline.objects.filter(trial=found).exists(),
@@ -80,24 +82,23 @@ def _provenance(found: Trial) -> Provenance:
         return Provenance((), {}, "The storage is away; the figures stand, try again for the text.")
 
 
-_RESOURCES = (
-    ("server_cpu_s", "CPU time of the server", "seconds"),
-    ("server_rss_bytes", "Memory of the server", "bytes"),
-    ("client_cpu_s", "CPU time of the load tool", "seconds"),
+_GLANCE = (
+    ("throughput_rps", "Throughput", "rate", 1.0),
+    ("p99_s", "p99", "time", 1e6),
+    ("error_rate", "Error rate", "ratio", 1.0),
 )
 
 
-def _resources(found: Trial) -> list[tuple[str, Any, str]]:
-    """What the agent measured of the processes, known names first."""
-    known = [(label, found.resources[name], kind) for name, label, kind in _RESOURCES
-             if found.resources.get(name) is not None]  # fmt: skip
-    named = {name for name, _, _ in _RESOURCES}
-    others = [
-        (name.replace("_", " "), value, "text")
-        for name, value in found.resources.items()
-        if name not in named and value is not None
+def _glance(glance: Any) -> list[tuple[str, float, str]]:
+    """What the agent saw of the tool's own figures: its rules and searches decided on them."""
+    if not isinstance(glance, dict):
+        return []
+    known = [(glance.get(name), label, kind, scale) for name, label, kind, scale in _GLANCE]
+    return [
+        (label, value * scale, kind)
+        for value, label, kind, scale in known
+        if isinstance(value, int | float)
     ]
-    return known + others
 
 
 def _neighbours(found: Trial) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
 from backend.analysis.checks import check_named, described
+from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryFile, DryTrial, dry_run
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.evidence import listed
@@ -51,7 +52,7 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
         "upload": found,
         "artefacts": [listed(row) for row in found.artefacts.all()],
         "api_url": f"/api/v1/uploads/{found.pk}",
-        "run_url": f"/r/{found.run_id}" if found.run_id else "",
+        "run_url": f"/r/{found.result_run_id}" if found.result_run_id else "",
     }
     return render(request, "upload.html", context)
 
@@ -100,6 +101,8 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
         raise NotSent(str(error)) from None
     except UploadTooLarge as error:
         raise NotSent(str(error), status=413) from None
+    except CannotClean as error:
+        raise NotSent(f"{error} Send it uncompressed, or in pieces.", status=422) from None
     return HttpResponseRedirect(f"/u/{receipt.upload.pk}")
 
 

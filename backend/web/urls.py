@@ -4,6 +4,8 @@ from django.urls import path
 
 from backend.runs.models import FormerName
 from backend.web import (
+    agent_files,
+    agents,
     artefacts,
     compare,
     dismissals,
@@ -46,6 +48,11 @@ urlpatterns = [
         )
         for kind in FormerName.Kind
     ),
+    path("w/<slug:slug>/agents", agents.agents, name="agents-page"),
+    path("w/<slug:slug>/agents/<uuid:token_id>/revoke", agents.revoke, name="revoke-token"),
+    path("loadsheet.pyz", agent_files.pyz, name="agent-pyz"),
+    path("loadsheet.pyz.sha256", agent_files.pyz_sha256, name="agent-pyz-sha256"),
+    path("agent/<str:name>", agent_files.wheel, name="agent-wheel"),
     path("w/<slug:slug>/upload", uploads.new_upload, name="new-upload"),
     path("w/<slug:slug>/search", search.search, name="search"),
     path("w/<slug:slug>/settings", settings_page.workspace_settings, name="settings"),
@@ -53,6 +60,8 @@ urlpatterns = [
     path("w/<slug:slug>/result-sets", result_sets.result_sets, name="result-sets-page"),
     path("w/<slug:slug>/result-sets/new", result_sets.share, name="share"),
     path("r/<uuid:run_id>", runs.run, name="run-page"),
+    path("r/<uuid:run_id>/plan.toml", runs.plan, name="run-plan-page"),
+    path("r/<uuid:run_id>/delete", runs.delete_run, name="delete-run"),
     path("r/<uuid:run_id>/dismissals", dismissals.dismissals, name="dismissals"),
     path("t/<uuid:trial_id>", trials.trial, name="trial-page"),
     path("u/<uuid:upload_id>", uploads.upload, name="upload-page"),

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../src/api/figures";
 import { getJson, Problem } from "../src/api/http";
+import type { Progress } from "../src/api/progress";
 import type { View } from "../src/state/query";
 import { summaryOf } from "../src/text/summary";
 import { chips } from "../src/ui/chips";
@@ -12,6 +13,7 @@ import { checkList, outcome, runList } from "../src/ui/evidence";
 import { FacetMenu } from "../src/ui/facets";
 import { curvesTable, figuresTable } from "../src/ui/figures_table";
 import { legend, pressLegend } from "../src/ui/legend";
+import { grow, standingText } from "../src/ui/live_run";
 import { Newer } from "../src/ui/newer";
 import { rankingPanel } from "../src/ui/ranking";
 import { ratioTable } from "../src/ui/ratio_table";
@@ -522,6 +524,101 @@ describe("newer runs", () => {
     expect(show).not.toHaveBeenCalled();
     place.querySelector("button")?.click();
     expect(show).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+  });
+});
+
+const RUNNING: Progress = {
+  run: "r1",
+  state: "running",
+  trials_recorded: 3,
+  trials_done: 4,
+  trials_planned: 20,
+  current: {
+    ordinal: 4,
+    server: "nginx",
+    workload: "hello",
+    connections: 64,
+    rate_rps: null,
+    repeat: 2,
+    phase: "measure",
+  },
+  last: { throughput_rps: 8120, p99_us: 9100, error_rate: null },
+  seconds_left: 200,
+  heard_at: "2026-11-21T14:00:00Z",
+};
+
+describe("a run that goes on", () => {
+  it("says how far it is, what is measured now and how it went last", () => {
+    const said = standingText(RUNNING);
+    expect(said.count).toBe("4 of 20 trials");
+    expect(said.now).toBe("Now: nginx · hello · 64 connections · repeat 2");
+    expect(said.left).toContain("about 3 min left · last 8.12k req/s · p99 9.10 ms");
+  });
+
+  it("says of a silent agent that it is not heard, and nothing that it does not know", () => {
+    const said = standingText({
+      ...RUNNING,
+      state: "silent",
+      trials_planned: null,
+      last: null,
+      seconds_left: null,
+      heard_at: null,
+    });
+    expect(said.count).toBe("4 trials");
+    expect(said.now).toContain("not heard any more");
+    expect(said.left).toBe("");
+  });
+
+  it("grows by what is new and leaves what the reader has open as it is", () => {
+    const page = (rows: string, checks: string): string =>
+      `<table><tbody data-grows="trials">${rows}</tbody></table>` +
+      `<div data-grows="evidence"><details id="t1"></details></div>` +
+      `<div data-fresh="checks"><p>${checks}</p></div>`;
+    const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
+    const here = parse(page('<tr id="r1"></tr>', "none"));
+    const open = here.querySelector("details");
+    if (open) open.open = true;
+    const newer = parse(page('<tr id="r1"></tr><tr id="r2"></tr>', "one"));
+    expect(grow(here, newer)).toBe(true);
+    expect([...here.querySelectorAll("tr")].map((row) => row.id)).toEqual(["r1", "r2"]);
+    expect(here.querySelector("details")).toBe(open);
+    expect(here.querySelector("details")?.open).toBe(true);
+    expect(here.querySelector("[data-fresh]")?.textContent).toBe("one");
+  });
+
+  it("is read anew where the page has no place for what is new", () => {
+    const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
+    const newer = parse('<div data-grows="evidence"><p id="x"></p></div>');
+    expect(grow(parse("<p>waiting</p>"), newer)).toBe(false);
+  });
+
+  it("offers a comparison its new trials, and shows them only when asked", async () => {
+    vi.useFakeTimers();
+    let recorded = 3;
+    const fetched = vi.fn(
+      async () => new Response(JSON.stringify({ ...RUNNING, trials_recorded: recorded })),
+    );
+    vi.stubGlobal("fetch", fetched);
+    const show = vi.fn();
+    const place = document.body.appendChild(document.createElement("span"));
+    const before = sample();
+    const first = before.runs[0];
+    if (!first) throw new Error("the sample has runs");
+    const newer = new Newer(place, show);
+    newer.follow("/api", { ...before, runs: [{ ...first, open: true }] });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(place.textContent).not.toContain("new trial");
+    recorded = 5;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(place.textContent).toContain("2 new trials");
+    expect(show).not.toHaveBeenCalled();
+    place.querySelector("button")?.click();
+    expect(show).toHaveBeenCalledTimes(1);
+    newer.follow("/api", before);
+    const asked = fetched.mock.calls.length;
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(fetched.mock.calls.length).toBe(asked);
     vi.useRealTimers();
   });
 });

@@ -24,6 +24,7 @@ EXAMPLES = """examples:
   loadsheet doctor plan.toml              what would spoil it on this machine
   loadsheet run plan.toml                 measure, keep, upload, print the link
   loadsheet run plan.toml --resume        go on with an interrupted run
+  loadsheet observe --run ID --port 8080  on the server host, while another machine measures
   loadsheet upload ab.txt plot.tsv        upload saved output of a load tool
   loadsheet spool retry                   send what has not reached the service
 
@@ -38,8 +39,13 @@ exit codes:
 RUN_EXAMPLES = """examples:
   loadsheet run plan.toml
   loadsheet run plan.toml --tool-path k6=/opt/k6/k6
+  loadsheet run plan.toml --seed 7                     in the order of another run
   loadsheet run plan.toml --resume                     the interrupted run of this plan
   loadsheet run plan.toml --json > result.json         progress goes to stderr in any case
+"""
+OBSERVE_EXAMPLES = """examples:
+  loadsheet observe --run 0b7c… --port 8080            the server, and its host
+  loadsheet observe --run 0b7c…                        the host alone
 """
 UPLOAD_EXAMPLES = """examples:
   loadsheet upload ab.txt plot.tsv --tool ab
@@ -100,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add in (
         _add_run,
+        _add_observe,
         _add_upload,
         _add_plan,
         _add_doctor,
@@ -151,9 +158,30 @@ def _add_run(commands: Commands) -> None:
         const="",
         help="go on with the interrupted run of this plan that waits in the spool",
     )
+    run.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=None,
+        help="of the order of the trials, as another run of this plan had it",
+    )
     _add_tool_path(run)
     _add_service(run)
     _add_max_wait(run)
+
+
+def _add_observe(commands: Commands) -> None:
+    observe = _command(
+        commands,
+        "observe",
+        "on the server host: add its facts and resource use to a run measured from elsewhere",
+        OBSERVE_EXAMPLES,
+    )
+    observe.add_argument("--run", metavar="ID", required=True, help="of the link `run` prints")
+    observe.add_argument("--port", metavar="N", type=int, help="the server listens there")
+    observe.add_argument("--pid", metavar="N", type=int, help="the server's process")
+    _add_service(observe)
+    _add_max_wait(observe)
 
 
 def _add_upload(commands: Commands) -> None:

@@ -15,11 +15,26 @@ def utc_now() -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """One answer of the service: when it was asked and answered here, and its Date header."""
+    """One answer of the service: when it was asked and answered here, and the time it told.
+
+    `told_s`, to the microsecond, where the answer holds it; else only the Date header stands.
+    """
 
     sent_s: float
     received_s: float
     date: str
+    told_s: float | None = None
+
+    @property
+    def moment_s(self) -> tuple[float, float] | None:
+        """Between which two times the service's clock was when it answered: Date has seconds."""
+        if self.told_s is not None:
+            return self.told_s, self.told_s
+        try:
+            date_s = parsedate_to_datetime(self.date).timestamp()
+        except (TypeError, ValueError):
+            return None
+        return date_s, date_s + 1
 
 
 @dataclass(frozen=True)
@@ -34,17 +49,16 @@ class Offset:
 def offset_of(answers: Iterable[Asked]) -> Offset | None:
     """What all answers together allow; None when none has a date or they contradict each other.
 
-    A Date has whole seconds, so the service's clock was within [date, date + 1 s) at some moment
-    between sending and receiving: each answer gives an interval, and the truth is in all of them.
+    The service's clock was at the time it told at some moment between sending and receiving: each
+    answer gives an interval, and the truth is in all of them.
     """
     least, most, trips = float("-inf"), float("inf"), []
     for answer in answers:
-        try:
-            date_s = parsedate_to_datetime(answer.date).timestamp()
-        except (TypeError, ValueError):
+        moment = answer.moment_s
+        if moment is None:
             continue
-        least = max(least, date_s - answer.received_s)
-        most = min(most, date_s + 1 - answer.sent_s)
+        least = max(least, moment[0] - answer.received_s)
+        most = min(most, moment[1] - answer.sent_s)
         trips.append(answer.received_s - answer.sent_s)
     if not trips or least > most:
         return None

@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import gzip
-import io
+import base64
+import hashlib
 import ipaddress
 import json
 import random
-import shutil
-import tempfile
 import time
-import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from enum import Enum
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from loadsheet_agent import retry
-from loadsheet_agent.clock import Asked, Offset, offset_of
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.parcels import Parcels, Part, pack
 from loadsheet_agent.retry import Verdict
 from loadsheet_agent.spool import Entry
 
 UPLOADS_PATH = "/api/v1/uploads"
-GZIP_FROM_BYTES = 1024
-COMPRESSED_STARTS = (
-    b"\x1f\x8b",
-    b"\x28\xb5\x2f\xfd",
-)  # gzip, zstd: the service refuses a second layer
-IN_MEMORY_UP_TO_BYTES = 4 * 1024 * 1024
+CONNECTING_S, ANSWERING_S = 10.0, 60.0
+# The service puts a large upload together and looks through it before it answers.
+RECEIVING_S = 600.0
 READ_STATES = ("parsed", "failed", "quarantined")
 
 
@@ -82,12 +74,13 @@ class Courier:
     draw: Callable[[], float] = random.random
     clock: Callable[[], float] = time.monotonic
     say: Callable[[str], None] = lambda _: None
+    parts_sent: int = field(default=0, init=False)
 
     def deliver(self, entry: Entry) -> Delivery:
         """Send until the service has it durably; only then does the entry leave the spool."""
         with ExitStack() as stack:
-            parts = [_part(stack, path) for path in entry.artefacts()]
-            answer = self._send_until_decided(entry, parts)
+            parcels = pack(stack, entry.artefacts())
+            answer = self._send_until_decided(entry, parcels)
         kind = self._decide(entry, answer)
         if kind is Verdict.STORED:
             entry.remove()
@@ -103,17 +96,19 @@ class Courier:
             return Delivery(Exit.SPOOLED, detail=answer.reason())
         return Delivery(Exit.HELD, detail=_hold_text(answer))
 
-    def _send_until_decided(self, entry: Entry, parts: list[tuple[str, Any]]) -> Answer:
+    def _send_until_decided(self, entry: Entry, parcels: Parcels) -> Answer:
         began, attempt = self.clock(), 0
-        fields = _form_fields(entry)
         while True:
-            answer = self._ask("POST", UPLOADS_PATH, data=fields, files=parts)
+            sent_before = self.parts_sent
+            answer = self._send(entry, parcels)
             kind = self._decide(entry, answer)
             if kind is Verdict.STORED:
                 return answer
             entry.count_attempt(answer.reason())
             if kind is not Verdict.RETRY:
                 return answer
+            if self.parts_sent > sent_before:
+                attempt = 0  # it gets on: only a service that takes nothing is left in peace
             wait = retry.delay_s(attempt, draw=self.draw(), retry_after_s=answer.retry_after_s)
             if self.max_wait_s is not None and self.clock() - began + wait > self.max_wait_s:
                 return answer
@@ -121,8 +116,35 @@ class Courier:
             self.sleep(wait)
             attempt += 1
 
-    def _ask(self, method: str, path: str, **content: Any) -> Answer:
-        headers = {"Authorization": f"Bearer {self.target.token}"}
+    def _send(self, entry: Entry, parcels: Parcels) -> Answer:
+        if parcels.large and (stopped := self._send_parts(entry, parcels)) is not None:
+            return stopped
+        form = [(name, (None, text)) for name, text in _form_fields(entry, parcels).items()]
+        waits_s = RECEIVING_S if parcels.large else ANSWERING_S
+        timeout = httpx.Timeout(waits_s, connect=CONNECTING_S)
+        return self._ask("POST", UPLOADS_PATH, files=[*form, *parcels.files()], timeout=timeout)
+
+    def _send_parts(self, entry: Entry, parcels: Parcels) -> Answer | None:
+        """Send what the service does not have; None when all is there, else its refusal."""
+        path = f"{UPLOADS_PATH}/{entry.id}/parts"
+        answer = self._ask("GET", path)
+        if answer.status != 200 or "parts" not in answer.body:
+            return answer
+        if answer.body.get("received"):
+            return None
+        there = {(part["artefact"], part["number"]) for part in answer.body["parts"]}
+        for part in parcels.missing(there):
+            place = f"{path}/{part.artefact_sha256}/{part.number}"
+            answer = self._ask("PUT", place, content=part.content, headers=_digest(part))
+            if answer.status not in (200, 201):
+                return answer
+            self.parts_sent += 1
+        return None
+
+    def _ask(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, **content: Any
+    ) -> Answer:
+        headers = {**(headers or {}), "Authorization": f"Bearer {self.target.token}"}
         try:
             response = self.client.request(
                 method, self.target.url + path, headers=headers, **content
@@ -159,48 +181,9 @@ class Courier:
         )
 
 
-class TokenState(Enum):
-    GOOD = "good"
-    REFUSED = "refused"
-    UNKNOWN = "unknown"
-
-
-def token_state(target: Target) -> TokenState:
-    """Asks for an upload that does not exist: 404 says that the token is known, 401 not."""
-    path = f"{UPLOADS_PATH}/{uuid.UUID(int=0)}"
-    headers = {"Authorization": f"Bearer {target.token}"}
-    try:
-        with open_client(target) as client:
-            status = client.get(target.url + path, headers=headers, timeout=10).status_code
-    except httpx.HTTPError:
-        return TokenState.UNKNOWN
-    known = {200: TokenState.GOOD, 404: TokenState.GOOD}
-    refused = {401: TokenState.REFUSED, 403: TokenState.REFUSED}
-    return {**known, **refused}.get(status, TokenState.UNKNOWN)
-
-
-def measure_offset(target: Target, times: int = 8) -> Offset | None:
-    """Ask the service for the time often enough to narrow its whole seconds; None if unreachable.
-
-    Spread over a second, because two answers within one second of the Date say the same.
-    """
-    answers = []
-    try:
-        with open_client(target) as client:
-            client.get(target.url + UPLOADS_PATH, timeout=5)  # connecting is no part of it
-            for _ in range(times):
-                sent_s = time.time()
-                response = client.get(target.url + UPLOADS_PATH, timeout=5)
-                answers.append(Asked(sent_s, time.time(), response.headers.get("date", "")))
-                time.sleep(1.1 / times)
-    except httpx.HTTPError:
-        return None
-    return offset_of(answers)
-
-
 def open_client(target: Target) -> httpx.Client:
-    timeout = httpx.Timeout(60.0, connect=10.0)
-    return httpx.Client(timeout=timeout, trust_env=not _is_loopback(target.url))
+    timeout = httpx.Timeout(ANSWERING_S, connect=CONNECTING_S)
+    return httpx.Client(timeout=timeout, trust_env=not is_loopback(target.url))
 
 
 def make_target(url: str | None, token: str | None) -> Target | None:
@@ -218,7 +201,7 @@ def make_target(url: str | None, token: str | None) -> Target | None:
     return Target(url=url.rstrip("/"), token=token)
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -226,29 +209,22 @@ def _is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
-def _form_fields(entry: Entry) -> dict[str, str]:
+def _form_fields(entry: Entry, parcels: Parcels) -> dict[str, str]:
     """The envelope as it lies on disk: the same text on every try."""
     tool = (entry.envelope() or {}).get("tool")
     fields = {"envelope": entry.envelope_text() or ""}
-    return fields if tool is None else {**fields, "tool": tool}
+    if tool is not None:
+        fields["tool"] = tool
+    if parcels.large:
+        fields["parts"] = json.dumps([parcel.named() for parcel in parcels.large])
+    return fields
 
 
-def _part(stack: ExitStack, path: Path) -> tuple[str, tuple[str, IO[bytes], str]]:
-    """The file as a form part, gzipped where that pays: same name, same bytes on every try."""
-    size = path.stat().st_size
-    source = stack.enter_context(path.open("rb"))
-    content: IO[bytes] = source
-    packed_before = source.read(4).startswith(COMPRESSED_STARTS)
-    source.seek(0)
-    if size >= GZIP_FROM_BYTES and not packed_before:
-        in_memory = size <= IN_MEMORY_UP_TO_BYTES
-        content = io.BytesIO() if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
-        stack.enter_context(content)
-        with gzip.GzipFile(filename="", fileobj=content, mode="wb", mtime=0) as packed:
-            shutil.copyfileobj(source, packed)
-        content.flush()  # httpx asks the file system for the length
-        source.close()
-    return "file", (path.name, content, "application/octet-stream")
+def _digest(part: Part) -> dict[str, str]:
+    """The checksum of a part as RFC 9530 writes it."""
+    digest = base64.b64encode(hashlib.sha256(part.content).digest()).decode()
+    kind = "application/octet-stream"
+    return {"Content-Digest": f"sha-256=:{digest}:", "Content-Type": kind}
 
 
 def _read_answer(response: httpx.Response) -> Answer:

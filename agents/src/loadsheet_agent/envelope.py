@@ -64,6 +64,14 @@ class RunRecord:
     server_tails: dict[str, str | None] = field(default_factory=dict)
     finished_at: str | None = None
     stopped: str | None = None
+    # How many trials the plan makes, as far as it is known; warm-ups included.
+    trials_planned: int = 0
+    # By the number of a trial: the upload that brought its artefacts already.
+    sent_early: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def planned(self) -> int:
+        return max(self.trials_planned, len(self.trials))
 
     @property
     def plan_text(self) -> str:
@@ -87,36 +95,62 @@ class RunRecord:
         return [trial for trial in self.trials if trial["error"] is not None]
 
     def as_envelope(self) -> dict[str, Any]:
-        """Interrupted unless `finished_at` is set: a killed agent cannot say it any more."""
+        """Interrupted unless `finished_at` is set: a killed agent cannot say it any more.
+
+        Trials that the service has already name the upload that brought them.
+        """
         last = self.trials[-1]["finished_at"] if self.trials else self.started_at
-        return {
-            **file_envelope(self.id),
-            "run": {
-                "started_at": self.started_at,
-                "finished_at": self.finished_at or last,
-                "interrupted": self.finished_at is None,
-                "stopped": self.stopped,
-                "plan": self.plan_text,
-                "plan_sha256": self.plan_sha256,
-                "seed": self.seed,
-                "labels": self.redactor.value(dict(self.plan.labels)),
-                "events": self.events,
-                "max_rates": self.max_rates,
-                "server_tails": self.server_tails,
-            },
-            "hosts": {
-                "client": asdict(self.client),
-                "server": None if self.server is None else asdict(self.server),
-            },
-            "same_host": self.same_host,
-            "trials": self.trials,
+        run = {
+            **self._header(),
+            "finished_at": self.finished_at or last,
+            "interrupted": self.finished_at is None,
+            "stopped": self.stopped,
+            "events": self.events,
+            "max_rates": self.max_rates,
+            "server_tails": self.server_tails,
         }
+        # The last one that has any always brings its own: no upload is without artefacts.
+        own = max((trial["ordinal"] for trial in self.trials if trial["artefacts"]), default=None)
+        trials = [
+            trial
+            if trial["ordinal"] == own or trial["ordinal"] not in self.sent_early
+            else {**trial, "artefacts": [], "upload": self.sent_early[trial["ordinal"]]}
+            for trial in self.trials
+        ]
+        return {**file_envelope(self.id), "run": run, **self._machines(), "trials": trials}
+
+    def as_part(self, upload_id: str, trial: Mapping[str, Any]) -> dict[str, Any]:
+        """One trial on its own, of the same run."""
+        run = self._header()
+        return {**file_envelope(upload_id), "run": run, **self._machines(), "trials": [trial]}
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "started_at": self.started_at,
+            "plan": self.plan_text,
+            "plan_sha256": self.plan_sha256,
+            "seed": self.seed,
+            "labels": self.redactor.value(dict(self.plan.labels)),
+            "trials_planned": self.planned,
+        }
+
+    def _machines(self) -> dict[str, Any]:
+        hosts = {
+            "client": asdict(self.client),
+            "server": None if self.server is None else asdict(self.server),
+        }
+        return {"hosts": hosts, "same_host": self.same_host}
+
+
+def agent_identity() -> dict[str, str]:
+    """This program and the machine it runs on, as the service lists them."""
+    return {"name": AGENT_NAME, "version": __version__, "hostname": socket.gethostname()}
 
 
 def file_envelope(upload_id: str, tool: str | None = None) -> dict[str, Any]:
     """For files measured elsewhere; `tool` is the sender's word for what wrote them."""
-    agent = {"name": AGENT_NAME, "version": __version__, "hostname": socket.gethostname()}
-    envelope: dict[str, Any] = {"schema": SCHEMA, "id": upload_id, "agent": agent}
+    envelope: dict[str, Any] = {"schema": SCHEMA, "id": upload_id, "agent": agent_identity()}
     if tool is not None:
         envelope["tool"] = tool
     return envelope

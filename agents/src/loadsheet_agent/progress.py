@@ -12,6 +12,8 @@ from loadsheet_agent.tools import Glance
 
 
 class Progress(Protocol):
+    clock: Clock
+
     def __enter__(self) -> Progress: ...
 
     def __exit__(
@@ -32,7 +34,7 @@ class Progress(Protocol):
 GUESS_S = 10.0
 
 
-class _Clock:
+class Clock:
     """Time left: what remains under load, stretched by how long things really took so far.
 
     Of an adaptive plan the fewest trials are counted; beyond them the total grows.
@@ -67,14 +69,19 @@ class _Clock:
     def position(self) -> float:
         return self._done + min(time.monotonic() - self._step_began, self._step_length)
 
-    def left(self) -> str:
+    def left_s(self) -> float | None:
+        """None while nothing is known of how long a trial takes."""
         elapsed = time.monotonic() - self._began
         if not self._done and not self._is_known:
-            return "? left"
+            return None
         stretch = elapsed / self._done if self._done else 1.0
         if self._is_known:
             stretch = max(stretch, 1.0)
-        return f"{clock_text(max(self.total - self.position(), 0.0) * stretch)} left"
+        return max(self.total - self.position(), 0.0) * stretch
+
+    def left(self) -> str:
+        seconds = self.left_s()
+        return "? left" if seconds is None else f"{clock_text(seconds)} left"
 
     def step_seconds(self) -> float:
         return time.monotonic() - self._step_began
@@ -112,7 +119,7 @@ class PlainProgress:
 
     def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
         self._repeats = repeats
-        self._clock = _Clock(steps, rest_s)
+        self.clock = Clock(steps, rest_s)
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -121,20 +128,20 @@ class PlainProgress:
         return
 
     def begin(self, step: Step) -> None:
-        self._clock.begin(step)
+        self.clock.begin(step)
 
     def tick(self) -> None:
         return
 
     def end(self, step: Step, error: str | None, glance: Glance) -> None:
-        took = self._clock.step_seconds()
-        self._clock.end()
-        total = str(self._clock.count)
-        count = f"[{self._clock.finished:{len(total)}}/{total}]"
+        took = self.clock.step_seconds()
+        self.clock.end()
+        total = str(self.clock.count)
+        count = f"[{self.clock.finished:{len(total)}}/{total}]"
         figures = glance_text(glance)
         outcome = f"{took:.1f} s" + (f" · {figures}" if figures else "")
         outcome = outcome if error is None else f"FAILED: {error}"
-        line = f"{count} {describe(step, self._repeats)} · {outcome} · {self._clock.left()}"
+        line = f"{count} {describe(step, self._repeats)} · {outcome} · {self.clock.left()}"
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
@@ -142,10 +149,10 @@ class PlainProgress:
 class LiveProgress:
     def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
         self._repeats = repeats
-        self._clock = _Clock(steps, rest_s)
+        self.clock = Clock(steps, rest_s)
         self._bar = _rich_bar()
         self._task = self._bar.add_task(
-            "starting", total=self._clock.total, count="", left="", last=""
+            "starting", total=self.clock.total, count="", left="", last=""
         )
         self._next_tick = 0.0
 
@@ -157,13 +164,13 @@ class LiveProgress:
         self._bar.stop()
 
     def begin(self, step: Step) -> None:
-        self._clock.begin(step)
-        count = f"{self._clock.finished + 1}/{self._clock.count}"
+        self.clock.begin(step)
+        count = f"{self.clock.finished + 1}/{self.clock.count}"
         self._bar.update(
             self._task,
             description=describe(step, self._repeats),
             count=count,
-            total=self._clock.total,
+            total=self.clock.total,
         )
 
     def tick(self) -> None:
@@ -174,7 +181,7 @@ class LiveProgress:
             self._draw()
 
     def end(self, step: Step, error: str | None, glance: Glance) -> None:
-        self._clock.end()
+        self.clock.end()
         self._bar.update(self._task, last=glance_text(glance))
         self._draw()
         if error is not None:
@@ -185,8 +192,8 @@ class LiveProgress:
     def _draw(self) -> None:
         self._bar.update(
             self._task,
-            completed=self._clock.position(),
-            left=self._clock.left(),
+            completed=self.clock.position(),
+            left=self.clock.left(),
             refresh=True,
         )
 

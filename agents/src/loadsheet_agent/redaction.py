@@ -3,6 +3,9 @@
 Two ways: values known to be secret (the plan's sensitive headers, {env:…} values, the agent's own
 token), wherever they stand and however they are written; and places where secrets stand (headers,
 parameters of addresses, JSON members, keys of well-known shapes), whatever they hold.
+
+The agent and the service each have this file, and a test that they are equal: what one of them
+has redacted the other finds nothing more in.
 """
 
 from __future__ import annotations
@@ -10,13 +13,16 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, quote_plus
 
 MARK = "[redacted]"
-BLOCK_BYTES = 4 << 20
+# Small, because looking for places keeps other threads waiting.
+BLOCK_BYTES = 256 << 10
+LONGEST_LINE_BYTES = 16 << 20
+KEY_LINES = 250
 # A shorter value stands in too many innocent places; it is still found by its place.
 SHORTEST_KNOWN = 6
 
@@ -34,6 +40,9 @@ LIKELY = (
     *("pass", "pwd", "secret", "key", "auth", "credential", "session", "sid", "token"),
     *("cookie", "sig", "jwt", "bearer"),
 )
+# In small letters: such a word, the rest of a name, and what separates it from its value. Only the
+# lines around such are searched for places, which is slow.
+NEAR = re.compile("(?:" + "|".join(LIKELY) + r")[\w-]{0,40}\\?[\"']?\s{0,40}[:=]")
 STARTS = (
     *("ls_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox"),
     *("AKIA", "ASIA", "AIza", "k_live", "k_test", "npm_", "pypi-", "eyJ"),
@@ -55,9 +64,13 @@ MEMBER = re.compile(
     rf"((\\?[\"']){NAME}\2\s*[:=]\s*(\\?[\"'])){UNMASKED}((?:(?!\3)(?:\\.|[^\r\n]))+)",
     re.IGNORECASE,
 )
+# password = "abc" (TOML and its like)
+ASSIGNED = re.compile(
+    rf"(?<![\w-])({NAME}[ \t]*=[ \t]*([\"'])){UNMASKED}((?:(?!\2)(?:\\.|[^\r\n]))+)", re.IGNORECASE
+)
 # "Set-Cookie": ["abc", "def"]
 MEMBERS = re.compile(
-    rf"((\\?[\"']){NAME}\2\s*:\s*\[)(?![\"']\[redacted)[^\]\r\n]+(?=\])", re.IGNORECASE
+    rf"((\\?[\"']){NAME}\2\s*:\s*\[)(?![\"']\[redacted)[^\]\r\n]{{1,20000}}(?=\])", re.IGNORECASE
 )
 # http://user:abc@host
 ADDRESS = re.compile(
@@ -79,7 +92,7 @@ SHAPES = re.compile(
     r")"
 )
 PRIVATE_KEY = re.compile(
-    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----)"
+    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]{0,20000}?(-----END [A-Z ]*PRIVATE KEY-----)"
 )
 
 
@@ -102,9 +115,7 @@ class Redactor:
             text = PRIVATE_KEY.sub(rf"\1{MARK}\2", text)
         small = text.lower()
         if any(word in small for word in LIKELY):
-            text = MEMBERS.sub(rf"\1\2{MARK}\2", text)
-            for place in (MEMBER, HEADER, PARAMETER):
-                text = place.sub(_mask, text)
+            text = _mask_places(text, small)
         if "@" in text:
             text = ADDRESS.sub(_mask, text)
         if any(flag in text for flag in FLAGS):
@@ -118,6 +129,8 @@ class Redactor:
         if isinstance(value, Mapping):
             return {self.text(key): self.value(each, key) for key, each in value.items()}
         if isinstance(value, (list, tuple)):
+            if name == "command" and all(isinstance(each, str) for each in value):
+                return self.line(value)
             return [self.value(each, name) for each in value]
         return value
 
@@ -132,17 +145,22 @@ class Redactor:
                 shown[number] = hidden[len(words[number - 1]) + 1 :]
         return shown
 
+    def block(self, block: bytes) -> bytes:
+        """Whole lines of a file in any encoding."""
+        if self._known is None and not _may_hold_secret(block):
+            return block
+        # latin-1 maps every byte to one character and back.
+        return self.text(block.decode("latin-1")).encode("latin-1", errors="replace")
+
     def file(self, path: Path) -> bool:
         """Rewrite the file where it holds a secret; True when it did. Any bytes are kept."""
         part = path.with_name(path.name + ".part")
         changed = False
         with path.open("rb") as source, part.open("wb") as target:
-            for block in _blocks(source):
-                # latin-1 maps every byte to one character and back, whatever the encoding was.
-                text = block.decode("latin-1")
-                hidden = self.text(text)
-                changed = changed or hidden != text
-                target.write(hidden.encode("latin-1", errors="replace"))
+            for block in blocks(source):
+                hidden = self.block(block)
+                changed = changed or hidden != block
+                target.write(hidden)
         if changed:
             part.replace(path)
         else:
@@ -153,6 +171,42 @@ class Redactor:
 def is_sensitive(name: str) -> bool:
     """Whether a header, parameter or member of this name holds a secret."""
     return SENSITIVE.fullmatch(name) is not None
+
+
+# Most of a log is figures, in which none of the words looked for can be.
+FIGURES = b"0123456789.,\t\r\n "
+WORDS_OF_PLACES = tuple(word.encode() for word in LIKELY)
+SIGNS = tuple(sign.encode() for sign in ("@", *FLAGS, *STARTS))
+
+
+def _may_hold_secret(block: bytes) -> bool:
+    """A quick look, in which a "no" is sure."""
+    letters = block.translate(None, FIGURES)
+    small = letters.lower()
+    return any(word in small for word in WORDS_OF_PLACES) or any(sign in letters for sign in SIGNS)
+
+
+def _mask_places(text: str, small: str) -> str:
+    if len(small) != len(text):  # a few letters grow when they are made small
+        return _mask_lines(text)
+    done, pieces = 0, []
+    for near in NEAR.finditer(small):
+        if near.end() <= done:
+            continue
+        begin = max(done, text.rfind("\n", 0, near.start()) + 1)
+        # The line after it as well: a value may stand there.
+        end = text.find("\n", text.find("\n", near.end()) + 1 or len(text))
+        end = len(text) if end < 0 else end
+        pieces += [text[done:begin], _mask_lines(text[begin:end])]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _mask_lines(text: str) -> str:
+    text = MEMBERS.sub(rf"\1\2{MARK}\2", text)
+    for place in (MEMBER, ASSIGNED, HEADER, PARAMETER):
+        text = place.sub(_mask, text)
+    return text
 
 
 def _mask(match: re.Match[str]) -> str:
@@ -173,7 +227,12 @@ def _forms(value: str) -> Iterable[str]:
     return {*plain, encoded, bytes_as_latin, escaped, quote(value).lower()}
 
 
-def _blocks(source: Any) -> Iterable[bytes]:
-    """Blocks that end with a line: a secret is never cut in two."""
+def blocks(source: IO[bytes]) -> Iterator[bytes]:
+    """Blocks that end with a line and cut no private key in two (in lines up to 16 MiB)."""
     while block := source.read(BLOCK_BYTES):
-        yield block + source.readline()
+        block += source.readline(LONGEST_LINE_BYTES)
+        for _ in range(KEY_LINES):
+            if block.rfind(b"-----BEGIN ") <= block.rfind(b"-----END "):
+                break
+            block += source.readline(LONGEST_LINE_BYTES)
+        yield block

@@ -10,7 +10,8 @@ FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 300.0
 LONGEST_RETRY_AFTER_S = 3600.0
 
-RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
+# 424: the service misses parts that it had, so they are sent again.
+RETRY_STATUSES = frozenset({408, 424, 425, 429, 500, 502, 503, 504, 507})
 REJECT_STATUSES = frozenset({400, 409, 413, 415, 422})
 
 

@@ -16,6 +16,7 @@ from loadsheet_agent.clock import utc_now
 from loadsheet_agent.envelope import RunRecord, ServerFacts, Trial
 from loadsheet_agent.errors import PlanStoppedError, ServerStartError
 from loadsheet_agent.execution import EXTRA_TIME_S, Execution, execute
+from loadsheet_agent.live import Live, NotLive
 from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.progress import Progress
 from loadsheet_agent.sampling import Sampler
@@ -33,13 +34,20 @@ GLANCE_LIMIT_BYTES = 64 * 1024 * 1024
 
 class Runner:
     def __init__(
-        self, *, record: RunRecord, found: FoundTool, entry: Entry, progress: Progress
+        self,
+        *,
+        record: RunRecord,
+        found: FoundTool,
+        entry: Entry,
+        progress: Progress,
+        live: Live | None = None,
     ) -> None:
         self._record = record
         self._plan = record.plan
         self._found = found
         self._entry = entry
         self._progress = progress
+        self._live = live or NotLive()
         self._done = {trial_key(trial): _glance_of(trial) for trial in record.trials}
         self._warm: set[tuple[object, ...]] = set()
         self._deaths: dict[str, int] = {}
@@ -103,6 +111,7 @@ class Runner:
         return None
 
     def _step(self, step: Step, server: ManagedServer) -> dict[str, Any]:
+        self._live.before(step)
         if not self._is_first:
             self._rest(self._plan.rest_s)
         self._is_first = False
@@ -113,6 +122,7 @@ class Runner:
         kept = self._record.add(trial)
         self._commit(trial.execution.artefacts)
         self._progress.end(step, kept["error"], trial.glance)
+        self._live.after(kept)
         return kept
 
     def _measure(self, step: Step, server: ManagedServer) -> Trial:

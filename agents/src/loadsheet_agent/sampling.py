@@ -33,10 +33,16 @@ UNKNOWN_USAGE = Usage()
 
 
 class Tree:
-    """A process's descendants; the processes are looked up anew every two seconds."""
+    """A process's descendants; the processes are looked up anew every two seconds.
 
-    def __init__(self, pid: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._pid = pid
+    `itself`: the process counts too, which is otherwise but the guard of a server.
+    """
+
+    def __init__(
+        self, pid: int, clock: Callable[[], float] = time.monotonic, *, itself: bool = False
+    ) -> None:
+        self.pid = pid
+        self._itself = itself
         self._clock = clock
         self._members: list[psutil.Process] = []
         self._listed_at: float | None = None
@@ -51,7 +57,8 @@ class Tree:
     def _usage(self, fresh: bool) -> Usage:
         now = self._clock()
         if fresh or self._listed_at is None or now - self._listed_at >= TREE_INTERVAL_S:
-            self._members = psutil.Process(self._pid).children(recursive=True)
+            root = psutil.Process(self.pid)
+            self._members = [*([root] if self._itself else []), *root.children(recursive=True)]
             self._listed_at = now
         cpu, rss, threads, processes = 0.0, 0, 0, 0
         for member in self._members:
@@ -76,7 +83,7 @@ class Sampler:
     def __init__(self, tree: Tree | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._tree = tree
         self._clock = clock
-        self._cores = _core_times()
+        self._cores = core_times()
         self._first = self._read(fresh=True)
         self._readings = [self._first]
         self._time_wait = [time_wait_sockets()]
@@ -95,7 +102,7 @@ class Sampler:
         last = self._read(fresh=True)
         self._readings.append(last)
         self._time_wait.append(time_wait_sockets())
-        busy, steal = _busy(self._cores, _core_times())
+        busy, steal = busy_shares(self._cores, core_times())
         return {
             "client_cpu_s": _rounded(client_cpu_s),
             "client_cores": psutil.cpu_count(logical=True),
@@ -124,14 +131,14 @@ def time_wait_sockets() -> int | None:
     return int(found) if found.isdigit() else None
 
 
-def _core_times() -> list[Any]:
+def core_times() -> list[Any]:
     try:
         return list(psutil.cpu_times(percpu=True))
     except (OSError, psutil.Error):
         return []
 
 
-def _busy(before: list[Any], after: list[Any]) -> tuple[list[float] | None, float | None]:
+def busy_shares(before: list[Any], after: list[Any]) -> tuple[list[float] | None, float | None]:
     """Share of each core's time that was busy, and the share of all that a hypervisor took."""
     if not before or len(before) != len(after):
         return None, None

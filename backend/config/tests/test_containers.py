@@ -202,4 +202,4 @@ class TestDockerfile:
 
         assert patterns[0] == "*"
         sent = {pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")}
-        assert sent == {"backend", "docs", "frontend", "manage.py", "requirements.txt"}
+        assert sent == {*("agents", "backend", "docs", "frontend", "manage.py", "requirements.txt")}

@@ -1,5 +1,6 @@
 """Both storages keep one promise: the same tests run over files and over S3."""
 
+import contextlib
 import gzip
 import hashlib
 import uuid
@@ -57,6 +58,20 @@ def test_any_bytes_are_kept(store, data):
 
 def test_the_same_bytes_are_the_same_object(store):
     assert store.put([TEXT]) == store.put([TEXT])
+
+
+def test_a_part_is_apart_and_can_be_removed(store):
+    stored = store.put([TEXT])
+    part = store.put_part("a-name", [TEXT[:100], TEXT[100:]])
+    assert part == stored
+    with contextlib.closing(store.open_part("a-name")) as body:
+        assert body.read() == TEXT
+    store.remove_part("a-name")
+    store.remove_part("a-name")
+    with pytest.raises(FileNotFoundError):
+        store.open_part("a-name")
+    with store.open(stored.sha256) as body:
+        assert body.read() == TEXT
 
 
 def test_a_local_file_for_the_parser(store):

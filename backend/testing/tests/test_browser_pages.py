@@ -2,13 +2,15 @@
 works by keyboard alone."""
 
 import re
+import uuid
 
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from backend.accounts.models import TokenKind
+from backend.accounts.models import Token, TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.fleet.hearing import Word, hear
 from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.storage import storage
@@ -22,8 +24,20 @@ from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial,
 NAMES = (
     *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
     *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
-    *("not-understood",),
+    *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
+    *("run-live", "run-waiting"),
 )
+
+RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
+NOW = {
+    "ordinal": 3,
+    "server": "gunicorn sync",
+    "workload": "hello",
+    "connections": 64,
+    "rate_rps": None,
+    "repeat": 2,
+    "phase": "measure",
+}
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -52,7 +66,19 @@ def lab(settings, tmp_path):
         state=State.FAILED,
         reason="This is no output of a load tool that is read here. Line 1. Found: 'hello'.",
     )
+    token = Token.objects.get(workspace=tenant.workspace, kind=TokenKind.AGENT)
+    _send_part(tenant, 0)
+    for host, word in (
+        ("bench-client-3", _going_on(3)),
+        ("bench-client-1", Word(run=upload.pk, state="finished", trials_done=6)),
+        ("bench-client-2", Word(run=RUNNING, state="running", trials_done=3, silent_s=3600)),
+    ):
+        hear(token, host_name=host, program="loadsheet-agent", version="0.1.0", word=word)
+    settings.AGENT_FILES = tmp_path
+    (tmp_path / "loadsheet.pyz").write_bytes(b"PK")
+    (tmp_path / "loadsheet_agent-0.1.0-py3-none-any.whl").write_bytes(b"PK")
     yield {
+        "token": token,
         "tenant": tenant,
         "empty": empty,
         "run": Run.objects.get(pk=upload.pk),
@@ -62,14 +88,58 @@ def lab(settings, tmp_path):
     storage.cache_clear()
 
 
+# What an agent sends beside figures.
+EVIDENCE = {
+    "plan": 'order = "randomised"\nrepeats = 3\n\n[load]\ntool = "wrk"\nconnections = [10]\n',
+    "seed": 1795,
+    "events": [{"at": "2026-01-31T12:00:05Z", "kind": "server-restart", "text": "started again"}],
+    "max_rates": [{"server": "nginx", "workload": "hello", "rate_rps": 5120.0, "confirmed": True}],
+    "server_tails": {"nginx": "worker process exited"},
+}
+USED = {
+    "client_cpu_s": 1.52,
+    "client_cores": 2,
+    "client_cpu_per_core": [0.91, 0.44],
+    "client_cpu_steal": 0.004,
+    "server_cpu_s": 2.03,
+    "server_rss_peak_bytes": 41_000_000,
+    "server_threads_peak": 6,
+    "server_processes_peak": 3,
+    "time_wait_peak": 120,
+}
+
+
+def _going_on(done):
+    return Word(
+        run=LIVE,
+        state="running",
+        trials_done=done,
+        trials_planned=48,
+        current=NOW,
+        last={"throughput_rps": 8120.0, "p99_us": 9100.0, "error_rate": 0.0},
+        seconds_left=200.0,
+        silent_s=3600,
+    )
+
+
+def _send_part(tenant, ordinal):
+    """A trial of the run that goes on, as its agent sends it."""
+    trial = {**make_trial(ordinal, resources=USED, phase="measure"), "artefacts": ["0.txt"]}
+    envelope = {**make_envelope(0), "trials": [trial]}
+    envelope["run"] |= {**EVIDENCE, "id": str(LIVE)}
+    process(make_upload(tenant, envelope=envelope).pk)
+
+
 def _plan():
     trials = []
     for server in ("nginx", "caddy"):
         for repeat in range(3):
-            trial = make_trial(len(trials), repeat=repeat)
+            trial = make_trial(len(trials), repeat=repeat, phase="measure", resources=USED)
             trial["server"] = {"name": server, "version": "1.27", "configuration": {"workers": 2}}
             trials.append(trial)
-    return {**make_envelope(0), "trials": trials}
+    envelope = {**make_envelope(0), "trials": trials}
+    envelope["run"] |= EVIDENCE
+    return envelope
 
 
 def path_of(name, lab):
@@ -93,6 +163,12 @@ def path_of(name, lab):
         "empty": "/w/empty-lab/",
         "service": "/",
         "not-understood": "/w/lab/runs?sever=x",
+        "agents": "/w/lab/agents",
+        "agents-none": "/w/empty-lab/agents",
+        "agents-token": "/w/lab/agents",
+        "run-live": f"/r/{LIVE}",
+        "run-waiting": f"/r/{RUNNING}",
+        "revoke": f"/w/lab/agents/{lab['token'].pk}/revoke",
     }[name]
 
 
@@ -134,8 +210,13 @@ def _hear(page, said):
 def test_every_page_fits_is_accessible_and_quiet(visit, lab):
     faults = {}
     for name in NAMES:
-        who = {"empty": lab["empty"], "service": None}.get(name, lab["tenant"])
-        page = visit(path_of(name, lab), tenant=who)
+        who = {"empty": lab["empty"], "agents-none": lab["empty"], "service": None}
+        tenant = who.get(name, lab["tenant"])
+        page = visit(path_of(name, lab), tenant=tenant)
+        if name == "agents-token":
+            page.get_by_label("Name of the machine").fill("bench-client-3")
+            page.get_by_role("button", name="Make a token").click()
+            expect(page.locator("#new-token")).to_contain_text("ls_agent_")
         if name == "trial-seconds":
             expect(page.locator("[data-slot=timeline] canvas")).to_have_count(3)
         if found := {**faults_of(page, name), **dict.fromkeys(page.complaints)}:
@@ -277,5 +358,56 @@ def test_a_thing_is_renamed_by_keyboard_alone(visit, lab, name, width):
 def test_a_question_is_one_click_from_its_comparison(visit, lab):
     page = visit("/w/lab/", tenant=lab["tenant"])
     page.get_by_role("link", name=re.compile("^Which server is fastest")).click()
-    expect(page).to_have_url(re.compile(r"/w/lab/compare\?at=64&.*workload=hello"))
+    expect(page).to_have_url(re.compile(r"/w/lab/compare\?at=10&.*workload=hello"))
     page.wait_for_selector("[data-compare].is-ready")
+
+
+def test_a_run_grows_while_it_is_read(visit, lab):
+    page = visit(f"/r/{LIVE}", tenant=lab["tenant"])
+    live = page.locator("[data-live]")
+    expect(live).to_contain_text("3 of 48 trials")
+    row = page.locator("[data-grows=trials] tr")
+    expect(row).to_have_count(1)
+    page.locator("details.trial").first.locator("summary").click()
+    page.evaluate("window.stays = true")
+    _send_part(lab["tenant"], 1)
+    hear(
+        lab["token"],
+        host_name="bench-client-3",
+        program="loadsheet-agent",
+        version="0.1.0",
+        word=_going_on(4),
+    )
+    expect(row).to_have_count(2)
+    expect(live).to_contain_text("4 of 48 trials")
+    expect(live).to_contain_text("Now: gunicorn sync · hello · 64 connections · repeat 2")
+    expect(page.locator("details.trial[id]")).to_have_count(2)
+    expect(page.locator("details.trial").first).to_have_attribute("open", "")
+    assert page.evaluate("window.stays")
+    picture(page, "run-grown")
+    assert violations(page) == []
+    Run.objects.filter(pk=LIVE).update(is_open=False)
+    expect(live).to_have_count(0)
+    assert page.complaints == []
+
+
+def test_a_run_is_there_from_its_first_word_on(visit, lab):
+    page = visit(f"/r/{RUNNING}", tenant=lab["tenant"])
+    expect(page.locator("main")).to_contain_text("No trial has come yet")
+    expect(page.locator("[data-live]")).to_contain_text("running")
+    assert page.complaints == []
+
+
+def test_a_comparison_offers_the_trials_that_came_since(visit, lab):
+    page = visit(f"/w/lab/compare?run={LIVE}", tenant=lab["tenant"])
+    page.wait_for_selector("[data-compare].is-ready")
+    expect(page.locator("[data-slot=read-at]")).to_contain_text("Read")
+    asked = "e => e.name.endsWith('/progress')"
+    page.wait_for_function(f"performance.getEntriesByType('resource').some({asked})")
+    _send_part(lab["tenant"], 1)
+    offer = page.locator("[data-slot=read-at]")
+    expect(offer).to_contain_text("1 new trial", timeout=15_000)
+    offer.get_by_role("button", name="Show").click()
+    expect(page.locator("[data-slot=read-at]")).to_contain_text("Read")
+    expect(page.locator("main")).to_contain_text("2 trials")
+    assert page.complaints == []

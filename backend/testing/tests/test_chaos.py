@@ -1,55 +1,25 @@
 """Workers are killed at random points and the broker is flushed: nothing lost, nothing doubled."""
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 
 import pytest
 import redis
 from django.conf import settings as django_settings
-from django.db import connection
 
 from backend.ingest import queue
 from backend.ingest.models import State, Upload
 from backend.runs.models import Run, Trial
+from backend.testing.running import environment, kill, start_worker
 from backend.testing.uploads import make_tenant, make_upload
 
 UPLOADS, FLUSHES, TIME_LIMIT_S = 200, 3, 240
 SEED = random.randrange(1 << 30)
 
 
-def environment(data_dir):
-    database = connection.settings_dict
-    return {
-        **os.environ,
-        "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}"
-        f"?host={database['HOST']}",
-        "DATA_DIR": str(data_dir),
-        # Short clocks, and room for many kills: what is tested is loss, not patience.
-        "LEASE_S": "2",
-        "SWEEP_INTERVAL_S": "1",
-        "MAX_ATTEMPTS": "50",
-    }
-
-
-def start_worker(env):
-    command = [sys.executable, "-m", "celery", "-A", "backend.config.celery", "worker"]
-    return subprocess.Popen(
-        [*command, "--concurrency=2", "--loglevel=ERROR", "--without-mingle", "--without-gossip"],
-        env=env,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def kill(worker):
-    os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
+# Short clocks, and room for many kills: what is tested is loss, not patience.
+CLOCKS = {"LEASE_S": "2", "SWEEP_INTERVAL_S": "1", "MAX_ATTEMPTS": "50"}
 
 
 @pytest.fixture
@@ -59,7 +29,7 @@ def clocks(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     settings.LEASE_S, settings.MAX_ATTEMPTS = 2, 50
     storage.cache_clear()
-    yield environment(tmp_path)
+    yield environment(tmp_path, **CLOCKS)
     storage.cache_clear()
 
 

@@ -115,6 +115,10 @@ class Sent:
     name: str
     size: int = len(WRK)
 
+    @property
+    def file(self):
+        return io.BytesIO(WRK.encode())
+
     def chunks(self, chunk_size=None):
         return [WRK.encode()]
 

@@ -125,6 +125,8 @@ export interface RunLink {
   readonly servers?: readonly string[];
   readonly url: string;
   readonly trials: number;
+  /** Its trials still come. */
+  readonly open?: boolean;
 }
 
 export interface Outcome {

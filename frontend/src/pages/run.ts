@@ -1,3 +1,8 @@
+import { followRun } from "../ui/live_run";
+
+const live = document.querySelector<HTMLElement>("[data-live]");
+if (live) followRun(live);
+
 // A link to one trial opens its evidence.
 function openTarget(): void {
   const id = decodeURIComponent(location.hash.slice(1));

@@ -198,6 +198,14 @@ export function relative(iso: string, now: number = Date.now()): string {
   return "just now";
 }
 
+/** A time to wait, as people say it: 40 s, 4 min, 1 h 20 min. */
+export function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }

@@ -1,11 +1,15 @@
 // Whether more has been measured since the page was read: asked when the reader comes back to
-// the page, never by polling.
+// the page; and of runs that go on every few seconds how many trials they have by now.
 import type { Figures } from "../api/figures";
 import { getJson, isAbort, Problem } from "../api/http";
+import { goesOn, progressUrl, readProgress } from "../api/progress";
 import { plural, utc } from "../text/format";
 import { button, h } from "./dom";
 
 const AT_LEAST_MS = 30_000;
+const LIVE_MS = 4_000;
+// More runs than these at once are asked when the reader comes back.
+const MOST_LIVE = 3;
 
 export class Newer {
   readonly #place: HTMLElement;
@@ -14,6 +18,7 @@ export class Newer {
   #runs: ReadonlySet<string> = new Set();
   #readAt = 0;
   #asking = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(place: HTMLElement, show: () => void) {
     this.#place = place;
@@ -28,6 +33,35 @@ export class Newer {
     this.#runs = new Set(figures.runs.map((run) => run.id));
     this.#readAt = Date.now();
     this.#place.replaceChildren(`Read ${utc(new Date().toISOString())}`);
+    clearTimeout(this.#timer);
+    const open = figures.runs.filter((run) => run.open).slice(0, MOST_LIVE);
+    if (open.length > 0) this.#watch(open.map((run) => progressUrl(run.id)));
+  }
+
+  /** Trials of runs that go on: the first answers are what the figures show, give or take one. */
+  #watch(urls: readonly string[], shown: number | null = null): void {
+    this.#timer = setTimeout(
+      async () => {
+        const answers = document.hidden ? null : await this.#recorded(urls);
+        if (answers && shown !== null && answers.trials > shown) {
+          this.#offer(plural(answers.trials - shown, "new trial"));
+        }
+        const goesOnStill = answers === null || answers.goesOn;
+        if (goesOnStill) this.#watch(urls, shown ?? answers?.trials ?? null);
+      },
+      shown === null ? 0 : LIVE_MS,
+    );
+  }
+
+  async #recorded(urls: readonly string[]): Promise<{ trials: number; goesOn: boolean } | null> {
+    try {
+      const answers = await Promise.all(urls.map(readProgress));
+      const trials = answers.reduce((sum, one) => sum + one.trials_recorded, 0);
+      return { trials, goesOn: answers.some(goesOn) };
+    } catch (error) {
+      if (!isAbort(error) && !(error instanceof Problem)) throw error;
+      return null;
+    }
   }
 
   async #ask(): Promise<void> {
@@ -38,7 +72,7 @@ export class Newer {
       const figures = (await getJson(url)) as Figures;
       this.#readAt = Date.now();
       const count = figures.runs.filter((run) => !this.#runs.has(run.id)).length;
-      if (url === this.#url && count > 0) this.#offer(count);
+      if (url === this.#url && count > 0) this.#offer(`${plural(count, "newer run")} since`);
     } catch (error) {
       // The figures on the page stay true as of when they were read.
       if (!isAbort(error) && !(error instanceof Problem)) throw error;
@@ -47,10 +81,10 @@ export class Newer {
     }
   }
 
-  #offer(count: number): void {
+  #offer(what: string): void {
     this.#place.replaceChildren(
       h("span", { class: "live-dot", "aria-hidden": "true" }),
-      `${plural(count, "newer run")} since. `,
+      `${what}. `,
       button({ class: "link" }, this.#show, "Show"),
     );
   }

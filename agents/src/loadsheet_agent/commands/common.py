@@ -17,10 +17,10 @@ from loadsheet_agent.delivery import (
     Delivery,
     Target,
     make_target,
-    measure_offset,
     open_client,
 )
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.service import measure_offset
 from loadsheet_agent.spool import Entry, Spool
 
 

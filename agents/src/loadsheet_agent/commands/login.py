@@ -8,9 +8,10 @@ from argparse import Namespace
 
 from loadsheet_agent import settings
 from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import TokenState, make_target, token_state
+from loadsheet_agent.delivery import make_target
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.service import Me, TokenState, who_am_i
 
 
 def run(arguments: Namespace) -> Exit:
@@ -25,15 +26,21 @@ def run(arguments: Namespace) -> Exit:
     target = make_target(arguments.url, arguments.token or _ask())
     if target is None:
         raise UsageError("no address is given; expected such as: loadsheet login https://host")
-    state = token_state(target)
-    if state is TokenState.REFUSED:
+    me = who_am_i(target, tell=True)
+    if me.token is TokenState.REFUSED:
         raise UsageError(f"{target.url} refused the token; nothing was kept. Copy it again.")
     path = settings.write_login(settings.Login(target.url, target.token))
-    checked = "" if state is TokenState.GOOD else " It was not reached, so the token is unchecked."
-    common.say(f"Kept in {path}.{checked}")
+    common.say(f"Kept in {path}.{_said(me)}")
     if arguments.json:
-        common.put_json({"exit_code": 0, "url": target.url, "token": state.value})
+        answer = {"exit_code": 0, "url": target.url, "token": me.token.value}
+        common.put_json({**answer, "workspace": me.workspace})
     return Exit.OK
+
+
+def _said(me: Me) -> str:
+    if me.token is TokenState.UNKNOWN:
+        return " It was not reached, so the token is unchecked."
+    return f" Results go to the workspace {me.workspace}, {me.workspace_url}"
 
 
 def _ask() -> str:

@@ -6,7 +6,9 @@ import os
 import random
 import signal
 from argparse import Namespace
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,17 +17,20 @@ from loadsheet_agent.calibration import calibrate
 from loadsheet_agent.clock import utc_now
 from loadsheet_agent.commands import common
 from loadsheet_agent.confidential import redactor_for
-from loadsheet_agent.delivery import Delivery, Target
+from loadsheet_agent.delivery import Delivery, Target, is_loopback
+from loadsheet_agent.early import EarlyTrials
 from loadsheet_agent.envelope import RunRecord
 from loadsheet_agent.errors import AgentError, PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.facts import HostFacts, read_host, sha256_of
 from loadsheet_agent.hosts import server_host, servers_are_here
+from loadsheet_agent.live import Broadcast, Live, NotLive
 from loadsheet_agent.outline import outline
 from loadsheet_agent.plan import Plan, read_plan
-from loadsheet_agent.progress import choose_progress
+from loadsheet_agent.progress import Clock, choose_progress
 from loadsheet_agent.redaction import Redactor
 from loadsheet_agent.runner import Runner
+from loadsheet_agent.service import Line
 from loadsheet_agent.spool import BusyError, Entry, Spool
 from loadsheet_agent.steps import Step, expand, expand_most, load_point
 from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
@@ -38,6 +43,7 @@ SEEDS = 2**31
 def run(arguments: Namespace) -> Exit:
     target = common.read_target(arguments)
     plan = read_plan(Path(arguments.plan))
+    _check_seed(arguments, plan)
     redactor = redactor_for(plan, target)
     here = servers_are_here(plan)
     found = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
@@ -46,14 +52,16 @@ def run(arguments: Namespace) -> Exit:
     if arguments.resume is None:
         entry = spool.create()
         record = _record(entry, plan, host, here, redactor)
+        if arguments.seed is not None:
+            record.seed = arguments.seed
     else:
         entry, record = _resumed(spool, arguments.resume, plan, host, here, redactor)
     steps = expand(plan, record.seed)
     common.say(redactor.text(outline(plan, steps, expand_most(plan, record.seed), found)))
     if target is not None:
-        common.say(f"The result will be at {target.url}/u/{entry.id}")
+        common.say(f"Live and afterwards at {target.url}/r/{entry.id}")
     try:
-        _measure(record, found, entry, steps)
+        _measure(record, found, entry, steps, target)
     except KeyboardInterrupt:
         common.say(_outcome(record, steps, f"Interrupted: {_finished(record, steps)}"))
         common.say(f"`loadsheet run {arguments.plan} --resume` goes on with it.")
@@ -66,6 +74,17 @@ def run(arguments: Namespace) -> Exit:
     common.say(_outcome(record, steps, f"Measured {len(record.trials)} trials"))
     code = Exit.TRIALS_FAILED if record.failed() else Exit.OK
     return _upload(entry, record, target, arguments, code)
+
+
+def _check_seed(arguments: Namespace, plan: Plan) -> None:
+    if arguments.seed is None:
+        return
+    if arguments.resume is not None:
+        raise UsageError("--seed is given with --resume; a resumed run keeps its seed.")
+    if plan.order != "randomised":
+        raise UsageError("--seed is given, but the plan's order is not random; leave it out.")
+    if not 0 <= arguments.seed < SEEDS:
+        raise UsageError(f"--seed is {arguments.seed}; expected 0 to {SEEDS - 1}.")
 
 
 def choose_tool(plan: Plan, paths: dict[str, str]) -> FoundTool:
@@ -127,12 +146,19 @@ def _resumed(
         id=entry.id,
         seed=run["seed"],
         started_at=run["started_at"],
-        trials=envelope["trials"],
+        trials=[_without_upload(trial) for trial in envelope["trials"]],
+        sent_early={
+            trial["ordinal"]: trial["upload"] for trial in envelope["trials"] if "upload" in trial
+        },
         events=run["events"],
         server_tails=run["server_tails"],
     )
     record.tell("resumed", f"went on after {len(record.trials)} trials; servers were started anew")
     return entry, record
+
+
+def _without_upload(trial: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in trial.items() if name != "upload"}
 
 
 def _interrupted_entry(spool: Spool, wanted: str, plan_sha256: str) -> Entry:
@@ -166,16 +192,25 @@ def _refuse_other_host(before: dict[str, Any], now: HostFacts) -> None:
             )
 
 
-def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Step, ...]) -> None:
+def _measure(
+    record: RunRecord,
+    found: FoundTool,
+    entry: Entry,
+    steps: tuple[Step, ...],
+    target: Target | None,
+) -> None:
     """Raises KeyboardInterrupt or PlanStoppedError with what had finished in the spool."""
     # SIGTERM ends a run the way Ctrl-C does: servers stopped, finished trials kept.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     plan = record.plan
     ahead = steps[min(len(record.trials), len(steps)) :]
     progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
+    record.trials_planned = len(steps)
+    live = NotLive() if target is None else _broadcast(target, entry, record, progress.clock)
+    runner = Runner(record=record, found=found, entry=entry, progress=progress, live=live)
     try:
-        with progress:
-            Runner(record=record, found=found, entry=entry, progress=progress).run()
+        with progress, _told_of_its_end(live):
+            runner.run()
     except OSError as error:
         raise AgentError(
             f"the run stopped: {error.strerror or error} ({entry.directory}); the "
@@ -183,6 +218,25 @@ def _measure(record: RunRecord, found: FoundTool, entry: Entry, steps: tuple[Ste
         ) from error
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _broadcast(target: Target, entry: Entry, record: RunRecord, clock: Clock) -> Live:
+    early = EarlyTrials(Line(target), record, entry.directory, waits=is_loopback(target.url))
+    return Broadcast(Line(target), early, record, clock, common.say)
+
+
+@contextmanager
+def _told_of_its_end(live: Live) -> Iterator[None]:
+    try:
+        yield
+    except PlanStoppedError as stop:
+        # After a full disk it goes on with --resume, like an interrupted one.
+        live.end("interrupted" if stop.is_resumable else "stopped")
+        raise
+    except BaseException:
+        live.end("interrupted")
+        raise
+    live.end("finished")
 
 
 def _upload(

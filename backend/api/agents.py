@@ -1,0 +1,221 @@
+"""GET /api/v1/me, POST /api/v1/heartbeat and GET /api/v1/runs/<id>/progress.
+
+What an agent asks and says beside its uploads, and what is known of a run while it goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access, throttle
+from backend.accounts.models import Token, User, Workspace
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem, TooMany
+from backend.api.schema import documented
+from backend.fleet.hearing import RunElsewhere, Word, hear
+from backend.fleet.models import Progress
+from backend.fleet.standing import Standing, standing_of
+from backend.ingest.cleaning import clean_fields
+
+DAY_S = 86_400.0
+
+
+class WorkspaceSerializer(serializers.Serializer[Workspace]):
+    """A workspace one may read."""
+
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    url = serializers.SerializerMethodField()
+
+    def get_url(self, workspace: Workspace) -> str:
+        return f"{settings.PUBLIC_URL}/w/{workspace.slug}/"
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    """Who asks, and what time it is here."""
+
+    kind = serializers.ChoiceField(["token", "user"])
+    name = serializers.CharField(help_text="Of the token or the user")
+    scopes = serializers.ListField(child=serializers.CharField(), help_text="Empty for a user")
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null for a user")
+    workspaces = WorkspaceSerializer(many=True)
+    time = serializers.DateTimeField(help_text="When this was answered, by the service's clock")
+
+
+class Me(APIView):
+    """Who asks."""
+
+    @extend_schema(operation_id="me", responses={200: MeSerializer, **documented(401)})
+    def get(self, request: Request) -> Response:
+        """The token or user, its workspaces, and the service's time to the microsecond."""
+        return Response(_me(required_actor(request)))
+
+
+def _me(actor: Token | User) -> dict[str, Any]:
+    if isinstance(actor, Token):
+        who: dict[str, Any] = {"kind": "token", "name": actor.name, "scopes": actor.scopes}
+        # Also one that may only write is told where its results go.
+        workspaces = [actor.workspace]
+    else:
+        who = {"kind": "user", "name": str(actor), "scopes": []}
+        workspaces = list(access.workspaces_of(actor))
+    expires_at = actor.expires_at if isinstance(actor, Token) else None
+    whole = {**who, "expires_at": expires_at, "workspaces": workspaces, "time": timezone.now()}
+    return dict(MeSerializer(whole).data)
+
+
+class AgentSerializer(serializers.Serializer[Any]):
+    """The program that measures, and where."""
+
+    name = serializers.CharField(max_length=60)
+    version = serializers.CharField(max_length=40)
+    hostname = serializers.CharField(max_length=200)
+
+
+class CurrentSerializer(serializers.Serializer[Any]):
+    """The trial under way."""
+
+    ordinal = serializers.IntegerField(min_value=0, max_value=1_000_000)
+    server = serializers.CharField(max_length=200)
+    workload = serializers.CharField(max_length=200)
+    connections = serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=True)
+    rate_rps = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
+    repeat = serializers.IntegerField(min_value=0, max_value=1_000_000, allow_null=True)
+    phase = serializers.ChoiceField(["warmup", "measure", "search", "confirm"])
+
+
+class LastSerializer(serializers.Serializer[Any]):
+    """What the load tool said of the trial before. Null is unknown."""
+
+    throughput_rps = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
+    p99_us = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
+    error_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
+
+
+class WordSerializer(serializers.Serializer[Any]):
+    """How far a run is."""
+
+    id = serializers.UUIDField(help_text="The run's: the id its upload will have")
+    state = serializers.ChoiceField(Progress.State.choices)
+    trials_planned = serializers.IntegerField(
+        min_value=0, max_value=1_000_000, allow_null=True, default=None
+    )
+    trials_done = serializers.IntegerField(min_value=0, max_value=1_000_000)
+    current = CurrentSerializer(allow_null=True, default=None)
+    last = LastSerializer(allow_null=True, default=None)
+    seconds_left = serializers.FloatField(
+        min_value=0, max_value=365 * DAY_S, allow_null=True, default=None
+    )
+    silent_s = serializers.FloatField(
+        min_value=0,
+        max_value=7 * DAY_S,
+        default=0.0,
+        help_text="Nothing will be said for so long, because a trial is measured",
+    )
+
+
+class HeartbeatSerializer(serializers.Serializer[Any]):
+    """An agent's word of itself and of its run."""
+
+    agent = AgentSerializer()
+    run = WordSerializer(allow_null=True, default=None)
+
+
+class Heartbeat(APIView):
+    """Hear of agents."""
+
+    @extend_schema(
+        operation_id="heartbeat",
+        request=HeartbeatSerializer,
+        responses={200: MeSerializer, **documented(400, 401, 403, 409, 415, 429)},
+    )
+    def post(self, request: Request) -> Response:
+        """Say that an agent is there, and how far its run is; the answer is that of /me."""
+        token = required_actor(request)
+        if not isinstance(token, Token) or not access.may_write(token, token.workspace_id):
+            raise Problem(
+                403,
+                "Not allowed",
+                "Only an agent's token with the scope runs:write says how a run goes.",
+                hint="Make a token on the Agents page of the workspace.",
+            )
+        if wait := throttle.seconds_until_upload(str(token.pk)):
+            raise TooMany("This token was heard too often within a minute.", wait)
+        given = HeartbeatSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        _hear(token, given.validated_data)
+        return Response(_me(token))
+
+
+def _hear(token: Token, said: dict[str, Any]) -> None:
+    agent, run = said["agent"], said["run"]
+    word = None if run is None else Word(run=run.pop("id"), **clean_fields(run))
+    try:
+        hear(
+            token,
+            host_name=agent["hostname"],
+            program=agent["name"],
+            version=agent["version"],
+            word=word,
+        )
+    except RunElsewhere as taken:
+        raise Problem(
+            409,
+            "Id used before",
+            f"The run id {taken} is not one of this workspace.",
+            hint="Give a new measurement a new id.",
+        ) from None
+
+
+class StandingSerializer(serializers.Serializer[Standing]):
+    """How a run stands. Null is unknown."""
+
+    run = serializers.UUIDField()
+    state = serializers.ChoiceField(
+        [*Progress.State.values, "silent"],
+        help_text="silent: it did not end, and its agent should have been heard by now",
+    )
+    trials_recorded = serializers.IntegerField(help_text="That can be read here")
+    trials_done = serializers.IntegerField(allow_null=True, help_text="By the agent's word")
+    trials_planned = serializers.IntegerField(allow_null=True)
+    current = CurrentSerializer(allow_null=True)
+    last = LastSerializer(allow_null=True)
+    seconds_left = serializers.FloatField(
+        allow_null=True, help_text="As the agent said when it was heard"
+    )
+    heard_at = serializers.DateTimeField(allow_null=True)
+
+
+class RunProgress(APIView):
+    """How a run stands while it goes on."""
+
+    @extend_schema(
+        operation_id="run_progress", responses={200: StandingSerializer, **documented(401, 404)}
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """To be asked again and again: with If-None-Match it answers 304 while nothing changed."""
+        visible = access.workspace_ids_of(required_actor(request))
+        standing = standing_of(run_id, workspace_ids=visible)
+        if standing is None:
+            raise Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
+        body = StandingSerializer(standing).data
+        etag = f'"{hashlib.sha256(JSONRenderer().render(body)).hexdigest()[:32]}"'
+        if request.headers.get("If-None-Match") == etag:
+            response = Response(status=status.HTTP_304_NOT_MODIFIED)
+        else:
+            response = Response(body)
+        response["ETag"] = etag
+        # Kept by this browser alone, and never used without asking.
+        response["Cache-Control"] = "private, no-cache"
+        return response

@@ -1,0 +1,199 @@
+"""Parts of an upload's large artefacts: PUT …/parts/<sha256>/<number>, and which are there.
+
+An agent sends what is missing, asks again after a cut, and at last names the artefacts in the
+upload itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.http import UnreadablePostError
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts.models import Token
+from backend.api.auth import actor_of
+from backend.api.errors import Problem, TooMany
+from backend.api.schema import documented
+from backend.api.uploads import HOW_TO_SIGN, refuse_too_many, token_sender
+from backend.ingest.models import Part, Upload
+from backend.ingest.parts import (
+    MAX_PART_BYTES,
+    MAX_PARTS,
+    NoRoom,
+    PartConflict,
+    PartDamaged,
+    PartsTooLarge,
+    Place,
+    parts_of,
+    receive_part,
+)
+from backend.ingest.receive import Sender
+from backend.ingest.storage import CHUNK_BYTES
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+# RFC 9530
+DIGEST = re.compile(r"\bsha-256=:([A-Za-z0-9+/]{43}=):")
+DIGEST_HINT = "Send Content-Digest: sha-256=:<base64 of the part's SHA-256>: (RFC 9530)."
+NO_ROOM_WAIT_S = 600
+
+
+class PartSerializer(serializers.Serializer[Part]):
+    """A part that is there, durably."""
+
+    artefact = serializers.CharField(source="artefact_sha256", help_text="SHA-256 of the whole")
+    number = serializers.IntegerField()
+    sha256 = serializers.CharField(help_text="SHA-256 of the part")
+    size_bytes = serializers.IntegerField()
+
+
+class PartListSerializer(serializers.Serializer[Any]):
+    """What is there of an upload."""
+
+    received = serializers.BooleanField(help_text="The whole upload is: its parts are done with")
+    parts = PartSerializer(many=True)
+
+
+class PartList(APIView):
+    """Which parts are there."""
+
+    @extend_schema(
+        operation_id="part_list",
+        responses={200: PartListSerializer, **documented(401, 403, 503)},
+    )
+    def get(self, request: Request, upload_id: UUID) -> Response:
+        """The parts of an upload that this workspace's tokens sent and that are durable."""
+        sender = _sender(request)
+        rows = parts_of(sender.workspace_id, upload_id)
+        body = {"received": _is_received(sender, upload_id), "parts": rows}
+        return Response(PartListSerializer(body).data)
+
+
+class PartDetail(APIView):
+    """One part."""
+
+    @extend_schema(
+        operation_id="part_create",
+        parameters=[
+            OpenApiParameter("artefact", str, "path", pattern=SHA256.pattern),
+            OpenApiParameter("number", int, "path"),
+            OpenApiParameter(
+                "Content-Digest", str, "header", required=True, description=DIGEST_HINT
+            ),
+        ],
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses={
+            201: PartSerializer,
+            200: OpenApiResponse(PartSerializer, "The same part as before; sent again"),
+            **documented(400, 401, 403, 408, 409, 411, 413, 429, 503, 507),
+        },
+    )
+    def put(self, request: Request, upload_id: UUID, artefact: str, number: int) -> Response:
+        """Store a part of at most 8 MiB of an artefact, as it is sent. 201 once it is durable."""
+        sender = _sender(request)
+        refuse_too_many(sender)
+        size = _size(request)
+        digest = _digest(request)
+        if not SHA256.fullmatch(artefact) or number >= MAX_PARTS:
+            raise Problem(
+                400,
+                "Bad address",
+                f"The part is {artefact[:70]}/{number}, expected the SHA-256 of the whole artefact "
+                f"in hex and a number below {MAX_PARTS}.",
+                hint="Number the parts of an artefact from 0.",
+            )
+        if _is_received(sender, upload_id):
+            raise _conflict(f"The upload {upload_id} is received already.")
+        place = Place(sender.workspace_id, upload_id, artefact, number)
+        try:
+            part, is_new = receive_part(place, _chunks(request), sha256=digest, size_bytes=size)
+        except PartConflict as conflict:
+            raise _conflict(str(conflict)) from None
+        except PartDamaged as damaged:
+            raise Problem(408, "Not whole", str(damaged), hint="Send the part again.") from None
+        except PartsTooLarge as error:
+            raise Problem(413, "Too large", str(error), hint="Compress it or split it.") from None
+        except NoRoom as full:
+            raise TooMany(str(full), NO_ROOM_WAIT_S) from None
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return Response(PartSerializer(part).data, status=code)
+
+
+def _conflict(detail: str) -> Problem:
+    return Problem(
+        409,
+        "Sent before",
+        f"{detail} Nothing was changed.",
+        hint="Give a new measurement a new id.",
+    )
+
+
+def _sender(request: Request) -> Sender:
+    actor = actor_of(request)
+    if actor is None:
+        raise Problem(401, "Sign in", "Parts are sent with a token.", hint=HOW_TO_SIGN)
+    if not isinstance(actor, Token):
+        raise Problem(
+            403,
+            "Not allowed",
+            "Parts are sent with a token, not from a browser's session.",
+            hint="Send the whole file, or make a token in the workspace's settings.",
+        )
+    return token_sender(actor)
+
+
+def _is_received(sender: Sender, upload_id: UUID) -> bool:
+    # Another workspace's upload is as unknown here as one that never was.
+    return Upload.objects.filter(pk=upload_id, workspace=sender.workspace_id).exists()
+
+
+def _size(request: Request) -> int:
+    length = str(request.META.get("CONTENT_LENGTH") or "")
+    if not length.isdecimal():
+        raise Problem(
+            411,
+            "Length required",
+            "The request does not say how many bytes its body has.",
+            hint="Send Content-Length; a part is not sent in chunks.",
+        )
+    size = int(length)
+    if not 0 < size <= MAX_PART_BYTES:
+        raise Problem(
+            413,
+            "Too large",
+            f"This part has {size} bytes, expected 1 to {MAX_PART_BYTES}.",
+            hint="Send more and smaller parts.",
+        )
+    return size
+
+
+def _digest(request: Request) -> str:
+    given = request.headers.get("Content-Digest", "")
+    found = DIGEST.search(given)
+    if found is None:
+        raise Problem(
+            400,
+            "No checksum",
+            f"The header Content-Digest is {given[:80]!r}, expected the part's SHA-256.",
+            hint=DIGEST_HINT,
+        )
+    return base64.b64decode(found[1]).hex()
+
+
+def _chunks(request: Request) -> Iterator[bytes]:
+    # A connection that ends early gives fewer bytes or this error: the checksum tells both.
+    body = request._request
+    try:
+        while chunk := body.read(CHUNK_BYTES):
+            yield chunk
+    except UnreadablePostError:
+        return

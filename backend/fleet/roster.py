@@ -1,0 +1,82 @@
+"""The agents of a workspace: each token, the hosts it is used on, and what they are doing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from backend.accounts.models import Token, TokenKind, Workspace
+from backend.fleet.models import Agent, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class RosterRow:
+    """A token on a host; `agent` None: nobody was heard with it yet."""
+
+    token: Token
+    agent: Agent | None
+    # Its newest run, and how that stands: see Progress.state_at.
+    run: UUID | None
+    state: str | None
+    # The other hosts that this token is used on: revoking it ends them too.
+    shared_with: tuple[str, ...]
+
+    @property
+    def last_seen_at(self) -> datetime | None:
+        """When the agent was heard; where only it can have been, when the token was used."""
+        if self.agent is None:
+            return self.token.used_at
+        used = None if self.shared_with else self.token.used_at
+        return max(self.agent.last_seen_at, used or self.agent.last_seen_at)
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == Progress.State.RUNNING
+
+
+def roster(workspace: Workspace) -> list[RosterRow]:
+    """Every agent of tokens that are valid, those heard last first, then those never heard."""
+    now = timezone.now()
+    usable = Q(revoked_at=None, expires_at__gt=now)
+    tokens = Token.objects.filter(usable, workspace=workspace, kind=TokenKind.AGENT)
+    by_token: dict[UUID, list[Agent]] = defaultdict(list)
+    for agent in Agent.objects.filter(workspace=workspace).order_by("host_name"):
+        by_token[agent.token_id].append(agent)
+    newest = _newest_progress(workspace)
+    rows = [
+        _row(token, agent, by_token[token.pk], newest, now)
+        for token in tokens.select_related("user")
+        for agent in _agents_or_none(by_token[token.pk])
+    ]
+    return sorted(rows, key=lambda row: row.last_seen_at or row.token.created_at, reverse=True)
+
+
+def _agents_or_none(agents: list[Agent]) -> list[Agent | None]:
+    return [*agents] if agents else [None]
+
+
+def _newest_progress(workspace: Workspace) -> dict[UUID, Progress]:
+    rows = Progress.objects.filter(workspace=workspace).order_by("agent_id", "-heard_at")
+    return {row.agent_id: row for row in rows.distinct("agent_id")}
+
+
+def _row(
+    token: Token,
+    agent: Agent | None,
+    siblings: list[Agent],
+    newest: dict[UUID, Progress],
+    now: datetime,
+) -> RosterRow:
+    progress = None if agent is None else newest.get(agent.pk)
+    return RosterRow(
+        token=token,
+        agent=agent,
+        run=None if progress is None else progress.run,
+        state=None if progress is None else progress.state_at(now),
+        shared_with=tuple(one.host_name for one in siblings if one is not agent),
+    )

@@ -1,0 +1,224 @@
+"""Large artefacts come in numbered parts, so that a cut connection costs one part alone.
+
+A part is known by the upload's id, the SHA-256 of the whole artefact as it is sent, and its
+number, from 0. Its row is written before its file, so that no file is without a row; it counts
+once the row has its checksum. Parts are private to their workspace. They end when the upload that
+names them is received, or `PARTS_KEPT_S` after they came.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Now
+
+from backend.ingest.models import Part
+from backend.ingest.queue import DatabaseGone
+from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
+
+log = logging.getLogger(__name__)
+
+MAX_PART_BYTES = 8 << 20
+MAX_PARTS = 10_000
+SWEEP_BATCH = 500
+
+
+class PartConflict(Exception):
+    """A part of this number came before with other bytes."""
+
+
+class PartDamaged(Exception):
+    """Not the bytes that were sent."""
+
+
+class PartsMissing(Exception):
+    """The upload names parts that are not there; `numbers` are the first of them."""
+
+    def __init__(self, name: str, numbers: Sequence[int]) -> None:
+        self.name, self.numbers = name, tuple(numbers)
+        shown = ", ".join(map(str, self.numbers))
+        super().__init__(f"Of {name!r} these parts are not there: {shown}.")
+
+
+class PartsDiffer(Exception):
+    """Put together, the parts are not the artefact that was named."""
+
+
+class NoRoom(Exception):
+    """The workspace has too many bytes waiting in parts."""
+
+
+class PartsTooLarge(Exception):
+    """More bytes than one upload may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An artefact that came in parts, as its upload names it: `sha256` and size are as sent."""
+
+    name: str
+    sha256: str
+    size_bytes: int
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which part it is."""
+
+    workspace_id: UUID
+    upload_id: UUID
+    artefact_sha256: str
+    number: int
+
+    def known(self) -> Part | None:
+        """The part that came before."""
+        rows = parts_of(self.workspace_id, self.upload_id)
+        return rows.filter(artefact_sha256=self.artefact_sha256, number=self.number).first()
+
+    def new_row(self) -> Part:
+        return Part.objects.create(
+            workspace_id=self.workspace_id,
+            upload_id=self.upload_id,
+            artefact_sha256=self.artefact_sha256,
+            number=self.number,
+        )
+
+
+def parts_of(workspace_id: UUID, upload_id: UUID) -> QuerySet[Part]:
+    """The parts that are there, durably."""
+    rows = Part.objects.filter(workspace=workspace_id, upload_id=upload_id)
+    return rows.exclude(sha256="").order_by("artefact_sha256", "number")
+
+
+def receive_part(
+    place: Place, chunks: Iterable[bytes], *, sha256: str, size_bytes: int
+) -> tuple[Part, bool]:
+    """Store a part durably; the part, and whether this request brought it.
+
+    Raises PartConflict, PartDamaged, PartsTooLarge, NoRoom, StorageAway; nothing is stored then.
+    """
+    if (known := place.known()) is not None:
+        return _same(known, sha256), False
+    _check_room(place, size_bytes)
+    part = place.new_row()
+    try:
+        stored = storage().put_part(str(part.pk), chunks)
+        if stored.sha256 != sha256:
+            raise PartDamaged(
+                f"{stored.size_bytes} bytes with the SHA-256 {stored.sha256} came; "
+                f"{size_bytes} with {sha256} were announced."
+            )
+        with transaction.atomic():
+            part.sha256, part.size_bytes = stored.sha256, stored.size_bytes
+            part.save(update_fields=["sha256", "size_bytes"])
+    except IntegrityError:  # the same part came at the same time, and was first
+        _discard([part])
+        first = place.known()
+        if first is None:
+            raise
+        return _same(first, sha256), False
+    except BaseException:
+        _discard([part])
+        raise
+    return part, True
+
+
+def _same(known: Part, sha256: str) -> Part:
+    if known.sha256 != sha256:
+        raise PartConflict(
+            f"Part {known.number} came before with the SHA-256 {known.sha256}, now with {sha256}."
+        )
+    return known
+
+
+def _check_room(place: Place, size_bytes: int) -> None:
+    waiting = Part.objects.filter(workspace=place.workspace_id).aggregate(
+        here=Coalesce(Sum("size_bytes"), 0),
+        upload=Coalesce(Sum("size_bytes", filter=Q(upload_id=place.upload_id)), 0),
+    )
+    if waiting["upload"] + size_bytes > settings.UPLOAD_MAX_BYTES:
+        raise PartsTooLarge(
+            f"The parts of this upload have {waiting['upload'] + size_bytes} bytes; at most "
+            f"{settings.UPLOAD_MAX_BYTES} are accepted."
+        )
+    if waiting["here"] + size_bytes > settings.PARTS_MAX_BYTES:
+        raise NoRoom(
+            f"{waiting['here']} bytes of parts wait in this workspace for the rest of their "
+            f"uploads; at most {settings.PARTS_MAX_BYTES} are kept."
+        )
+
+
+@contextlib.contextmanager
+def put_together(workspace_id: UUID, upload_id: UUID, whole: Whole) -> Iterator[IO[bytes]]:
+    """The artefact as it was sent, from its first byte; raises PartsMissing, PartsDiffer."""
+    parts = _all_parts(workspace_id, upload_id, whole)
+    with tempfile.TemporaryFile() as file:
+        digest = hashlib.sha256()
+        for part in parts:
+            for chunk in _chunks(part, whole):
+                digest.update(chunk)
+                file.write(chunk)
+        if (file.tell(), digest.hexdigest()) != (whole.size_bytes, whole.sha256):
+            _discard(parts)
+            raise PartsDiffer(
+                f"The {whole.parts} parts of {whole.name!r} make {file.tell()} bytes with the "
+                f"SHA-256 {digest.hexdigest()}; {whole.size_bytes} with {whole.sha256} were named."
+            )
+        file.seek(0)
+        yield file
+
+
+def _all_parts(workspace_id: UUID, upload_id: UUID, whole: Whole) -> list[Part]:
+    rows = parts_of(workspace_id, upload_id).filter(artefact_sha256=whole.sha256)
+    there = {part.number: part for part in rows}
+    missing = [number for number in range(whole.parts) if number not in there]
+    if missing:
+        raise PartsMissing(whole.name, missing[:20])
+    return [there[number] for number in range(whole.parts)]
+
+
+def _chunks(part: Part, whole: Whole) -> Iterator[bytes]:
+    try:
+        source = storage().open_part(str(part.pk))
+    except FileNotFoundError:
+        _discard([part])
+        raise PartsMissing(whole.name, [part.number]) from None
+    with contextlib.closing(source):
+        while chunk := source.read(CHUNK_BYTES):
+            yield chunk
+
+
+def forget(workspace_id: UUID, upload_id: UUID) -> None:
+    """The upload is received: its parts are no longer needed. Never raises; the sweep is there."""
+    with contextlib.suppress(*DatabaseGone):
+        _discard(list(Part.objects.filter(workspace=workspace_id, upload_id=upload_id)))
+
+
+def sweep() -> int:
+    """Throw away what waited longer than `PARTS_KEPT_S`; how many parts that were."""
+    oldest = Now() - timedelta(seconds=settings.PARTS_KEPT_S)
+    parts = list(Part.objects.filter(begun_at__lt=oldest).order_by("begun_at")[:SWEEP_BATCH])
+    _discard(parts)
+    if parts:
+        log.info("parts_swept", extra={"parts": len(parts)})
+    return len(parts)
+
+
+def _discard(parts: Iterable[Part]) -> None:
+    """The file first, then the row that remembers it; what is away now is left to the sweep."""
+    for part in parts:
+        with contextlib.suppress(StorageAway, *DatabaseGone):
+            storage().remove_part(str(part.pk))
+            part.delete()

@@ -1,0 +1,212 @@
+"""A run that comes in parts while it goes on is, in the end, the run that came whole."""
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from backend.accounts.models import Token
+from backend.fleet.hearing import Word, hear
+from backend.ingest.models import State, Upload
+from backend.ingest.process import process
+from backend.ingest.reprocess import reprocess
+from backend.ingest.storage import storage
+from backend.runs.models import Cell, Run, Trial
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield
+    storage.cache_clear()
+
+
+@pytest.fixture
+def tenant():
+    return make_tenant("lab")
+
+
+def report(ordinal):
+    """Another throughput each time: 6000 requests/s and 100 more a trial."""
+    return WRK.replace("18000 requests", f"{18000 + 300 * ordinal} requests")
+
+
+def trial_at(ordinal, **more):
+    server = {"name": ("nginx", "caddy")[ordinal % 2], "version": "1", "configuration": {}}
+    return make_trial(ordinal, server=server, repeat=ordinal // 2, phase="measure", **more)
+
+
+def send(tenant, envelope, *reports):
+    upload = make_upload(tenant, *reports, envelope=envelope)
+    process(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def send_part(tenant, run_id, ordinal, text=None, **run):
+    envelope = make_envelope(0)
+    envelope["trials"] = [{**trial_at(ordinal), "artefacts": ["0.txt"]}]
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]", **run}
+    return send(tenant, envelope, report(ordinal) if text is None else text)
+
+
+def send_last(tenant, run_id, count, parts, *, own=None, **run):
+    """The last word of a run: every trial, the artefacts of those that no part brought."""
+    own = count - 1 if own is None else own
+    envelope = make_envelope(0, id=str(run_id))
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]", "trials_planned": count, **run}
+    envelope["trials"] = [
+        {**trial_at(ordinal), "artefacts": ["0.txt"]}
+        if ordinal == own
+        else {**trial_at(ordinal), "artefacts": [], "upload": str(parts[ordinal])}
+        for ordinal in range(count)
+    ]
+    return send(tenant, envelope, report(own))
+
+
+def shape_of(run_id):
+    """Everything of a run that does not depend on when and in how many pieces it came."""
+    cells = {
+        str(cell): (
+            cell.trial_count,
+            cell.checks,
+            [(trial.ordinal, trial.throughput_rps, trial.error) for trial in cell.trials.all()],
+        )
+        for cell in Cell.objects.filter(run=run_id).select_related("series__server")
+    }
+    run = Run.objects.get(pk=run_id)
+    return cells, run.is_open, run.interrupted, run.trials_planned
+
+
+def whole(tenant, count):
+    run_id = uuid.uuid4()
+    envelope = make_envelope(0, id=str(run_id))
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]", "trials_planned": count}
+    envelope["trials"] = [
+        {**trial_at(ordinal), "artefacts": [f"{ordinal}.txt"]} for ordinal in range(count)
+    ]
+    upload = send(tenant, envelope, *(report(ordinal) for ordinal in range(count)))
+    assert upload.run_id == run_id
+    return run_id
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 2, 0, 3, 1)])
+def test_it_is_the_run_that_came_whole(tenant, order):
+    run_id, parts = uuid.uuid4(), {}
+    for ordinal in order:
+        parts[ordinal] = send_part(tenant, run_id, ordinal).pk
+        assert Run.objects.get(pk=run_id).is_open
+    send_last(tenant, run_id, 6, parts)
+    assert shape_of(run_id) == shape_of(whole(tenant, 6))
+
+
+def test_parts_after_the_last_word_find_their_place(tenant):
+    run_id = uuid.uuid4()
+    parts = {ordinal: uuid.uuid4() for ordinal in range(3)}
+    send_last(tenant, run_id, 4, parts)
+    waiting = Trial.objects.filter(run=run_id).exclude(error="")
+    assert [trial.ordinal for trial in waiting] == [0, 1, 2]
+    assert f"as upload {parts[0]}, which has not been read" in waiting[0].error
+    for ordinal in range(3):
+        send_part(tenant, run_id, ordinal)
+    assert shape_of(run_id) == shape_of(whole(tenant, 4))
+
+
+def test_a_trial_that_is_sent_twice_is_there_once_and_keeps_its_link(tenant):
+    run_id = uuid.uuid4()
+    first = send_part(tenant, run_id, 0)
+    trial = Trial.objects.get(run=run_id)
+    again = send_last(tenant, run_id, 1, {})
+    assert again.run_id == run_id
+    assert Trial.objects.get(run=run_id).pk == trial.pk
+    assert first.artefacts.get().trials.count() == 0
+    assert Cell.objects.filter(run=run_id).count() == 1
+
+
+def test_an_open_run_is_listed_compared_and_grows(tenant):
+    run_id = uuid.uuid4()
+    send_part(tenant, run_id, 0)
+    client = Client(headers=tenant.headers)
+    version = type(tenant.workspace).objects.get(pk=tenant.workspace.pk).data_version
+    for ordinal in (1, 2, 3):
+        send_part(tenant, run_id, ordinal)
+    assert type(tenant.workspace).objects.get(pk=tenant.workspace.pk).data_version == version + 3
+    (row,) = client.get("/api/v1/runs").json()["runs"]
+    assert (row["trials"], row["open"]) == (4, True)
+    figures = client.get(f"/api/v1/compare?run={run_id}").json()
+    assert sum(point["trials"] for one in figures["series"] for point in one["points"]) == 4
+
+
+def test_a_part_whose_output_cannot_be_read_is_a_trial_with_its_error(tenant):
+    run_id = uuid.uuid4()
+    upload = send_part(tenant, run_id, 0, text="no output of a load tool")
+    assert upload.state == State.PARSED
+    assert Trial.objects.get(run=run_id).error == upload.reason.partition(": ")[2]
+
+
+def test_a_part_of_a_run_of_another_workspace_is_refused(tenant):
+    run_id = whole(make_tenant("other"), 1)
+    before = shape_of(run_id)
+    upload = send_part(tenant, run_id, 0)
+    assert upload.state == State.FAILED
+    assert "is not one of this workspace" in upload.reason
+    assert shape_of(run_id) == before
+
+
+def test_a_part_leads_to_its_run(tenant):
+    run_id = uuid.uuid4()
+    upload = send_part(tenant, run_id, 0)
+    assert upload.run_id is None
+    answer = Client(headers=tenant.headers).get(f"/api/v1/uploads/{upload.pk}").json()
+    assert answer["run"] == str(run_id)
+    client = Client()
+    client.force_login(tenant.user)
+    assert f'href="/r/{run_id}"' in client.get(f"/u/{upload.pk}").content.decode()
+
+
+def test_reading_again_changes_nothing_of_what_the_other_uploads_brought(tenant):
+    run_id, parts = uuid.uuid4(), {}
+    for ordinal in range(3):
+        parts[ordinal] = send_part(tenant, run_id, ordinal).pk
+    last = send_last(tenant, run_id, 4, parts)
+    before, ids = shape_of(run_id), set(Trial.objects.filter(run=run_id).values_list("pk"))
+    for upload in Upload.objects.filter(pk__in=[*parts.values(), last.pk]):
+        assert reprocess(upload.pk).changes == []
+    assert shape_of(run_id) == before
+    assert set(Trial.objects.filter(run=run_id).values_list("pk")) == ids
+    read = Client(headers=tenant.headers).get(f"/api/v1/runs/{run_id}").json()["rereadings"]
+    assert len(read) == 4
+
+
+def test_a_trial_of_another_load_leaves_no_empty_cell_behind(tenant):
+    run_id = uuid.uuid4()
+    send_part(tenant, run_id, 0)
+    envelope = make_envelope(0)
+    envelope["trials"] = [{**trial_at(0), "artefacts": ["0.txt"]}]
+    envelope["trials"][0]["load"] = {"tool": "wrk", "loop": "closed", "connections": 99}
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]"}
+    send(tenant, envelope, report(0))
+    assert [cell.connections for cell in Cell.objects.filter(run=run_id)] == [99]
+
+
+def test_a_deleted_run_leaves_nothing_of_its_parts(tenant):
+    run_id = uuid.uuid4()
+    token = Token.objects.get(workspace=tenant.workspace)
+    word = Word(run=run_id, state="running", trials_done=1)
+    hear(token, host_name="h", program="loadsheet-agent", version="0.1.0", word=word)
+    parts = {0: send_part(tenant, run_id, 0).pk}
+    unread = make_envelope(0)
+    unread["run"] |= {"id": str(run_id)}
+    make_upload(tenant, WRK, envelope=unread)
+    send_last(tenant, run_id, 2, parts)
+    other = whole(tenant, 1)
+    client = Client()
+    client.force_login(tenant.user)
+    assert client.post(f"/r/{run_id}/delete").status_code == 302
+    assert list(Run.objects.values_list("pk", flat=True)) == [other]
+    assert list(Upload.objects.values_list("pk", flat=True)) == [other]
+    assert client.get(f"/r/{run_id}").status_code == 404

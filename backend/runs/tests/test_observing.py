@@ -1,0 +1,195 @@
+"""What was seen on the server host finds the trials it lies in, by the service's clock."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+
+from backend.ingest.process import process
+from backend.ingest.storage import storage
+from backend.runs.models import Observation, Run, Series, Trial
+from backend.runs.observing import Sample, observe, use_between
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+
+BEGAN = datetime(2026, 1, 31, 12, tzinfo=UTC)
+HOST = {
+    "name": "server-1",
+    "cpu_model": "EPYC",
+    "cores": 8,
+    "facts": {"somaxconn": "4096", "nic_speed_mbit": 10_000},
+}
+# The client's clock is this much behind the service's.
+BEHIND_S = 100.0
+
+
+def samples(first_s, count, *, each_s=1.0, cpu_per_s=0.5, rss=1_000_000):
+    """From `first_s` seconds after BEGAN on; memory grows by a byte a sample."""
+    return [
+        Sample(
+            at_s=BEGAN.timestamp() + first_s + n * each_s,
+            cpu_s=7.0 + cpu_per_s * n * each_s,
+            rss_bytes=rss + n,
+            threads=4,
+            processes=2,
+            time_wait=n,
+            cores=[0.5, 0.25],
+        )
+        for n in range(count)
+    ]
+
+
+def at(seconds):
+    return BEGAN + timedelta(seconds=seconds)
+
+
+class TestMatching:
+    def test_figures_of_the_samples_that_lie_in_the_time(self):
+        used = use_between(samples(0, 30), at(10), at(20))
+        assert used["server_samples"] == 11
+        assert used["server_cpu_s"] == pytest.approx(5.0)
+        assert used["server_rss_peak_bytes"] == used["server_rss_bytes"] == 1_000_020
+        assert (used["server_threads_peak"], used["server_processes_peak"]) == (4, 2)
+        assert used["server_time_wait_peak"] == 20
+        assert used["server_host_cpu_per_core"] == [0.5, 0.25]
+
+    def test_cpu_time_is_read_between_two_samples(self):
+        used = use_between(samples(0, 30), at(10.5), at(20.25))
+        assert used["server_cpu_s"] == pytest.approx(4.875)
+
+    @pytest.mark.parametrize(("first", "count"), [(12, 30), (0, 18), (200, 5)])
+    def test_a_time_that_is_not_covered_has_no_cpu_time(self, first, count):
+        used = use_between(samples(first, count), at(5), at(25))
+        assert used.get("server_cpu_s") is None
+
+    def test_a_server_that_was_started_again_has_no_cpu_time(self):
+        restarted = samples(0, 15, cpu_per_s=2.0) + samples(15, 15)
+        used = use_between(restarted, at(10), at(20))
+        assert used["server_cpu_s"] is None
+        assert used["server_rss_peak_bytes"] > 0
+
+    def test_nothing_seen_is_nothing_known(self):
+        assert use_between([], at(0), at(9)) == {}
+        assert use_between(samples(50, 5), at(0), at(9)) == {}
+
+    def test_what_the_host_does_not_say_stays_unknown(self):
+        bare = [Sample(at_s=BEGAN.timestamp() + n) for n in range(5)]
+        used = use_between(bare, at(0), at(4))
+        assert used["server_samples"] == 5
+        assert {value for key, value in used.items() if key != "server_samples"} == {None}
+
+
+@pytest.fixture(autouse=True)
+def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield
+    storage.cache_clear()
+
+
+def send(tenant, run_id, ordinal, *, last=False, clock=True):
+    """A trial of 10 s, 20 s after the one before, of a run whose server is elsewhere."""
+    began = BEGAN + timedelta(seconds=20 * ordinal - BEHIND_S)
+    trial = make_trial(
+        ordinal,
+        artefacts=["0.txt"],
+        started_at=began.isoformat(),
+        finished_at=(began + timedelta(seconds=10)).isoformat(),
+        resources={"client_cpu_s": 1.0, "server_rss_bytes": None},
+    )
+    envelope = {**make_envelope(0, same_host=False), "trials": [trial]}
+    if last:
+        envelope["id"] = str(run_id)
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]"}
+    facts = {"clock": {"offset_s": BEHIND_S}} if clock else {}
+    envelope["hosts"] = {"client": {"name": "client-1", "facts": facts}, "server": None}
+    upload = make_upload(tenant, WRK, envelope=envelope)
+    process(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == "parsed", upload.reason
+
+
+def see(tenant, run_id, found, **more):
+    return observe(
+        tenant.workspace,
+        **{"id_": uuid.uuid4(), "run_id": run_id, "host": HOST, **more},
+        uncertainty_s=0.002,
+        samples=found,
+    )
+
+
+def checks_of(run_id):
+    return {one["id"] for row in Trial.objects.filter(run=run_id) for one in row.checks}
+
+
+@pytest.mark.django_db
+class TestRuns:
+    @pytest.mark.parametrize("when", ["before", "between", "after"])
+    def test_it_does_not_matter_when_it_comes(self, when):
+        tenant, run_id = make_tenant("lab"), uuid.uuid4()
+        found = samples(-5, 60)
+        if when == "before":
+            see(tenant, run_id, found)
+        send(tenant, run_id, 0)
+        if when == "between":
+            see(tenant, run_id, found)
+        send(tenant, run_id, 1, last=True)
+        if when == "after":
+            assert "unknown-host" in checks_of(run_id)
+            see(tenant, run_id, found)
+        run = Run.objects.get(pk=run_id)
+        assert (run.server_host.name, run.server_host.cores) == ("server-1", 8)
+        assert run.facts["server"]["somaxconn"] == "4096"
+        assert run.facts["client"]["clock"]["offset_s"] == BEHIND_S
+        assert "unknown-host" not in checks_of(run_id)
+        (series,) = Series.objects.filter(cells__run=run_id).distinct()
+        assert series.server_host == run.server_host
+        for trial in Trial.objects.filter(run=run_id):
+            assert trial.resources["server_cpu_s"] == pytest.approx(5.0)
+            assert trial.resources["server_samples"] == 11
+            assert trial.resources["server_clock_uncertainty_s"] == 0.002
+            assert trial.resources["client_cpu_s"] == 1.0
+
+    def test_without_the_clients_clock_only_the_host_is_known(self):
+        tenant, run_id = make_tenant("lab"), uuid.uuid4()
+        send(tenant, run_id, 0, last=True, clock=False)
+        see(tenant, run_id, samples(-5, 60))
+        assert Run.objects.get(pk=run_id).server_host.name == "server-1"
+        trial = Trial.objects.get(run=run_id)
+        assert trial.resources == {"client_cpu_s": 1.0, "server_rss_bytes": None}
+
+    def test_the_same_observation_again_changes_nothing(self):
+        tenant, run_id, id_ = make_tenant("lab"), uuid.uuid4(), uuid.uuid4()
+        send(tenant, run_id, 0, last=True)
+        see(tenant, run_id, samples(-5, 60), id_=id_)
+        before = Trial.objects.get(run=run_id).resources
+        see(tenant, run_id, [], id_=id_)
+        assert Trial.objects.get(run=run_id).resources == before
+        assert Observation.objects.count() == 1
+
+    def test_over_the_api_and_on_the_page(self):
+        tenant, run_id = make_tenant("lab"), uuid.uuid4()
+        body = {
+            "id": str(uuid.uuid4()),
+            "host": HOST,
+            "uncertainty_s": 0.002,
+            "samples": [{"at_s": one.at_s, "cpu_s": one.cpu_s} for one in samples(-5, 60)],
+        }
+        path = f"/api/v1/runs/{run_id}/observations"
+        api = Client(headers=tenant.headers)
+        assert api.post(path, body, content_type="application/json").status_code == 404
+        send(tenant, run_id, 0, last=True)
+        answer = api.post(path, body, content_type="application/json")
+        assert (answer.status_code, answer.json()["samples"]) == (201, 60)
+        trial = api.get(f"/api/v1/runs/{run_id}").json()["trials"][0]
+        assert trial["resources"]["server_cpu_s"] == 5.0
+        person = Client()
+        person.force_login(tenant.user)
+        page = person.get(f"/t/{trial['id']}").content.decode()
+        assert "Readings on its host" in page
+        assert "server-1" in page
+        other = Client(headers=make_tenant("other").headers)
+        assert other.post(path, body, content_type="application/json").status_code == 404
+        bad = api.post(path, {**body, "host": {"cores": "many"}}, content_type="application/json")
+        assert bad.status_code == 400
+        assert "cores" in bad.json()["detail"]

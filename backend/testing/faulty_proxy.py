@@ -1,0 +1,135 @@
+"""A TCP proxy on loopback that cuts connections and answers in the service's place, as told."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Iterable
+from types import TracebackType
+
+PIECE_BYTES = 16 << 10
+# Closing with this says RST, as a cut cable or a killed gateway does, and not an orderly end.
+RESET = struct.pack("ii", 1, 0)
+
+
+class FaultyProxy:
+    """Forwards to `port`; `sent_bytes` counts all that clients sent."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.sent_bytes = 0
+        self.connections = 0
+        self.cuts_made = 0
+        # Of all bytes that clients send: where the connection is cut.
+        self._cuts: list[int] = []
+        # How many of the service's next answers are lost with their connections.
+        self._lost_answers = 0
+        # What the next connections get instead of the service: status and headers.
+        self._answers: list[tuple[int, dict[str, str]]] = []
+        self._lock = threading.Lock()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: set[socket.socket] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def cut_at(self, offsets: Iterable[int]) -> None:
+        self._cuts = sorted(offsets)
+
+    def lose_answers(self, count: int) -> None:
+        self._lost_answers = count
+
+    def answer(self, status: int, times: int = 1, **headers: str) -> None:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._answers += [(status, named)] * times
+
+    def __enter__(self) -> FaultyProxy:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._listener.close()
+        for end in list(self._open):
+            self._close(end)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # closed: the proxy ends
+            while True:
+                client, _ = self._listener.accept()
+                self.connections += 1
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        self._open.add(client)
+        with contextlib.suppress(OSError):
+            if self._answers:
+                self._answer_instead(client, *self._answers.pop(0))
+                return
+        try:
+            service = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        except OSError:  # the service is down: so is what stands before it
+            self._close(client)
+            return
+        service.settimeout(None)
+        self._open.add(service)
+        threading.Thread(target=self._back, args=(client, service), daemon=True).start()
+        self._forth(client, service)
+
+    def _forth(self, client: socket.socket, service: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := client.recv(PIECE_BYTES):
+                kept = self._before_cut(len(data))
+                if kept is not None:
+                    service.sendall(data[:kept])
+                    break
+                service.sendall(data)
+        self._close(client, service)
+
+    def _before_cut(self, count: int) -> int | None:
+        """How many of these bytes still pass; None where all do."""
+        with self._lock:
+            before, self.sent_bytes = self.sent_bytes, self.sent_bytes + count
+            if not self._cuts or self._cuts[0] >= self.sent_bytes:
+                return None
+            self.cuts_made += 1
+            return max(0, self._cuts.pop(0) - before)
+
+    def _back(self, client: socket.socket, service: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := service.recv(PIECE_BYTES):
+                if self._lost_answers:
+                    self._lost_answers -= 1
+                    break
+                client.sendall(data)
+        self._close(client, service)
+
+    def _answer_instead(self, client: socket.socket, status: int, headers: dict[str, str]) -> None:
+        with client.makefile("rb") as request:
+            length = 0
+            while (line := request.readline().strip()) != b"":
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            request.read(length)
+        lines = [f"HTTP/1.1 {status} Told", "Content-Length: 0", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        client.sendall("\r\n".join([*lines, "", ""]).encode())
+        self._open.discard(client)
+        client.close()
+
+    def _close(self, *ends: socket.socket) -> None:
+        for end in ends:
+            self._open.discard(end)
+            with contextlib.suppress(OSError):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits on it
+            end.close()

@@ -1,0 +1,113 @@
+"""The real agent and the real service, with everything between them that can go wrong.
+
+The same with 100 MB and 200 kills: `scripts/bench agent --proofs`.
+"""
+
+import random
+import threading
+import time
+
+import pytest
+
+from backend.ingest.models import Artefact, Part, State, Upload
+from backend.runs.models import Run, Trial
+from backend.testing.faulty_proxy import FaultyProxy
+from backend.testing.proofs import Aim, kill_agents, run_agent, send_through_cuts
+from backend.testing.reports import WRK
+from backend.testing.running import Web, environment, kill, start_worker
+from backend.testing.uploads import make_tenant
+
+SEED = random.randrange(1 << 30)
+pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup, tmp_path_factory):
+    """A web server and a worker on the database of these tests, started once."""
+    env = environment(tmp_path_factory.mktemp("data"), SWEEP_INTERVAL_S="1")
+    web, worker = Web(env), start_worker(env)
+    try:
+        web.start()
+        yield web
+    finally:
+        web.stop()
+        kill(worker)
+
+
+@pytest.fixture
+def aim(web):
+    return Aim(web.url, make_tenant().token)
+
+
+@pytest.mark.timeout(120)
+def test_fifteen_megabytes_over_a_line_cut_five_times(aim, tmp_path):
+    sent = send_through_cuts(aim, tmp_path, size_bytes=15_000_000, cuts=5, seed=SEED)
+    print(f"{sent}, {sent.resent_share:.1%} sent again, seed {SEED}")  # noqa: T201
+    assert sent.cuts == 5
+    assert sent.resent_share <= 0.1, (SEED, sent)
+    assert Upload.objects.get().state == State.PARSED
+    assert Run.objects.count() == Trial.objects.count() == Artefact.objects.count() == 1
+    assert not Part.objects.exists()
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Small results, each another."""
+    paths = [tmp_path / f"{number}.txt" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_text(WRK + f"\nof measurement {number}\n")
+    return paths
+
+
+def send(aim, spool, path):
+    done = run_agent(aim, spool, "upload", path, "--json", timeout_s=90)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def there_once(results):
+    assert {upload.state for upload in Upload.objects.all()} == {State.PARSED}
+    names = sorted(Artefact.objects.values_list("name", flat=True))
+    assert names == sorted(path.name for path in results)
+    assert Run.objects.count() == Trial.objects.count() == len(results)
+
+
+@pytest.mark.timeout(120)
+def test_a_service_that_is_down_for_three_seconds(aim, web, tmp_path, results):
+    web.stop()
+    restart = threading.Timer(3, web.start)
+    restart.start()
+    began = time.monotonic()
+    done = send(aim, tmp_path / "spool", results[0])
+    restart.join()
+    assert time.monotonic() - began > 2
+    assert "was not reached" in done.stderr
+    there_once(results[:1])
+
+
+@pytest.mark.timeout(120)
+def test_faults_of_all_kinds_one_after_the_other(aim, tmp_path, results):
+    """500, 429 with Retry-After, a gateway's 502 and 503, and answers that get lost."""
+    with FaultyProxy(aim.port) as proxy:
+        through = aim.through(proxy)
+        proxy.answer(500, times=2)
+        assert send(through, tmp_path / "spool", results[0]).stderr.count("answered 500") == 2
+        proxy.answer(429, retry_after="2")
+        began = time.monotonic()
+        send(through, tmp_path / "spool", results[1])
+        assert time.monotonic() - began >= 2, "sooner than Retry-After"
+        proxy.answer(503)
+        proxy.answer(502)
+        proxy.lose_answers(1)
+        send(through, tmp_path / "spool", results[2])
+    there_once(results)
+
+
+@pytest.mark.timeout(240)
+def test_eight_kills_of_the_agent_at_random_moments(aim, tmp_path):
+    found = kill_agents(aim, tmp_path, kills=8, seed=SEED)
+    print(f"{found}, seed {SEED}")  # noqa: T201
+    assert found.faults == [], SEED
+    assert found.kills == 8
+    assert 0 < found.trials_finished <= found.trials_recorded
+    assert found.interrupted_runs

@@ -1,0 +1,92 @@
+"""The agent as files that the service itself offers: for everyone, because it holds no secret.
+
+They are built beforehand (agents/build_pyz.py); where they were not, nothing is offered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
+
+PYZ = "loadsheet.pyz"
+WHEELS = "loadsheet_agent-*.whl"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """A file of the agent and the SHA-256 of its bytes."""
+
+    path: Path
+    sha256: str
+    size_bytes: int
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+
+def offered(name: str) -> AgentFile | None:
+    """The file of this name, where it was built."""
+    path = Path(settings.AGENT_FILES) / name
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return _read(path, state.st_size, state.st_mtime_ns)
+
+
+def offered_wheel() -> AgentFile | None:
+    """The newest wheel, for pipx."""
+    found = sorted(Path(settings.AGENT_FILES).glob(WHEELS))
+    return offered(found[-1].name) if found else None
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, size_bytes: int, _changed_ns: int) -> AgentFile:
+    with path.open("rb") as source:
+        return AgentFile(path, hashlib.file_digest(source, "sha256").hexdigest(), size_bytes)
+
+
+@require_safe
+def pyz(request: HttpRequest) -> HttpResponseBase:
+    """The agent as one file."""
+    return _answer(request, offered(PYZ))
+
+
+@require_safe
+def pyz_sha256(request: HttpRequest) -> HttpResponseBase:
+    """Its checksum, as `sha256sum --check` reads it."""
+    found = offered(PYZ)
+    if found is None:
+        raise Http404
+    return HttpResponse(f"{found.sha256}  {found.name}\n", content_type="text/plain")
+
+
+@require_safe
+def wheel(request: HttpRequest, name: str) -> HttpResponseBase:
+    """The agent as a wheel, of the name that it must have for pip."""
+    found = offered_wheel()
+    return _answer(request, found if found is not None and found.name == name else None)
+
+
+def _answer(request: HttpRequest, found: AgentFile | None) -> HttpResponseBase:
+    if found is None:
+        raise Http404
+    etag = f'"{found.sha256}"'
+    response: HttpResponseBase
+    if request.headers.get("If-None-Match") == etag:
+        response = HttpResponseNotModified()
+    else:
+        response = FileResponse(
+            found.path.open("rb"), as_attachment=True, content_type="application/octet-stream"
+        )
+    response["ETag"] = etag
+    response["Cache-Control"] = "public, no-cache"
+    return response

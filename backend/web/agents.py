@@ -1,0 +1,82 @@
+"""Who measures: the agents of a workspace, adding one, and ending one."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from backend.accounts import access, tokens
+from backend.accounts.models import Token, TokenKind, Workspace
+from backend.fleet.models import Agent
+from backend.fleet.roster import RosterRow, roster
+from backend.web import agent_files, visible
+
+MAX_NAME = 120
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def agents(request: HttpRequest, slug: str) -> HttpResponse:
+    """The agents, and how to add one; a POST makes a token, shown this once beside its commands."""
+    if request.method != "POST":
+        return _page(request, visible.workspace_or_404(request, slug))
+    workspace = visible.writable_workspace_or_404(request, slug)
+    clear = tokens.issue(
+        TokenKind.AGENT,
+        workspace,
+        user=visible.viewer(request),
+        name=" ".join(request.POST.get("name", "").split())[:MAX_NAME] or "agent",
+        lifetime=tokens.AGENT_LIFETIME,
+    )
+    return _page(request, workspace, token=clear)
+
+
+def _page(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
+    rows = roster(workspace)
+    context = {
+        "workspace": workspace,
+        "nav": "agents",
+        "rows": [_shown(request, workspace, row) for row in rows],
+        "running": sum(row.is_running for row in rows),
+        "writable": visible.may_write(request, workspace),
+        "token": token,
+        "base": settings.PUBLIC_URL,
+        "pyz": agent_files.offered(agent_files.PYZ),
+        "wheel": agent_files.offered_wheel(),
+    }
+    return render(request, "agents.html", context)
+
+
+def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[str, Any]:
+    front = f"/w/{workspace.slug}/agents"
+    may_revoke = access.may_revoke(visible.viewer(request), row.token)
+    return {
+        "row": row,
+        "run_url": f"/r/{row.run}" if row.run else "",
+        "revoke_url": f"{front}/{row.token.pk}/revoke" if may_revoke else "",
+    }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
+    """What revoking a token ends; a POST does it."""
+    workspace = visible.workspace_or_404(request, slug)
+    rows = Token.objects.filter(workspace=workspace, kind=TokenKind.AGENT, revoked_at=None)
+    token = rows.filter(pk=token_id).first()
+    if token is None or not access.may_revoke(visible.viewer(request), token):
+        raise Http404
+    here = f"/w/{workspace.slug}/agents"
+    if request.method == "POST":
+        tokens.revoke(token)
+        messages.info(request, f"The token “{token.name}” was revoked: nothing is taken with it.")
+        return HttpResponseRedirect(here)
+    hosts = list(
+        Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
+    )
+    context = {"workspace": workspace, "nav": "agents", "token": token, "hosts": hosts}
+    return render(request, "revoke_token.html", context)

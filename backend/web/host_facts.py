@@ -1,0 +1,89 @@
+"""A host as lines of label and fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_HOST_LINES = {
+    "cpu_model": "CPU",
+    "cores": "Cores",
+    "memory_bytes": "Memory",
+    "virtualisation": "Virtualisation",
+    "os": "Operating system",
+    "kernel": "Kernel",
+}
+
+
+def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
+    """A host as lines of label and fact."""
+    lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
+    lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
+    return {
+        "name": host["name"] or host["cpu_model"],
+        "role": host["role"],
+        "facts": lines + shown_facts(host["facts"]),
+    }
+
+
+# The facts in the order they are shown: the processor, memory and limits, the network, the kernel's
+# settings, the clock, the score. Others follow by their names.
+_FACT_LABELS = {
+    "hostname": "Host name",
+    "architecture": "Architecture",
+    "smt": "SMT",
+    "numa_nodes": "NUMA nodes",
+    "cpus_allowed": "CPUs allowed",
+    "cpu_governor": "CPU governor",
+    "cpu_boost": "CPU boost",
+    "cpu_mhz": "CPU frequency, MHz",
+    "cpu_mhz_max": "CPU frequency at most, MHz",
+    "load_average_1m": "Load average of a minute, before",
+    "swap_bytes": "Swap, bytes",
+    "container": "Container",
+    "cgroup_cpu_max": "CPU limit of the container (cpu.max)",
+    "cgroup_memory_max": "Memory limit of the container",
+    "nic": "Network interface to the server",
+    "nic_speed_mbit": "Its speed, Mbit/s",
+    "nic_mtu": "Its MTU, bytes",
+    "tool_path": "Load tool",
+    "tool_sha256": "SHA-256 of the load tool",
+    "python": "Python of the agent",
+    "ulimit_nofile_soft": "Open files, soft limit",
+    "ulimit_nofile_hard": "Open files, hard limit",
+    "ulimit_nproc_soft": "Processes, soft limit",
+}
+_INSIDE_LABELS = {
+    "clock": {
+        "offset_s": "Clock: service minus host, s",
+        "uncertainty_s": "Clock: known to ±, s",
+        "round_trip_s": "Clock: quickest round trip, s",
+    },
+    "calibration": {
+        "python_msteps_s": "Score: Python, million steps/s",
+        "sha256_mib_s": "Score: SHA-256, MiB/s",
+        "zlib_mib_s": "Score: zlib, MiB/s",
+    },
+}
+
+
+def shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Recorded facts as lines of label and fact; what a fact holds inside becomes its own lines."""
+    lines = [(label, facts[name]) for name, label in _FACT_LABELS.items() if name in facts]
+    rest = sorted(name for name in facts if name not in _FACT_LABELS and name not in _INSIDE_LABELS)
+    lines += [(name.replace("_", " "), facts[name]) for name in rest]
+    for name, labels in _INSIDE_LABELS.items():
+        lines += _inside(name, facts.get(name), labels)
+    return lines
+
+
+def _inside(name: str, value: Any, labels: Mapping[str, str]) -> list[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        return [] if value is None else [(name, value)]
+    known = [(label, value[key]) for key, label in labels.items() if key in value]
+    rest = sorted(key for key in value if key not in labels)
+    return known + [(f"{name}: {key}", value[key]) for key in rest]
+
+
+def _gib(size_bytes: int | None) -> str | None:
+    return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
