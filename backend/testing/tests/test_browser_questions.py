@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.analysis.query import CompareQuery
 from backend.analysis.questions import ALL
 from backend.testing.looks import PICTURES, faults_of, violations
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
@@ -358,6 +359,12 @@ def test_the_exports_are_of_exactly_this_view(page, live_server):
     assert width >= 1000
     assert height >= 500
     assert len(image) > 20_000
+    href = page.locator("[data-slot=png]").get_attribute("href")
+    asked = CompareQuery.parse(page.url.partition("?")[2])
+    assert href == f"/w/lab/compare.png?{asked.canonical()}"
+    served = page.request.get(base + href)
+    assert served.headers["content-type"] == "image/png"
+    assert served.body().startswith(b"\x89PNG")
     assert page.complaints == []
 
 
