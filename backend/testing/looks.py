@@ -1,35 +1,51 @@
 """How a page looks at every width and in both themes, as a reader and as axe see it."""
 
+from __future__ import annotations
+
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Page
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 # Where to leave a picture of every look, for people to look at.
 PICTURES = os.environ.get("PICTURES", "")
 WIDTHS = (1440, 390)
 # Nothing but colours differs between the themes: in the second one the other rules are not asked.
-RULES = {"light": {}, "dark": {"runOnly": {"type": "tag", "values": ["cat.color"]}}}
+RULES: dict[Literal["light", "dark"], dict[str, Any]] = {
+    "light": {},
+    "dark": {"runOnly": {"type": "tag", "values": ["cat.color"]}},
+}
 _RUN = "axe.run(%s).then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
 
 
-def violations(page, options=None):
+def violations(page: Page, options: Mapping[str, Any] | None = None) -> list[Any]:
     """What axe finds on the page as it is now: [[rule, [element, ...]], ...]."""
     if not page.evaluate("typeof axe === 'object'"):
         # As a tester's tool, past the page's own policy against foreign scripts.
         page.evaluate(AXE.read_text())
-    return page.evaluate(_RUN % json.dumps(options or {}))
+    found: list[Any] = page.evaluate(_RUN % json.dumps(options or {}))
+    return found
 
 
-def picture(page, name):
+def picture(page: Page, name: str) -> None:
     """Leave a picture where one is wanted."""
     if PICTURES:
         page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
 
 
-def faults_of(page, name, more=lambda page: []):
+def nothing(_: Page) -> list[Any]:
+    return []
+
+
+def faults_of(
+    page: Page, name: str, more: Callable[[Page], list[Any]] = nothing
+) -> dict[tuple[int, str], list[Any]]:
     """By width and theme: what is too wide, what axe finds, and what `more` finds."""
-    faults = {}
+    faults: dict[tuple[int, str], list[Any]] = {}
     # A colour on its way from one theme to the other has the contrast of neither.
     page.emulate_media(reduced_motion="reduce")
     for width in WIDTHS:
