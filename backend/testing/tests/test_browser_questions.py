@@ -330,6 +330,46 @@ def test_metrics_and_views_are_changed_by_keyboard(page, live_server):
     assert page.complaints == []
 
 
+SHADES = """canvas => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Map();
+  for (let i = 0; i < data.length; i += 4) {
+    const key = `${data[i]},${data[i + 1]},${data[i + 2]}`;
+    if (data[i + 3] > 250) seen.set(key, (seen.get(key) ?? 0) + 1);
+  }
+  return [...seen].filter(([, n]) => n > 60).map(([key]) => key).sort();
+}"""
+
+
+def test_a_line_goes_grey_and_comes_back_on_the_same_canvas(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    canvas = page.locator("[data-slot=chart] canvas").element_handle()
+    # The pointer on a legend's entry fades the other lines; it is the keyboard that presses here.
+    page.mouse.move(0, 0)
+    item = page.locator(".legend-item", has_text="haproxy")
+    colour = item.evaluate(
+        "one => getComputedStyle(one.querySelector('.swatch')).getPropertyValue('--series')"
+    )
+    assert colour
+    loud = canvas.evaluate(SHADES)
+    item.focus()
+    page.keyboard.press("Space")
+    expect(item).to_have_attribute("aria-pressed", "false")
+    expect(page).to_have_url(re.compile("#show="))
+    page.locator("[data-slot=png]").focus()
+    expect(page.locator(".legend-item.is-lit")).to_have_count(0)
+    assert canvas.evaluate("one => one.isConnected")
+    quiet = canvas.evaluate(SHADES)
+    assert len(set(loud) - set(quiet)) >= 1
+    item.focus()
+    page.keyboard.press("Space")
+    expect(item).to_be_focused()
+    page.locator("[data-slot=png]").focus()
+    expect(page.locator(".legend-item.is-lit")).to_have_count(0)
+    assert canvas.evaluate(SHADES) == loud
+    assert page.complaints == []
+
+
 def test_the_exports_are_of_exactly_this_view(page, live_server):
     base = live_server.url
     compare(page, base, **{**LIKE, "at": "32"}, **NEWEST, metric="cpu_per_1k", server="nginx")

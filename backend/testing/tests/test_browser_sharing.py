@@ -15,7 +15,7 @@ from backend.sharing import Card, freeze, save_live
 from backend.sharing.changing import supersede, withdraw
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.looks import faults_of, picture, violations
-from backend.testing.rows import CellSpec, make_run
+from backend.testing.rows import HELLO, CellSpec, make_run
 from backend.testing.uploads import make_tenant
 
 NOTES = """The client was pinned to **cores 0–3**; see [the method](https://example.org/method).
@@ -114,6 +114,46 @@ def test_every_page_fits_is_accessible_and_quiet(page, lab, live_server):
         if found := faults_of(page, name):
             faults[name] = found
     assert faults == {}
+    assert page.complaints == []
+
+
+@pytest.fixture
+def wide(lab):
+    """A second workload of the same servers, and a way to freeze a view of both."""
+    workspace = lab[0].workspace
+    json = {**HELLO, "name": "json", "path": "/json"}
+    make_run(
+        workspace,
+        *(
+            CellSpec(name, connections=load, workload=json, rates=(rate, rate + 9, rate + 4))
+            for name, rate in (("sync", 40_000.0), ("gthread", 700.0))
+            for load in (1, 8, 64)
+        ),
+    )
+
+    def frozen(view):
+        query = CompareQuery.parse(f"server=gthread&server=sync&{view}")
+        card = Card(title="Both", visibility=Visibility.PUBLIC)
+        return freeze(query, workspace=workspace, author=None, card=card)
+
+    return frozen
+
+
+def test_a_frame_shows_the_view_that_was_kept(page, wide, live_server):
+    page.goto(f"{live_server.url}/embed/{wide('view=ratios').link}")
+    expect(page.locator("table.ratios tbody tr")).to_have_count(2)
+    expect(page.locator("table.ratios thead th")).to_contain_text(["Server", "hello", "json"])
+    expect(page.locator("[data-slot=chart-title]")).to_contain_text("as a ratio to")
+    assert page.locator("canvas").count() == 0
+    assert faults_of(page, "embed-ratios") == {}
+    page.goto(f"{live_server.url}/embed/{wide('facet=workload&view=nines').link}")
+    expect(page.locator("canvas")).to_have_count(2)
+    expect(page.locator(".chart-part h3")).to_have_text(["hello", "json"])
+    first = page.locator(".legend-item").first
+    expect(first).to_have_attribute("aria-pressed", "true")
+    first.click()
+    expect(first).to_have_attribute("aria-pressed", "false")
+    assert faults_of(page, "embed-panels") == {}
     assert page.complaints == []
 
 
