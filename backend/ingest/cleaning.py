@@ -6,12 +6,13 @@ the agent's own (`redaction`), so what it cleaned passes unchanged, byte for byt
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import zstandard
 from django.conf import settings
@@ -22,7 +23,7 @@ from backend.ingest.decompress import (
     is_compressed,
     unpacked,
 )
-from backend.ingest.redaction import Redactor, blocks
+from backend.ingest.redaction import BLOCK_BYTES, LONGEST_LINE_BYTES, Redactor, blocks
 from backend.ingest.storage import CHUNK_BYTES
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 REDACTOR = Redactor()
 # Where no zero byte is in so much of the beginning, it is text.
 BEGINNING_BYTES = 8192
+UTF16_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+Piece = TypeVar("Piece", bytes, str)
 
 
 class CannotClean(Exception):
@@ -59,20 +62,22 @@ def clean_name(name: str) -> str:
 def cleaned(file: IO[bytes]) -> Iterator[bytes]:
     """The file's bytes without secrets, as a stream; what holds none passes byte for byte.
 
-    Binary files pass as they are: masking bytes in them would break them. Compressed files are
-    rewritten only where they hold a secret. Raises CannotClean.
+    Binary files pass as they are: masking bytes in them would break them. Raises CannotClean.
     """
     file.seek(0)
     beginning = file.read(BEGINNING_BYTES)
     file.seek(0)
     if is_compressed(beginning):
-        return _packed(file) if _holds_secret(file) else _as_it_is(file)
+        return _packed(file) if _holds_secret(_unpacked(file)) else _as_it_is(file)
+    if beginning[:2] in UTF16_ORDERS:
+        # Read twice, for what is no true UTF-16 would come out changed without need.
+        return _rewritten(file) if _holds_secret(_AsFarAsItGoes(file)) else _as_it_is(file)
     if b"\0" in beginning:
         return _as_it_is(file)
     return map(REDACTOR.block, _in_time(blocks(file)))
 
 
-def _in_time(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _in_time(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """A request may not compute for as long as a hostile file likes."""
     until = time.thread_time() + settings.PARSE_CPU_S
     for piece in pieces:
@@ -88,16 +93,48 @@ def _as_it_is(file: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: file.read(CHUNK_BYTES), b"")
 
 
-class _AsFarAsItGoes(io.RawIOBase):
-    """The unpacked bytes; where the compressed file is broken it ends, and `refused` says why."""
+def _holds_secret(source: _AsFarAsItGoes) -> bool:
+    return any(is_changed for _, is_changed in _pieces(source))
 
-    def __init__(self, file: IO[bytes]) -> None:
+
+def _rewritten(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    return (piece for piece, _ in _pieces(_AsFarAsItGoes(file)))
+
+
+def _pieces(source: _AsFarAsItGoes) -> Iterator[tuple[bytes, bool]]:
+    """The text without secrets, and whether one was taken out of the piece; none of a binary."""
+    stream = io.BufferedReader(source, CHUNK_BYTES)
+    beginning = stream.peek(BEGINNING_BYTES)[:BEGINNING_BYTES]
+    if (order := UTF16_ORDERS.get(beginning[:2])) is not None:
+        for text in _in_time(_utf16_pieces(stream, order)):
+            kept = REDACTOR.text(text)
+            yield kept.encode(order, "replace"), kept != text
+    elif b"\0" not in beginning:
+        for block in _in_time(blocks(stream)):
+            yield (clean := REDACTOR.block(block)), clean != block
+
+
+def _utf16_pieces(stream: IO[bytes], order: str) -> Iterator[str]:
+    """Whole lines, like `blocks`."""
+    reader = codecs.getreader(order)(stream, "replace")
+    held = ""
+    while text := reader.read(BLOCK_BYTES, BLOCK_BYTES):
+        held += text
+        end = len(held) if len(held) > LONGEST_LINE_BYTES else held.rfind("\n") + 1
+        if end:
+            yield held[:end]
+            held = held[end:]
+    if held:
+        yield held
+
+
+class _AsFarAsItGoes(io.RawIOBase):
+    """A stream's bytes, as far as they come; `refused` says why not all. It is left open."""
+
+    def __init__(self, stream: Any) -> None:
         self.refused: DecompressionRefused | None = None
-        file.seek(0)
-        # A seekable file of bytes; what it is called in types is more than it has to be.
-        self._stream = cast(
-            Any, unpacked(lambda: cast(BinaryIO, file), limit_bytes=settings.DECOMPRESSED_MAX_BYTES)
-        )
+        self._stream = stream
 
     def readable(self) -> bool:
         return True
@@ -112,21 +149,19 @@ class _AsFarAsItGoes(io.RawIOBase):
         return len(data)
 
 
-def _holds_secret(file: IO[bytes]) -> bool:
-    """Binary files are not looked through, packed ones neither."""
-    text = io.BufferedReader(_AsFarAsItGoes(file), CHUNK_BYTES)
-    if b"\0" in text.peek(BEGINNING_BYTES)[:BEGINNING_BYTES]:
-        return False
-    return any(REDACTOR.block(block) != block for block in _in_time(blocks(text)))
+def _unpacked(file: IO[bytes]) -> _AsFarAsItGoes:
+    file.seek(0)
+    limit_bytes = settings.DECOMPRESSED_MAX_BYTES
+    return _AsFarAsItGoes(unpacked(lambda: cast(BinaryIO, file), limit_bytes=limit_bytes))
 
 
 def _packed(file: IO[bytes]) -> Iterator[bytes]:
     file.seek(0)
     is_gzip = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     packer = zlib.compressobj(wbits=31) if is_gzip else zstandard.ZstdCompressor().compressobj()
-    stream = _AsFarAsItGoes(file)
-    for block in _in_time(blocks(io.BufferedReader(stream, CHUNK_BYTES))):
-        yield packer.compress(REDACTOR.block(block))
+    stream = _unpacked(file)
+    for piece, _ in _pieces(stream):
+        yield packer.compress(piece)
     if stream.refused is not None:
         raise CannotClean(
             f"A compressed file holds a secret and cannot be rewritten without it: {stream.refused}"

@@ -116,7 +116,7 @@ class Redactor:
         small = text.lower()
         if any(word in small for word in LIKELY):
             text = _mask_places(text, small)
-        if "@" in text:
+        if "@" in text.partition("://")[2]:
             text = ADDRESS.sub(_mask, text)
         if any(flag in text for flag in FLAGS):
             text = LOGIN.sub(_mask, text)
@@ -176,14 +176,18 @@ def is_sensitive(name: str) -> bool:
 # Most of a log is figures, in which none of the words looked for can be.
 FIGURES = b"0123456789.,\t\r\n "
 WORDS_OF_PLACES = tuple(word.encode() for word in LIKELY)
-SIGNS = tuple(sign.encode() for sign in ("@", *FLAGS, *STARTS))
+SIGNS = tuple(sign.encode() for sign in (*FLAGS, *STARTS))
 
 
 def _may_hold_secret(block: bytes) -> bool:
     """A quick look, in which a "no" is sure."""
     letters = block.translate(None, FIGURES)
     small = letters.lower()
-    return any(word in small for word in WORDS_OF_PLACES) or any(sign in letters for sign in SIGNS)
+    return (
+        any(word in small for word in WORDS_OF_PLACES)
+        or any(sign in letters for sign in SIGNS)
+        or b"@" in letters.partition(b"://")[2]
+    )
 
 
 def _mask_places(text: str, small: str) -> str:

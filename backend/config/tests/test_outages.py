@@ -17,6 +17,8 @@ from backend.testing.uploads import make_file, make_tenant
 from backend.web.tests.test_access import ROWS, ask, ids_of
 
 WITHOUT_DATABASE = {"livez": 200, "openapi": 200}
+# Files that were made before the service began; a test runs with them or without.
+AGENT_FILES = {"agent-pyz", "agent-pyz-sha256", "agent-wheel"}
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +59,8 @@ def test_every_route_says_that_the_database_is_away(visitor):
         client.force_login(scene.own.user)
     with database_away():
         for name, row in ROWS.items():
+            if name in AGENT_FILES:
+                continue
             if visitor == "token" and not row.path.startswith("/api/v1/"):
                 continue
             response = ask(client, row, ids)

@@ -307,6 +307,18 @@ def test_a_file_that_takes_too_long_is_refused(settings):
         clean(WRK.encode())
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_what_a_windows_shell_saved_is_looked_through(encoding, pack):
+    text = "\ufeff" + WRK * 2000 + SECRET_LINE.decode() + WRK
+    data = text.encode(encoding)
+    unpack = gzip.decompress if pack is gzip.compress else bytes
+    kept = unpack(clean(pack(data)))
+    assert kept == text.replace("hush-hush-hush", MARK).encode(encoding)
+    other = ("\ufeff" + WRK).encode(encoding) + b"\x0a\xd8!"  # no true UTF-16 at its end
+    assert clean(pack(other)) == pack(other)
+
+
 def test_binary_files_pass():
     gob = b"\x00\x01 http://h/?token=hush-hush-hush \xff" * 10
     assert clean(gob) == gob

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -10,9 +9,9 @@ from playwright.sync_api import expect
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.ingest.process import process
+from backend.testing.looks import violations
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
-AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS, THEMES = (1440, 390), ("light", "dark")
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -128,7 +127,4 @@ def test_the_comparison_fits_and_is_accessible(page, width, theme):
     page.reload()
     page.wait_for_selector("[data-compare].is-ready")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    # As a tester's tool, past the page's own policy against foreign scripts.
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run().then(result => result.violations.map(v => v.id))")
-    assert found == []
+    assert violations(page) == []

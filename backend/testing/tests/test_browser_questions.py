@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 from pathlib import Path
 from urllib.parse import urlencode
@@ -14,14 +13,11 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.analysis.query import CompareQuery
 from backend.analysis.questions import ALL
+from backend.testing.looks import PICTURES, faults_of, violations
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
-
-AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-# Where to leave a picture of every answer, for people to look at.
-PICTURES = os.environ.get("PICTURES", "")
-LOOKS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
 
 BENCH = {**MACHINE, "name": "bench-1", "os": "Debian 12", "memory_bytes": 8 << 30}
 LARGE = {**BENCH, "name": "bench-2", "cpu_model": "EPYC 9354", "cores": 8}
@@ -135,11 +131,6 @@ def press_until(page, key, reached):
     raise AssertionError(f"{key} never reached {reached}")
 
 
-def violations(page):
-    found = "axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
-    return page.evaluate(found)
-
-
 def colours(page):
     """How many colours the main canvas holds: a blank one has none."""
     return page.locator("[data-slot=chart] canvas").first.evaluate(
@@ -200,24 +191,13 @@ def state(page):
 
 def assert_fits(page, name):
     """At every width and in every theme: nothing too wide, accessible, drawn, and quiet."""
-    faults = {}
-    # As a tester's tool, past the page's own policy against foreign scripts.
-    page.evaluate(AXE.read_text())
-    for width, theme in LOOKS:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
-        # A colour on its way from one theme to the other has the contrast of neither.
-        page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")
-        if PICTURES:
-            page.screenshot(path=f"{PICTURES}/question-{name}-{width}-{theme}.png", full_page=True)
-        too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        found = [*violations(page), *([f"{too_wide} px too wide"] if too_wide > 0 else [])]
-        if page.locator("[data-slot=chart] canvas").count() and colours(page) < 8:
-            found.append("the canvas is blank")
-        if found:
-            faults[width, theme] = found
-    assert faults == {}
+    assert faults_of(page, f"question-{name}", is_blank) == {}
     assert page.complaints == []
+
+
+def is_blank(page):
+    drawn = page.locator("[data-slot=chart] canvas").count()
+    return ["the canvas is blank"] if drawn and colours(page) < 8 else []
 
 
 # By question: the view that answers it, and its sentence.
@@ -350,6 +330,46 @@ def test_metrics_and_views_are_changed_by_keyboard(page, live_server):
     assert page.complaints == []
 
 
+SHADES = """canvas => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Map();
+  for (let i = 0; i < data.length; i += 4) {
+    const key = `${data[i]},${data[i + 1]},${data[i + 2]}`;
+    if (data[i + 3] > 250) seen.set(key, (seen.get(key) ?? 0) + 1);
+  }
+  return [...seen].filter(([, n]) => n > 60).map(([key]) => key).sort();
+}"""
+
+
+def test_a_line_goes_grey_and_comes_back_on_the_same_canvas(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    canvas = page.locator("[data-slot=chart] canvas").element_handle()
+    # The pointer on a legend's entry fades the other lines; it is the keyboard that presses here.
+    page.mouse.move(0, 0)
+    item = page.locator(".legend-item", has_text="haproxy")
+    colour = item.evaluate(
+        "one => getComputedStyle(one.querySelector('.swatch')).getPropertyValue('--series')"
+    )
+    assert colour
+    loud = canvas.evaluate(SHADES)
+    item.focus()
+    page.keyboard.press("Space")
+    expect(item).to_have_attribute("aria-pressed", "false")
+    expect(page).to_have_url(re.compile("#show="))
+    page.locator("[data-slot=png]").focus()
+    expect(page.locator(".legend-item.is-lit")).to_have_count(0)
+    assert canvas.evaluate("one => one.isConnected")
+    quiet = canvas.evaluate(SHADES)
+    assert len(set(loud) - set(quiet)) >= 1
+    item.focus()
+    page.keyboard.press("Space")
+    expect(item).to_be_focused()
+    page.locator("[data-slot=png]").focus()
+    expect(page.locator(".legend-item.is-lit")).to_have_count(0)
+    assert canvas.evaluate(SHADES) == loud
+    assert page.complaints == []
+
+
 def test_the_exports_are_of_exactly_this_view(page, live_server):
     base = live_server.url
     compare(page, base, **{**LIKE, "at": "32"}, **NEWEST, metric="cpu_per_1k", server="nginx")
@@ -379,6 +399,12 @@ def test_the_exports_are_of_exactly_this_view(page, live_server):
     assert width >= 1000
     assert height >= 500
     assert len(image) > 20_000
+    href = page.locator("[data-slot=png]").get_attribute("href")
+    asked = CompareQuery.parse(page.url.partition("?")[2])
+    assert href == f"/w/lab/compare.png?{asked.canonical()}"
+    served = page.request.get(base + href)
+    assert served.headers["content-type"] == "image/png"
+    assert served.body().startswith(b"\x89PNG")
     assert page.complaints == []
 
 
@@ -388,7 +414,6 @@ def test_an_unknown_field_is_named_and_never_an_empty_chart(page, live_server):
     expect(page.locator("main")).to_contain_text("sever")
     expect(page.locator("main")).to_contain_text("server")
     assert page.locator("canvas").count() == 0
-    page.evaluate(AXE.read_text())
     assert violations(page) == []
     assert page.complaints == []
 

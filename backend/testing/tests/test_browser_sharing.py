@@ -1,8 +1,6 @@
 """Result sets in a real Chromium: kept, managed, framed and gone, by mouse and by keyboard."""
 
-import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -16,12 +14,10 @@ from backend.runs.models import Trial
 from backend.sharing import Card, freeze, save_live
 from backend.sharing.changing import supersede, withdraw
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.rows import CellSpec, make_run
+from backend.testing.looks import faults_of, picture, violations
+from backend.testing.rows import HELLO, CellSpec, make_run
 from backend.testing.uploads import make_tenant
 
-AXE = Path(__file__).parents[3] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-# Where to leave a picture of every page, for people to look at.
-PICTURES = os.environ.get("PICTURES", "")
 NOTES = """The client was pinned to **cores 0–3**; see [the method](https://example.org/method).
 
 | server | flags |
@@ -107,26 +103,57 @@ def ready(page, url):
 
 
 def is_accessible(page):
-    # As a tester's tool, past the page's own policy against foreign scripts.
-    page.evaluate(AXE.read_text())
-    return page.evaluate("axe.run().then(result => result.violations.map(v => v.id))") == []
+    return violations(page) == []
 
 
-def picture(page, name):
-    if PICTURES:
-        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_every_page_fits_is_accessible_and_quiet(page, lab, live_server, width, theme):
-    page.emulate_media(color_scheme=theme)
-    page.set_viewport_size({"width": width, "height": 900})
-    for name in ("list", "frozen", "live", "older", "changes", "hostile", "embed", "embed-hostile"):
+def test_every_page_fits_is_accessible_and_quiet(page, lab, live_server):
+    names = ("list", "frozen", "live", "older", "changes", "hostile", "embed", "embed-hostile")
+    faults = {}
+    for name in names:
         ready(page, live_server.url + address(lab[1], name))
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-        assert is_accessible(page), name
-        picture(page, f"{name}-{width}-{theme}")
+        if found := faults_of(page, name):
+            faults[name] = found
+    assert faults == {}
+    assert page.complaints == []
+
+
+@pytest.fixture
+def wide(lab):
+    """A second workload of the same servers, and a way to freeze a view of both."""
+    workspace = lab[0].workspace
+    json = {**HELLO, "name": "json", "path": "/json"}
+    make_run(
+        workspace,
+        *(
+            CellSpec(name, connections=load, workload=json, rates=(rate, rate + 9, rate + 4))
+            for name, rate in (("sync", 40_000.0), ("gthread", 700.0))
+            for load in (1, 8, 64)
+        ),
+    )
+
+    def frozen(view):
+        query = CompareQuery.parse(f"server=gthread&server=sync&{view}")
+        card = Card(title="Both", visibility=Visibility.PUBLIC)
+        return freeze(query, workspace=workspace, author=None, card=card)
+
+    return frozen
+
+
+def test_a_frame_shows_the_view_that_was_kept(page, wide, live_server):
+    page.goto(f"{live_server.url}/embed/{wide('view=ratios').link}")
+    expect(page.locator("table.ratios tbody tr")).to_have_count(2)
+    expect(page.locator("table.ratios thead th")).to_contain_text(["Server", "hello", "json"])
+    expect(page.locator("[data-slot=chart-title]")).to_contain_text("as a ratio to")
+    assert page.locator("canvas").count() == 0
+    assert faults_of(page, "embed-ratios") == {}
+    page.goto(f"{live_server.url}/embed/{wide('facet=workload&view=nines').link}")
+    expect(page.locator("canvas")).to_have_count(2)
+    expect(page.locator(".chart-part h3")).to_have_text(["hello", "json"])
+    first = page.locator(".legend-item").first
+    expect(first).to_have_attribute("aria-pressed", "true")
+    first.click()
+    expect(first).to_have_attribute("aria-pressed", "false")
+    assert faults_of(page, "embed-panels") == {}
     assert page.complaints == []
 
 

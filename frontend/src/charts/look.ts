@@ -1,5 +1,5 @@
 // How a line, its points and a tooltip look, the same in every chart.
-import type { TooltipOptions } from "chart.js";
+import type { Chart, ChartType, TooltipOptions } from "chart.js";
 import type { Series } from "../api/figures";
 import { isolated, short } from "../text/format";
 import type { Size } from "./axes";
@@ -29,6 +29,12 @@ export interface Drawn {
   /** Its own colour, also while it is grey context. */
   readonly ownColour: string;
   readonly ownDash: readonly number[];
+}
+
+/** The own colour of each series on a chart, by id. */
+export function coloursOn(chart: Chart<ChartType>): ReadonlyMap<string, string> {
+  const drawn = chart.data.datasets as unknown as readonly Drawn[];
+  return new Map(drawn.map(({ seriesId, ownColour }) => [seriesId, ownColour]));
 }
 
 export interface Look extends Drawn {

@@ -99,7 +99,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
       limitLine(limitIn(options), theme, size),
       ...(options.trend ? [changeMarks(figures, theme, size)] : []),
       evidence(theme, size),
-      loadMarks(figures, options.metric, theme, size),
+      loadMarks(figures, options.metric, size),
       highlight(),
       endLabels(labelOptions(figures, options)),
     ],

@@ -48,7 +48,8 @@ export class Mounts {
       chart.data.datasets.forEach((dataset, i) => {
         Object.assign(dataset, datasets[i], { data: dataset.data });
       });
-      chart.update("none");
+      // Not "none": that mode leaves the looks that points share as they were.
+      chart.update();
     });
   }
 

@@ -3,29 +3,30 @@ import type { ChartType, Plugin } from "chart.js";
 import type { Change, Figures } from "../../api/figures";
 import { times } from "../../text/format";
 import { fontSize, placeOf, type Size } from "../axes";
-import { colourOf, slotsIn } from "../identity";
+import { coloursOn } from "../look";
 import type { ChartTheme } from "../theme";
 import { strength } from "./highlight";
 
 const LINE = 15;
 
 export function changeMarks(figures: Figures, theme: ChartTheme, size: Size): Plugin<ChartType> {
-  const slots = slotsIn(figures);
   const place = placeOf(figures);
-  const changes = (figures.changes ?? []).filter((change) => slots.has(change.series));
   return {
     id: "changeMarks",
     beforeDatasetsDraw(chart) {
       const { ctx, chartArea } = chart;
+      const colours = coloursOn(chart);
       const heights = new Map<string, number>();
-      for (const change of changes) {
+      for (const change of figures.changes ?? []) {
+        const colour = colours.get(change.series);
+        if (colour === undefined) continue;
         const x = chart.scales.x?.getPixelForValue(place(change.x) - 0.5);
         if (x === undefined || !Number.isFinite(x)) continue;
         const row = heights.get(String(change.x)) ?? 0;
         heights.set(String(change.x), row + 1);
         ctx.save();
         ctx.globalAlpha = strength(chart, change.series);
-        ctx.strokeStyle = colourOf(slots.get(change.series) ?? 0, theme);
+        ctx.strokeStyle = colour;
         ctx.lineWidth = 1.5;
         ctx.setLineDash([5, 3]);
         ctx.beginPath();

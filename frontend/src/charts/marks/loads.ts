@@ -1,19 +1,13 @@
 // Loads derived from a sweep: a ring at each knee, and a notch on the axis at the highest load
 // that kept p99 under the limit.
-import type { ChartType, Plugin } from "chart.js";
+import type { Chart, ChartType, Plugin } from "chart.js";
 import type { Figures, MetricId } from "../../api/figures";
 import type { Size } from "../axes";
-import { colourOf, slotsIn } from "../identity";
+import { coloursOn } from "../look";
 import type { SweepDataset } from "../sweep";
-import type { ChartTheme } from "../theme";
 import { strength } from "./highlight";
 
-export function loadMarks(
-  figures: Figures,
-  metric: MetricId,
-  theme: ChartTheme,
-  size: Size,
-): Plugin<ChartType> {
+export function loadMarks(figures: Figures, metric: MetricId, size: Size): Plugin<ChartType> {
   const knees = new Map((figures.knees ?? []).map((knee) => [knee.series, knee.x]));
   return {
     id: "loadMarks",
@@ -37,29 +31,26 @@ export function loadMarks(
         ctx.stroke();
         ctx.restore();
       });
-      if (metric === "throughput" || metric === "p99") notches(chart, figures, theme);
+      if (metric === "throughput" || metric === "p99") notches(chart, figures);
     },
   };
 }
 
 /** Notches at one load stand above each other. */
-function notches(
-  chart: Parameters<NonNullable<Plugin<ChartType>["afterDraw"]>>[0],
-  figures: Figures,
-  theme: ChartTheme,
-): void {
+function notches(chart: Chart<ChartType>, figures: Figures): void {
   const { ctx, chartArea, scales } = chart;
-  const slots = slotsIn(figures);
+  const colours = coloursOn(chart);
   const stacked = new Map<number, number>();
   for (const row of figures.capacity?.rows ?? []) {
-    if (row.x === null || !slots.has(row.series)) continue;
+    const colour = colours.get(row.series);
+    if (row.x === null || colour === undefined) continue;
     const level = stacked.get(row.x) ?? 0;
     stacked.set(row.x, level + 1);
     const x = scales.x?.getPixelForValue(row.x) ?? 0;
     const y = chartArea.bottom - level * 9;
     ctx.save();
     ctx.globalAlpha = strength(chart, row.series);
-    ctx.fillStyle = colourOf(slots.get(row.series) ?? 0, theme);
+    ctx.fillStyle = colour;
     ctx.beginPath();
     ctx.moveTo(x, y - 9);
     ctx.lineTo(x + 5, y);

@@ -1,0 +1,60 @@
+"""How a page looks at every width and in both themes, as a reader and as axe see it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Page
+
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+# Where to leave a picture of every look, for people to look at.
+PICTURES = os.environ.get("PICTURES", "")
+WIDTHS = (1440, 390)
+# Nothing but colours differs between the themes: in the second one the other rules are not asked.
+RULES: dict[Literal["light", "dark"], dict[str, Any]] = {
+    "light": {},
+    "dark": {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}},
+}
+_RUN = "axe.run(%s).then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html)]))"
+
+
+def violations(page: Page, options: Mapping[str, Any] | None = None) -> list[Any]:
+    """What axe finds on the page as it is now: [[rule, [element, ...]], ...]."""
+    if not page.evaluate("typeof axe === 'object'"):
+        # As a tester's tool, past the page's own policy against foreign scripts.
+        page.evaluate(AXE.read_text())
+    found: list[Any] = page.evaluate(_RUN % json.dumps(options or {}))
+    return found
+
+
+def picture(page: Page, name: str) -> None:
+    """Leave a picture where one is wanted."""
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+def nothing(_: Page) -> list[Any]:
+    return []
+
+
+def faults_of(
+    page: Page, name: str, more: Callable[[Page], list[Any]] = nothing
+) -> dict[tuple[int, str], list[Any]]:
+    """By width and theme: what is too wide, what axe finds, and what `more` finds."""
+    faults: dict[tuple[int, str], list[Any]] = {}
+    # A colour on its way from one theme to the other has the contrast of neither.
+    page.emulate_media(reduced_motion="reduce")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme, rules in RULES.items():
+            page.emulate_media(color_scheme=theme)
+            picture(page, f"{name}-{width}-{theme}")
+            too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            found = [*violations(page, rules), *([f"{too_wide} px too wide"] * (too_wide > 0))]
+            if found := [*found, *more(page)]:
+                faults[width, theme] = found
+    return faults
