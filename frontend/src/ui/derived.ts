@@ -32,12 +32,18 @@ function list(
             "li",
             { "data-series": row.series },
             swatch(slots.get(row.series) ?? 0),
-            h("span", {}, name(labels.get(row.series) ?? "", 48), `: ${row.said}`),
+            said(labels.get(row.series) ?? "", row.said),
           ),
         ),
       ),
     ),
   ];
+}
+
+/** A sentence of the service's own names its series already. */
+function said(label: string, sentence: string): HTMLElement {
+  if (sentence.startsWith(label)) return h("span", {}, name(sentence, 400));
+  return h("span", {}, name(label, 48), `: ${sentence}`);
 }
 
 function capacity(figures: Figures): HTMLElement[] {

@@ -22,7 +22,10 @@ export function rankingPanel(figures: Figures, actions: RankingActions): HTMLEle
     h("section", { class: "ranking-part" }, ...rankingOf(part, slots, actions, panel));
   const all = figures.panels?.map((panel) => section(panelFigures(figures, panel), panel.value));
   const ranked = parts(figures).find((part) => part.ranking);
-  return [...(all ?? [section(figures, "")]), ...(ranked ? [note(ranked, actions)] : [])];
+  return [
+    h("div", { class: "ranking-parts" }, ...(all ?? [section(figures, "")])),
+    ...(ranked ? [note(ranked, actions)] : []),
+  ];
 }
 
 function rankingOf(
@@ -84,7 +87,8 @@ function loadChoice(figures: Figures, view: RankingView, actions: RankingActions
     const chosen = figures.x.values[select.selectedIndex];
     if (chosen !== undefined) chooseLoad(chosen);
   });
-  return h("label", { class: "inline" }, "at", select, axisName);
+  const named = typeof view.x === "number" ? ["at", select, axisName] : [`at ${axisName}`, select];
+  return h("label", { class: "inline" }, ...named);
 }
 
 function rank(
