@@ -11,6 +11,8 @@ from pathlib import Path
 
 from backend.config.embedded import Postgres, Valkey
 
+# Pure ones: no database, no browser, no process of ours.
+UNIT = "not (browser or chaos or processes or database)"
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -29,7 +31,7 @@ def main() -> int:
                 service.start(data / "service.log")
             environment = test_environment(data, services, browser)
             if unit:
-                arguments += ["-m", "not browser and not chaos and not processes"]
+                arguments += ["-m", UNIT]
             python = run([sys.executable, "-m", "pytest", *workers(arguments)], environment)
         finally:
             for service in reversed(services):

@@ -153,6 +153,9 @@ class FakeService:
     # How the run stands each time it is asked; the last stays. Observations that came.
     standings: list[str] = field(default_factory=list)
     observations: list[dict] = field(default_factory=list)
+    # Runs that have a place in the session, by the trial they wait for; starts by trial.
+    seats: dict[str, int | None] = field(default_factory=dict)
+    starts: dict[int, float] = field(default_factory=dict)
     run_parts: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
@@ -269,9 +272,22 @@ class FakeService:
     def post_beside(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
         if path == "/api/v1/heartbeat":
             return self.hear(headers, body)
+        if path == "/api/v1/sessions":
+            return self.meet(json.loads(body))
         assert path.endswith("/observations")
         self.observations.append(json.loads(body))
         return 201, {}, {"id": self.observations[-1]["id"]}
+
+    def meet(self, wish: dict) -> tuple[int, dict, object]:
+        step = wish["step"]
+        self.seats[wish["run"]] = step
+        ready = sum(waits == step for waits in self.seats.values())
+        if step is not None and step not in self.starts and ready == wish["parts"]:
+            self.starts[step] = time.time() + 0.6
+        at = self.starts.get(step)
+        moment = None if at is None else datetime.fromtimestamp(at, timezone.utc).isoformat()
+        place = {"seats": len(self.seats), "parts": wish["parts"], "seed": 41}
+        return 200, {}, {**place, "starts_at": moment}
 
     def post_part(self, upload: Upload) -> tuple[int, dict, object]:
         if not self.takes_parts:

@@ -17,6 +17,8 @@ from agent_fakes import FakeService, agent_command, run_agent, write_fake_wrk, w
 from loadsheet_agent.early import MOST_BYTES, EarlyTrials
 from loadsheet_agent.exits import Exit
 
+pytestmark = pytest.mark.processes
+
 
 def run_plan(plan: Path, service: FakeService, tool: str, *more: object):
     return run_agent("run", plan, "--tool-path", f"wrk={tool}", *service.flags, *more)

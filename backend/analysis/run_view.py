@@ -44,6 +44,7 @@ def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[s
         "plan_sha256": run.plan_sha256,
         "agent": run.agent,
         "seed": run.seed,
+        "session": run.session,
         "stopped": run.stopped,
         "events": run.events,
         "max_rates": run.max_rates,

@@ -225,6 +225,7 @@ class RunSerializer(serializers.Serializer[Any]):
     plan = serializers.CharField()
     plan_sha256 = serializers.CharField()
     agent = serializers.DictField(help_text="name, version, hostname; empty where none was said")
+    session = serializers.DictField(help_text="name and parts of several agents; empty else")
     seed = serializers.IntegerField(allow_null=True, help_text="Of the order of the trials")
     stopped = serializers.CharField(help_text="The rule of the plan that ended it early, or empty")
     events = serializers.ListField(

@@ -13,10 +13,12 @@ from backend.api import (
     parts,
     result_sets,
     runs,
+    sessions,
     uploads,
 )
 
 urlpatterns = [
+    path("sessions", sessions.SessionMeeting.as_view(), name="session-meet"),
     path("me", agents.Me.as_view(), name="me"),
     path("heartbeat", agents.Heartbeat.as_view(), name="heartbeat"),
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),

@@ -81,3 +81,41 @@ class Progress(models.Model):
         if self.state == self.State.RUNNING and not self.is_alive(now):
             return "silent"
         return self.state
+
+
+class Session(models.Model):
+    """Agents that carry out one plan together, so that each of its trials begins at one time."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=100)
+    # How many agents it takes.
+    parts = models.PositiveSmallIntegerField()
+    plan_sha256 = models.CharField(max_length=64)
+    # Of the order of the trials: the first agent's.
+    seed = models.BigIntegerField()
+    # The trial that all were last ready for, and when it begins.
+    step = models.PositiveIntegerField(null=True)
+    starts_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="session_of_a_workspace")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.parts} agents"
+
+
+class Seat(models.Model):
+    """One agent's place in a session: its run, and the trial it waits for."""
+
+    run = models.UUIDField(primary_key=True)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="seats")
+    host_name = models.CharField(max_length=200)
+    ready_for = models.PositiveIntegerField(null=True)
+    heard_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.host_name} in {self.session_id}"

@@ -127,6 +127,9 @@ def _check_run(run: Mapping[str, Any]) -> None:
     text(run, "stopped", "run")
     whole(run, "seed", "run")
     whole(run, "trials_planned", "run", most=2**31 - 1)
+    session = _mapping(run.get("session") or {}, "run.session")
+    text(session, "name", "run.session", limit=100)
+    whole(session, "parts", "run.session", least=2, most=1000)
     for name, tail in _mapping(run.get("server_tails") or {}, "run.server_tails").items():
         text({name: tail}, name, "run.server_tails", limit=MAX_TAIL)
     _mapping(run.get("labels") or {}, "run.labels")

@@ -194,6 +194,7 @@ def run_facts(upload: Upload) -> RunFacts:
         max_rates=run.get("max_rates") or [],
         server_tails={name: tail for name, tail in _tails(run) if tail},
         trials_planned=run.get("trials_planned"),
+        session=run.get("session") or {},
     )
 
 

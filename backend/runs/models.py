@@ -126,12 +126,21 @@ class Run(models.Model):
     server_tails = models.JSONField(default=dict)
     # Of the plan, warm-ups included.
     trials_planned = models.PositiveIntegerField(null=True)
+    # name and parts, where several agents carried out one plan together.
+    session = models.JSONField(default=dict)
     # Its trials come one by one, and the agent's last word of it has not come.
     is_open = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-recorded_at"]
-        indexes = [models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace")]
+        indexes = [
+            models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
+            models.Index(
+                fields=["workspace", "started_at"],
+                condition=~models.Q(session={}),
+                name="run_of_session",
+            ),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)

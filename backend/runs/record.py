@@ -63,6 +63,8 @@ class RunFacts:
     server_tails: Mapping[str, str] = field(default_factory=dict)
     # Of its plan, warm-ups included.
     trials_planned: int | None = None
+    # name and parts, where several agents carried out the plan together.
+    session: Mapping[str, Any] = field(default_factory=dict)
 
 
 class RunElsewhere(Exception):
@@ -226,6 +228,7 @@ def _run_row(facts: RunFacts, *, is_open: bool = False) -> Run:
         max_rates=list(facts.max_rates),
         server_tails=dict(facts.server_tails),
         trials_planned=facts.trials_planned,
+        session=dict(facts.session),
         is_open=is_open,
     )
 
@@ -396,6 +399,7 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
         link_bits_s=link_bits_s(run.facts),
         local_ports=local_ports(run.facts),
         client_cpu_s=_figure(record.resources.get("client_cpu_s")),
+        session_parts=run.session.get("parts"),
         client_threads=_known(record.load.get("threads"), contract.get("threads")),
     )
 

@@ -40,6 +40,7 @@ RUN_EXAMPLES = """examples:
   loadsheet run plan.toml
   loadsheet run plan.toml --tool-path k6=/opt/k6/k6
   loadsheet run plan.toml --seed 7                     in the order of another run
+  loadsheet run plan.toml --session big --parts 3      with two more agents that say the same
   loadsheet run plan.toml --resume                     the interrupted run of this plan
   loadsheet run plan.toml --json > result.json         progress goes to stderr in any case
 """
@@ -158,6 +159,8 @@ def _add_run(commands: Commands) -> None:
         const="",
         help="go on with the interrupted run of this plan that waits in the spool",
     )
+    run.add_argument("--session", metavar="NAME", help="attack together with other agents")
+    run.add_argument("--parts", metavar="N", type=int, help="how many agents the session takes")
     run.add_argument(
         "--seed",
         metavar="N",

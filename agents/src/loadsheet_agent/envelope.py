@@ -68,6 +68,8 @@ class RunRecord:
     trials_planned: int = 0
     # By the number of a trial: the upload that brought its artefacts already.
     sent_early: dict[int, str] = field(default_factory=dict)
+    # name and parts, where several agents carry out the plan together.
+    session: dict[str, Any] | None = None
 
     @property
     def planned(self) -> int:
@@ -133,6 +135,7 @@ class RunRecord:
             "seed": self.seed,
             "labels": self.redactor.value(dict(self.plan.labels)),
             "trials_planned": self.planned,
+            "session": self.session,
         }
 
     def _machines(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from loadsheet_agent.progress import Progress
 from loadsheet_agent.sampling import Sampler
 from loadsheet_agent.schedule import Shot, drive
 from loadsheet_agent.servers import ManagedServer
+from loadsheet_agent.session import Alone, Gathering
 from loadsheet_agent.spool import Entry
 from loadsheet_agent.steps import Step, load_point, step_of, warmup_of
 from loadsheet_agent.tools import NOTHING_SEEN, Command, FoundTool, Glance
@@ -41,6 +42,7 @@ class Runner:
         entry: Entry,
         progress: Progress,
         live: Live | None = None,
+        gathering: Gathering | None = None,
     ) -> None:
         self._record = record
         self._plan = record.plan
@@ -48,6 +50,7 @@ class Runner:
         self._entry = entry
         self._progress = progress
         self._live = live or NotLive()
+        self._gathering = gathering or Alone()
         self._done = {trial_key(trial): _glance_of(trial) for trial in record.trials}
         self._warm: set[tuple[object, ...]] = set()
         self._deaths: dict[str, int] = {}
@@ -132,6 +135,8 @@ class Runner:
         problem = self._ensure_ready(server)
         payload, mismatch = _payload(step, server) if problem is None else (None, None)
         problem = problem or mismatch
+        # Also who cannot take part comes, so that the others do not wait in vain.
+        self._gathering.gather(step.ordinal)
         if problem is None:
             execution, resources = self._execute(command, step, server)
         else:

@@ -161,3 +161,24 @@ def test_what_came_of_the_run_counts_more_than_what_was_said(scene, fields, stat
     Run.objects.filter(pk=scene.run.pk).update(**fields)
     answer = progress_of(scene.own, scene.run.pk).json()
     assert (answer["state"], answer["trials_recorded"]) == (state, 12)
+
+
+def test_agents_meet_over_the_api(scene):
+    client = Client(headers=scene.own.headers)
+
+    def meet(run, **more):
+        wish = {"name": "big", "parts": 2, "plan_sha256": "a" * 64, "seed": 5, "run": str(run)}
+        body = {**wish, "host_name": "client", "step": 0, **more}
+        return client.post("/api/v1/sessions", body, content_type="application/json")
+
+    first, second, third = (uuid.uuid4() for _ in range(3))
+    assert meet(first).json()["starts_at"] is None
+    answer = meet(second).json()
+    assert (answer["seats"], answer["parts"], answer["seed"]) == (2, 2, 5)
+    assert datetime.fromisoformat(answer["starts_at"]) > datetime.fromisoformat(answer["time"])
+    refused = meet(third)
+    assert refused.status_code == 409
+    assert "All 2 agents" in refused.json()["detail"]
+    for field, value in (("name", "a/b"), ("parts", 1), ("plan_sha256", "x"), ("step", -1)):
+        bad = meet(first, **{field: value})
+        assert [one["field"] for one in bad.json()["errors"]] == [field]

@@ -5,6 +5,8 @@ import pytest
 from backend.ingest import sandbox
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, Sandbox
 
+pytestmark = pytest.mark.processes
+
 PLANTED = [sys.executable, "-m", "backend.ingest.tests.planted_child"]
 
 

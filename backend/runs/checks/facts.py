@@ -59,6 +59,9 @@ class TrialFacts:
     client_cpu_s: float | None = None
     client_threads: int | None = None
 
+    # How many agents attacked together, where this is the trial of one of them.
+    session_parts: int | None = None
+
     exit_code: int | None = None
     incomplete: bool = False
     # Sentences of the reader: figures of the output that contradict one another.

@@ -147,6 +147,13 @@ _ROWS = (
         "between machines cannot be told from differences between servers.",
     ),
     Check(
+        "session-part",
+        "warning",
+        "One of several agents",
+        "Several agents attacked together, and this trial is one agent's part: the server had more "
+        "load than its load point says. The page of the session puts the parts together.",
+    ),
+    Check(
         "ephemeral-ports",
         "warning",
         "Local ports may have run out",

@@ -190,6 +190,11 @@ def _unknown_server_version(facts: TrialFacts) -> str | None:
     return None if facts.server_version else "No server version was recorded."
 
 
+def _session_part(facts: TrialFacts) -> str | None:
+    parts = facts.session_parts
+    return f"{parts} agents attacked together; this is one of them." if parts else None
+
+
 def _unknown_host(facts: TrialFacts) -> str | None:
     return None if facts.host_known else "Nothing is recorded of the host of the server."
 
@@ -310,6 +315,7 @@ _RULES: tuple[tuple[str, Callable[[TrialFacts], str | None]], ...] = (
     ("exit-code", _exit_code),
     ("unknown-server-version", _unknown_server_version),
     ("unknown-host", _unknown_host),
+    ("session-part", _session_part),
     ("ephemeral-ports", _ephemeral_ports),
     ("link-speed", _link_speed),
     ("load-tool-cpu", _load_tool_cpu),

@@ -50,6 +50,7 @@ FAULTS = {
     "exit-code": {"exit_code": 104},
     "unknown-server-version": {"server_version": None},
     "unknown-host": {"host_known": False},
+    "session-part": {"session_parts": 3},
     "ephemeral-ports": {"keepalive": False},
     "link-speed": {"transfer_rate_bytes_s": 110e6, "link_bits_s": 1e9},
     "load-tool-cpu": {"client_cpu_s": 8.5},

@@ -20,6 +20,8 @@ from backend.sharing.tasks import draw as draw_task
 from backend.testing.hostile import HOSTILE
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
+pytestmark = pytest.mark.processes
+
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 

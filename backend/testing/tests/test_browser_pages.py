@@ -25,7 +25,7 @@ NAMES = (
     *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
     *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
     *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
-    *("run-live", "run-waiting"),
+    *("run-live", "run-waiting", "session"),
 )
 
 RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
@@ -138,7 +138,7 @@ def _plan():
             trial["server"] = {"name": server, "version": "1.27", "configuration": {"workers": 2}}
             trials.append(trial)
     envelope = {**make_envelope(0), "trials": trials}
-    envelope["run"] |= EVIDENCE
+    envelope["run"] |= {**EVIDENCE, "session": {"name": "big", "parts": 2}}
     return envelope
 
 
@@ -167,6 +167,7 @@ def path_of(name, lab):
         "agents-none": "/w/empty-lab/agents",
         "agents-token": "/w/lab/agents",
         "run-live": f"/r/{LIVE}",
+        "session": "/w/lab/sessions/big",
         "run-waiting": f"/r/{RUNNING}",
         "revoke": f"/w/lab/agents/{lab['token'].pk}/revoke",
     }[name]

@@ -113,6 +113,12 @@ ROWS = {
     # Neither reads who asks.
     "embed": Row("/embed/{private}", NOBODY),
     "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{private}", NOBODY),
+    # 400: allowed in, but it said nothing.
+    "session-meet": Row(
+        "/api/v1/sessions", expected(401, 403, 403, 403, 400, 400), "post", json=True
+    ),
+    # Who may read finds that there is none.
+    "session-page": Row("/w/own-lab/sessions/none", NOBODY),
     "me": Row("/api/v1/me", SIGNED_IN_API),
     # 400: allowed in, but it said nothing.
     "heartbeat": Row(

@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ from loadsheet_agent.plan import Plan, read_plan
 from loadsheet_agent.progress import Clock, choose_progress
 from loadsheet_agent.redaction import Redactor
 from loadsheet_agent.runner import Runner
-from loadsheet_agent.service import Line
+from loadsheet_agent.service import Line, who_am_i
+from loadsheet_agent.session import Session, check_plan
 from loadsheet_agent.spool import BusyError, Entry, Spool
 from loadsheet_agent.steps import Step, expand, expand_most, load_point
 from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
@@ -38,6 +39,14 @@ from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
 # What must be the same when a run goes on: one run has one client host.
 HOST_IDENTITY = ("name", "cpu_model", "cores", "memory_bytes", "os", "kernel")
 SEEDS = 2**31
+
+
+@dataclass(frozen=True)
+class Told:
+    """Who is told of a run while it goes on, and with whom it meets."""
+
+    target: Target | None
+    session: Session | None
 
 
 def run(arguments: Namespace) -> Exit:
@@ -56,12 +65,13 @@ def run(arguments: Namespace) -> Exit:
             record.seed = arguments.seed
     else:
         entry, record = _resumed(spool, arguments.resume, plan, host, here, redactor)
+    session = _session(arguments, target, plan, record)
     steps = expand(plan, record.seed)
     common.say(redactor.text(outline(plan, steps, expand_most(plan, record.seed), found)))
     if target is not None:
         common.say(f"Live and afterwards at {target.url}/r/{entry.id}")
     try:
-        _measure(record, found, entry, steps, target)
+        _measure(record, found, entry, steps, Told(target, session))
     except KeyboardInterrupt:
         common.say(_outcome(record, steps, f"Interrupted: {_finished(record, steps)}"))
         common.say(f"`loadsheet run {arguments.plan} --resume` goes on with it.")
@@ -85,6 +95,36 @@ def _check_seed(arguments: Namespace, plan: Plan) -> None:
         raise UsageError("--seed is given, but the plan's order is not random; leave it out.")
     if not 0 <= arguments.seed < SEEDS:
         raise UsageError(f"--seed is {arguments.seed}; expected 0 to {SEEDS - 1}.")
+
+
+def _session(
+    arguments: Namespace, target: Target | None, plan: Plan, record: RunRecord
+) -> Session | None:
+    """The session that was asked for, joined: the order of the trials is then that of all."""
+    name, parts = arguments.session, arguments.parts
+    if name is None and parts is None:
+        return None
+    if name is None or parts is None or parts < 2:
+        raise UsageError("a session needs both: --session NAME and --parts N, with N at least 2.")
+    if arguments.resume is not None:
+        raise UsageError("--session is given with --resume; begin a session of another name.")
+    clock = record.client.facts.get("clock")
+    if target is None or clock is None:
+        raise UsageError(
+            "a session needs the service, to agree on the start; set LOADSHEET_URL or log in."
+        )
+    check_plan(plan)
+    record.session = {"name": name, "parts": parts}
+    session = Session(target, record, clock["offset_s"])
+    record.seed = session.join()
+    common.say(f"Session {name}: waiting for {parts} agents before each trial.")
+    common.say(f"Together at {_session_url(target, name)}")
+    return session
+
+
+def _session_url(target: Target, name: str) -> str:
+    base = who_am_i(target).workspace_url
+    return f"{base}sessions/{name}" if base else target.url
 
 
 def choose_tool(plan: Plan, paths: dict[str, str]) -> FoundTool:
@@ -197,7 +237,7 @@ def _measure(
     found: FoundTool,
     entry: Entry,
     steps: tuple[Step, ...],
-    target: Target | None,
+    told: Told,
 ) -> None:
     """Raises KeyboardInterrupt or PlanStoppedError with what had finished in the spool."""
     # SIGTERM ends a run the way Ctrl-C does: servers stopped, finished trials kept.
@@ -206,8 +246,17 @@ def _measure(
     ahead = steps[min(len(record.trials), len(steps)) :]
     progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
     record.trials_planned = len(steps)
-    live = NotLive() if target is None else _broadcast(target, entry, record, progress.clock)
-    runner = Runner(record=record, found=found, entry=entry, progress=progress, live=live)
+    live: Live = NotLive()
+    if told.target is not None:
+        live = _broadcast(told.target, entry, record, progress.clock)
+    runner = Runner(
+        record=record,
+        found=found,
+        entry=entry,
+        progress=progress,
+        live=live,
+        gathering=told.session,
+    )
     try:
         with progress, _told_of_its_end(live):
             runner.run()

@@ -1,0 +1,101 @@
+import threading
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from backend.accounts.models import Token
+from backend.fleet.meeting import ABSENT, LEAD, MeetingRefused, Wish, meet
+from backend.fleet.models import Seat, Session
+from backend.testing.uploads import make_tenant
+
+RUNS = [uuid.UUID(int=number) for number in range(1, 9)]
+
+
+@pytest.fixture
+def token(db):
+    return Token.objects.get(workspace=make_tenant("lab").workspace)
+
+
+def wish(number, step=None, **more):
+    fields = {"name": "big", "parts": 2, "plan_sha256": "a" * 64, "seed": 40 + number}
+    return Wish(run=RUNS[number], host_name=f"client-{number}", step=step, **{**fields, **more})
+
+
+def test_a_trial_begins_once_all_are_ready_and_for_all_at_one_moment(token):
+    first = meet(token, wish(0, 0))
+    assert (first.seats, first.starts_at) == (1, None)
+    before = timezone.now()
+    last = meet(token, wish(1, 0))
+    assert last.seats == 2
+    assert before + LEAD <= last.starts_at <= timezone.now() + LEAD
+    assert meet(token, wish(0, 0)).starts_at == last.starts_at
+
+
+def test_the_next_trial_waits_for_all_again(token):
+    for step in range(3):
+        assert meet(token, wish(0, step)).starts_at is None
+        assert meet(token, wish(1, step)).starts_at is not None
+    assert Session.objects.get().step == 2
+
+
+def test_the_first_one_orders_the_trials(token):
+    assert meet(token, wish(0)).seed == meet(token, wish(1)).seed == 40
+
+
+def test_who_is_not_heard_any_more_is_not_ready(token):
+    meet(token, wish(0, 0))
+    Seat.objects.update(heard_at=timezone.now() - ABSENT - timedelta(seconds=1))
+    assert meet(token, wish(1, 0)).starts_at is None
+    assert meet(token, wish(0, 0)).starts_at is not None
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"plan_sha256": "b" * 64}, "Another plan"),
+        ({"parts": 3}, "takes 2 agents, and this one said 3"),
+        ({}, "All 2 agents of this session have come"),
+    ],
+)
+def test_who_does_not_belong_has_no_place(token, more, said):
+    meet(token, wish(0))
+    meet(token, wish(1))
+    with pytest.raises(MeetingRefused, match=said):
+        meet(token, wish(2, **more))
+    assert Seat.objects.count() == 2
+
+
+def test_sessions_of_other_workspaces_are_other_sessions(token):
+    meet(token, wish(0, 0))
+    other = Token.objects.get(workspace=make_tenant("other").workspace)
+    assert meet(other, wish(1, 0, plan_sha256="c" * 64)).starts_at is None
+    with pytest.raises(MeetingRefused, match="in another session"):
+        meet(other, wish(0, 0, plan_sha256="c" * 64))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_agents_that_come_at_once_none_begins_alone():
+    token = Token.objects.get(workspace=make_tenant("lab").workspace)
+    found, together = [], threading.Barrier(8)
+
+    def come(number):
+        together.wait()
+        try:
+            for _ in range(100):
+                answer = meet(token, wish(number, 0, parts=8))
+                if answer.starts_at is not None:
+                    found.append(answer.starts_at)
+                    return
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=come, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1

@@ -1,0 +1,21 @@
+"""What several agents measured together."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.analysis.session_view import session_view
+from backend.web import visible
+
+
+@require_safe
+def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """The trials of a session, each agent's part put together with the others'."""
+    workspace = visible.workspace_or_404(request, slug)
+    view = session_view(workspace.pk, name)
+    if view is None:
+        raise Http404
+    context = {"workspace": workspace, "nav": "runs", "session": view}
+    return render(request, "session.html", context)
