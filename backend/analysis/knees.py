@@ -66,7 +66,8 @@ def knee_why(knee: Knee, axis: str) -> str:
             f"Whether throughput rises beyond {load_text(knee.perhaps or knee.highest, axis)} is "
             "within noise: more trials would tell"
         )
-    parts = [f"Beyond it throughput gains at most {(knee.excess or 0) * 100:.2g} %"]
+    gain = float(f"{(knee.excess or 0) * 100:.2g}")
+    parts = [f"Beyond it throughput gains at most {gain:g} %"]
     if knee.above is None:
         parts.append("it is the lowest load measured, so the knee may be below")
     else:
