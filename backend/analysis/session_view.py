@@ -152,6 +152,7 @@ def _shares(
     placed = [(trial, span) for trial in trials if (span := spans[trial.pk]) is not None]
     if not placed:
         return (), None
+    placed.sort(key=lambda one: (one[1][0], hosts[one[0].run_id]))
     began_s = max(span[0] for _, span in placed)
     ended_s = min(span[1] for _, span in placed)
     earliest_s = min(span[0] for _, span in placed)
