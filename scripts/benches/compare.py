@@ -105,11 +105,24 @@ class Store:
     def _copy(
         self, table: str, columns: tuple[str, ...], rows: Iterator[tuple[object, ...]]
     ) -> None:
+        self._default_others(table, columns)
         with self.database.cursor() as cursor:
             statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
             with cursor.copy(statement) as copy:
                 for row in rows:
                     copy.write_row(row)
+
+    def _default_others(self, table: str, columns: tuple[str, ...]) -> None:
+        """What comparisons do not read, and must not be null, is empty."""
+        needed = self.database.execute(
+            "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = %s"
+            " AND is_nullable = 'NO' AND column_default IS NULL AND is_identity = 'NO'",
+            [table],
+        ).fetchall()
+        for name, kind in needed:
+            if name not in columns:
+                change = f"ALTER TABLE {table} ALTER COLUMN {name} SET DEFAULT '{EMPTY[kind]}'"
+                self.database.execute(change)
 
     def _server(self, number: int) -> tuple[object, ...]:
         name, version = f"server {number % SERVERS}", f"{number // SERVERS}.0"
@@ -189,6 +202,7 @@ ENCODED = _SAMPLES.encode()
 QUANTILES = json.dumps({key: _SAMPLES.percentile(float(key)) for key in KEYS})
 CURVE = json.dumps({"count": _SAMPLES.count, "points": percentile_curve(_SAMPLES)})
 ERRORS = json.dumps(dict.fromkeys(("connect", "read", "timeout", "status"), 0))
+EMPTY = {"jsonb": "{}", "text": "", "character varying": "", "boolean": "false"}
 RUN = (
     *("id", "workspace_id", "server_host_id", "client_host_id", "same_host", "started_at"),
     *("finished_at", "recorded_at", "interrupted", "labels", "plan", "plan_sha256", "facts"),
