@@ -22,6 +22,8 @@ VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
 LOOPS = ("open", "closed", "unknown")
 MAX_VALUES = 100
 MAX_LENGTH = 300
+# Of a number of bytes, as the column holds it.
+MAX_DIGITS = 18
 # The largest loads that a run can have.
 MAX_CONNECTIONS, MAX_RATE = 2**31 - 1, 10**15
 
@@ -207,7 +209,7 @@ def _load(name: str, value: str) -> str:
 
 
 def _size(name: str, value: str) -> str:
-    if value != UNKNOWN and not value.isdecimal():
+    if value != UNKNOWN and not (value.isdecimal() and len(value) <= MAX_DIGITS):
         raise QueryError(name, value, f"a number of bytes, or {UNKNOWN}")
     return value if value == UNKNOWN else str(int(value))
 

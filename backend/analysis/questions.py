@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
@@ -17,6 +17,7 @@ from backend.analysis.comparison import compare
 from backend.analysis.fields import UNKNOWN, number_text
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Cell, Host, Run, Trial
+from backend.stats.changes import LEAST_POSITIONS
 
 Query = Mapping[str, str | tuple[str, ...]]
 NEWEST_RUNS = 60
@@ -175,7 +176,12 @@ def _held(runs: Sequence[UUID]) -> Held | None:
     if not rows:
         return None
     workload = _widest((row[2], row[0]) for row in rows)
-    closed = any(row[3] is not None for row in rows if row[2] == workload)
+    # An open loop's load is the offered rate, whatever connections it was given.
+    closed = any(
+        row[3] is not None and not (row[9] == "open" and row[4] is not None)
+        for row in rows
+        if row[2] == workload
+    )
     hosts = _host_values(id_ for row in rows for id_ in row[6:8])
     every = tuple(
         Known(row[0], row[1], row[2], row[3] if closed else row[4],
@@ -264,20 +270,31 @@ def _distributions(held: Held) -> Question:
 
 
 def _versions(held: Held) -> Question:
-    versions: dict[tuple[str, float | None], set[str]] = defaultdict(set)
-    for cell in held.cells:
-        if cell.version:
-            versions[cell.server, cell.load].add(cell.version)
-    most = max(versions, key=lambda key: len(versions[key]), default=None)
+    """Asked of the server measured in the most versions, under whichever conditions."""
+    versions: dict[tuple[str, Conditions, str, float], set[str]] = defaultdict(set)
+    for cell in held.every:
+        if cell.version and cell.load is not None:
+            key = cell.workload, cell.conditions, cell.server, cell.load
+            versions[key].add(cell.version)
+    usual = held.workload, held.conditions
+    most = max(versions, key=lambda key: (len(versions[key]), key[:2] == usual), default=None)
     if most is None or len(versions[most]) < 2:
         why = "No server was measured in two known versions at one load."
         return Question("versions", _TEXT["versions"], None, why_not=why)
-    server, load = most
+    workload, conditions, server, load = most
+    count = len(versions[most])
+    there = replace(held, workload=workload, conditions=conditions)
+    # Change points need more versions; fewer are ranked against each other.
+    view: Query = (
+        {**there.fixed(load), "x": "version", "view": "trend"}
+        if count >= LEAST_POSITIONS
+        else there.at(load)
+    )
     return Question(
         "versions",
         f"Did {server} get slower?",
-        {**held.base, "server": server, **held.fixed(load), "x": "version", "view": "trend"},
-        f"{len(versions[most])} versions at {held.load_text(load)}, {held.workload}",
+        {**there.base, "server": server, **view},
+        f"{count} versions at {held.load_text(load)}, {workload}",
     )
 
 

@@ -92,7 +92,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         context |= {
             "runs": run_page([workspace.pk], limit=LATEST).runs,
             "counts": _counts(workspace),
-            "questions": [_shown(workspace, one) for one in _questions(workspace, latest)],
+            "questions": [_shown(workspace, one) for one in _questions(workspace)],
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
         }
     return render(request, "workspace.html", context)
@@ -103,9 +103,9 @@ def _latest(workspace: Workspace) -> Run | None:
     return rows.only("id", "recorded_at").first()
 
 
-def _questions(workspace: Workspace, latest: Run) -> list[Question]:
-    """Found anew when a run came; they look at the newest runs only."""
-    key = f"questions:{workspace.pk}:{latest.pk}"
+def _questions(workspace: Workspace) -> list[Question]:
+    """Found anew when anything changed that they ask about."""
+    key = f"questions:{workspace.pk}:{workspace.data_version}"
     known: list[Question] | None = cache.get(key)
     if known is None:
         known = questions_of(workspace.pk, workspace.slug)

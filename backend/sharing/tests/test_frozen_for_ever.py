@@ -5,11 +5,13 @@ import json
 import pytest
 
 from backend.analysis.query import CompareQuery
+from backend.ingest.models import Artefact, State, Upload
 from backend.runs.models import FormerName, Trial
 from backend.runs.renaming import rename
 from backend.sharing import Card, NothingToFreeze, Reading, find_result_set, freeze
 from backend.sharing.changing import edit, revoke, supersede
 from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.sources import sources_of
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 
@@ -72,3 +74,26 @@ def test_nothing_is_not_frozen(lab):
     with pytest.raises(NothingToFreeze):
         frozen(lab, "host=unknown")
     assert not ResultSet.objects.exists()
+
+
+def test_every_raw_file_of_a_run_that_came_trial_by_trial_is_named(lab):
+    run = make_run(lab, CellSpec("sync"))
+    trials = list(Trial.objects.filter(run=run).order_by("ordinal"))
+    for trial in trials:
+        early = Upload.objects.create(
+            workspace=lab, content_sha256="0" * 64, state=State.PARSED, parser_version="3"
+        )
+        file = Artefact.objects.create(
+            upload=early, position=0, name=f"{trial.ordinal}.txt", sha256="a" * 64, size_bytes=1
+        )
+        file.trials.add(trial)
+    whole = Upload.objects.create(
+        workspace=lab, run=run, content_sha256="1" * 64, state=State.PARSED, parser_version="3"
+    )
+    Artefact.objects.create(upload=whole, position=0, name="a.log", sha256="b" * 64, size_bytes=2)
+    (source,) = sources_of([str(run.pk)])
+    assert (source["upload"], source["parser_version"]) == (str(whole.pk), "3")
+    names = [one["name"] for one in source["artefacts"]]
+    assert names == [*(f"{trial.ordinal}.txt" for trial in trials), "a.log"]
+    Upload.objects.filter(run=run).update(parser_version="4")
+    assert sources_of([str(run.pk)])[0]["parser_version"] is None

@@ -93,6 +93,20 @@ def test_nothing_of_it_is_left_but_other_runs_are(lab, member):
         assert member.get(path).status_code == 404
 
 
+def test_what_nothing_was_measured_of_any_more_is_unknown(lab, member):
+    gone = read(lab)
+    server = Server.objects.get()
+    assert member.get(f"/api/v1/compare?server={server.name}").status_code == 200
+    other = make_envelope(1)
+    other["trials"][0]["server"]["name"] = "another"
+    stays = make_upload(lab, WRK, envelope=other)
+    process(stays.pk)
+    member.post(f"/r/{gone.run_id}/delete")
+    answer = member.get(f"/api/v1/compare?server={server.name}")
+    assert answer.status_code == 400
+    assert "another" in answer.json()["allowed"]
+
+
 def test_a_program_deletes_by_its_token(lab):
     upload = read(lab)
     path = f"/api/v1/runs/{upload.run_id}"

@@ -73,19 +73,66 @@ def test_the_questions_take_their_values_from_what_was_measured(db):
     assert found["hardware"].query is None
 
 
-def test_two_versions_open_their_question(db):
+def figures_of(workspace, question):
+    asked_for = CompareQuery.parse(urlencode(question.query, doseq=True))
+    return compare(asked_for, workspace_ids=[workspace.pk])
+
+
+def test_two_versions_are_ranked_against_each_other(db):
+    workspace = make_workspace()
+    for version, rate in (("1", 1000.0), ("2", 800.0)):
+        rates = (rate, rate + 3, rate - 3)
+        make_run(workspace, CellSpec(server="app", version=version, rates=rates))
+    question = asked(workspace)["versions"]
+    assert question.text == "Did app get slower?"
+    assert question.query == {"workload": "hello", "server": "app", "at": "64"}
+    ranked = figures_of(workspace, question)["ranking"]["rows"]
+    assert [row["label"] for row in ranked] == ["app 1", "app 2"]
+    assert ranked[0]["significant"] is True
+
+
+def test_five_versions_are_searched_for_changes(db):
+    workspace = make_workspace()
+    for number in range(6):
+        rates = tuple((1000.0 if number < 3 else 800.0) + jitter for jitter in (0, 3, -3))
+        make_run(workspace, CellSpec(server="app", version=f"1.{number}", rates=rates))
+    question = asked(workspace)["versions"]
+    assert (question.query["x"], question.query["view"]) == ("version", "trend")
+    assert [change["x"] for change in figures_of(workspace, question)["changes"]] == ["1.3"]
+
+
+def test_versions_are_found_beside_the_conditions_that_most_servers_share(db):
     workspace = make_workspace()
     for version in ("1", "2"):
         make_run(workspace, CellSpec(server="app", version=version))
-    found = asked(workspace)
-    assert found["versions"].text == "Did app get slower?"
-    assert found["versions"].query == {
-        "workload": "hello",
-        "server": "app",
-        "connections": "64",
-        "x": "version",
-        "view": "trend",
-    }
+    make_run(workspace, *(CellSpec(server=name, tool="oha") for name in ("x", "y", "z")))
+    question = asked(workspace)["versions"]
+    assert question.query["server"] == "app"
+    assert question.query["tool"] == "wrk"
+    assert len(figures_of(workspace, question)["ranking"]["rows"]) == 2
+
+
+def test_an_open_loop_is_asked_by_its_rate_whatever_its_connections(db):
+    workspace = make_workspace()
+    for rate in (200.0, 400.0, 800.0):
+        more = {"connections": 50, "rate_rps": rate, "loop": "open", "tool": "wrk2"}
+        make_run(workspace, CellSpec(server="app", **more))
+    limits = asked(workspace)["limits"]
+    assert limits.query["x"] == "rate"
+    assert "3 loads" in limits.about
+
+
+def test_questions_follow_what_was_deleted(owner, scene):
+    def shown():
+        html = owner.get("/w/own-lab/").content.decode()
+        return html[html.index("Questions") : html.index("Latest runs")]
+
+    before = shown()
+    names = ("b", "c", "d", "e")
+    other = make_run(scene.own.workspace, *(CellSpec(server=name) for name in names))
+    assert "4 servers" in shown()
+    owner.post(f"/r/{other.pk}/delete")
+    assert shown() == before
 
 
 def test_two_hosts_open_their_question_at_the_load_they_share(db):
