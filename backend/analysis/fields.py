@@ -150,10 +150,12 @@ def _id(host: HostFact | None) -> uuid.UUID | None:
     return None if host is None else host.id
 
 
-# What may divide a chart into panels, or (with the loads) make a series.
-DIVIDING = tuple(name for name, field in FIELDS.items() if field.level == "series")
-GROUPING = (*DIVIDING, "connections", "rate")
-AXES = ("connections", "rate", *DIVIDING, "date")
+# What may make a series: the parts of its identity. When it was measured and how a run is labelled
+# are none; they may divide a chart into panels, and lie on the axis.
+_OF_SERIES = tuple(name for name, field in FIELDS.items() if field.level == "series")
+GROUPING = (*_OF_SERIES, "connections", "rate")
+DIVIDING = (*GROUPING, "date", "label")
+AXES = ("connections", "rate", *_OF_SERIES, "date", "label")
 
 
 def known_as(field: Field, series: SeriesFact) -> frozenset[str]:
@@ -186,6 +188,8 @@ def value_of(field: Field, cell: CellFact) -> Value:
         return cell.rate_rps
     if field.id == "date":
         return _moment(cell)
+    if field.id == "label":
+        return ", ".join(f"{key}:{text}" for key, text in sorted(cell.run.labels.items())) or None
     values = field.values(cell.series)
     if field.kind == "number" or len(values) == 1:
         return values[0]

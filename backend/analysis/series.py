@@ -119,9 +119,9 @@ def _panel(plan: Plan, cell: CellFact) -> str | None:
     return "unknown" if value is None else text_of(value)
 
 
-def _order(one: SeriesGroup) -> tuple[str, str, str, str]:
+def _order(one: SeriesGroup) -> tuple[object, str, str, str]:
     server = one.first.server
-    return one.panel or "", server.name.lower(), server.version or "", one.id
+    return natural(one.panel or ""), server.name.lower(), server.version or "", one.id
 
 
 def _group(points: Mapping[Value, Sequence[CellFact]], plan: Plan) -> SeriesGroup:

@@ -111,11 +111,25 @@ def test_every_field_can_be_a_facet(lab, field):
     assert panel["value"]
 
 
+def test_panels_by_load_date_and_label_hold_what_they_say(lab):
+    for build, rate in (("7", 100.0), ("8", 200.0)):
+        cells = [CellSpec("a", connections=load, rates=(rate,) * 3) for load in (8, 64)]
+        run = make_run(lab, *cells)
+        run.labels = {"build": build}
+        run.save(update_fields=["labels"])
+    panels = ask(lab, "facet=label")["panels"]
+    assert [panel["value"] for panel in panels] == ["build:7", "build:8"]
+    assert [panel["ranking"]["rows"][0]["value"] for panel in panels] == [100.0, 200.0]
+    by_load = ask(lab, "facet=connections&x=label")
+    assert [panel["value"] for panel in by_load["panels"]] == ["8", "64"]
+    assert by_load["x"]["values"] == ["build:7", "build:8"]
+
+
 @pytest.mark.parametrize("axis", AXES)
 def test_every_field_can_be_the_axis(lab, axis):
     make_run(lab, CellSpec("a", configuration={"workers": 2}, rate_rps=5.0, loop="open"))
     figures = ask(lab, f"x={axis}")
-    known = 0 if axis == "runtime" else 1
+    known = 0 if axis in ("runtime", "label") else 1
     assert len(figures["x"]["values"]) == known
     assert figures["x"]["label"] == FIELDS[axis].label
 

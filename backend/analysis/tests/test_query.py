@@ -49,7 +49,7 @@ def test_a_load_point_survives_its_spelling(at):
     [
         ("metrics=p99", "Did you mean metric?"),
         ("metric=p42", "throughput, goodput, .*p99.9"),
-        ("facet=connections", "server, version"),
+        ("facet=run", "server, version"),
         ("series=colour", "server, version"),
         ("view=pie", "sweep, nines"),
         ("since=yesterday", "a date like"),

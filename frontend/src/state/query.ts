@@ -30,8 +30,7 @@ export const FILTERS = [
 ] as const;
 export type Filter = (typeof FILTERS)[number];
 
-/** What panels may go by, as a reader calls it. */
-export const DIVIDING = [
+const OF_SERIES = [
   ["server", "server"],
   ["version", "version"],
   ["runtime", "runtime"],
@@ -50,9 +49,15 @@ const LOADS = [
   ["rate", "offered rate"],
 ] as const;
 
-/** What may make a series; the axis may go by dates as well. */
-export const GROUPING = [...DIVIDING, ...LOADS] as const;
-export const AXES = [...LOADS, ...DIVIDING, ["date", "date"]] as const;
+const OF_RUNS = [
+  ["date", "date"],
+  ["label", "label"],
+] as const;
+
+/** What may make a series, what panels may go by, and the axis, as a reader calls it. */
+export const GROUPING = [...OF_SERIES, ...LOADS] as const;
+export const DIVIDING = [...GROUPING, ...OF_RUNS] as const;
+export const AXES = [...LOADS, ...OF_SERIES, ...OF_RUNS] as const;
 
 export const VIEWS = ["sweep", "nines", "tradeoff", "errors", "ratios", "trend"] as const;
 export type View = (typeof VIEWS)[number];
