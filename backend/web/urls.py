@@ -51,7 +51,7 @@ urlpatterns = [
     ),
     path("w/<slug:slug>/agents", agents.agents, name="agents-page"),
     path("w/<slug:slug>/agents/<uuid:token_id>/revoke", agents.revoke, name="revoke-token"),
-    path("w/<slug:slug>/sessions/<str:name>", sessions.session, name="session-page"),
+    path("w/<slug:slug>/sessions/<path:name>", sessions.session, name="session-page"),
     path("loadsheet.pyz", agent_files.pyz, name="agent-pyz"),
     path("loadsheet.pyz.sha256", agent_files.pyz_sha256, name="agent-pyz-sha256"),
     path("agent/<str:name>", agent_files.wheel, name="agent-wheel"),
