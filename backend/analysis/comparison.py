@@ -11,7 +11,7 @@ from typing import Any
 from backend.analysis.cells import load_cells, load_dismissals, with_trials
 from backend.analysis.checks import Dismissals, Fired, common_ceiling, fired_checks
 from backend.analysis.conditions import conditions_of
-from backend.analysis.derived import Demands, Derived, curve_points, derive
+from backend.analysis.derived import Demands, Derived, Panel, curve_points, derive
 from backend.analysis.facts import CellFact, RunFact, slug_of
 from backend.analysis.fields import FIELDS, Value, text_of
 from backend.analysis.finding import finding_of, no_finding, nothing_at
@@ -105,13 +105,15 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
 
 
 def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
-    at = {one.panel: ranking_place(gathered, one.sweeps) for one in judged}
-    points = curve_points(gathered.sweeps, at)
+    panels = {
+        one.panel: Panel(ranking_place(gathered, one.sweeps), one.outcome.ranks) for one in judged
+    }
+    points = curve_points(gathered.sweeps, panels)
     return derive(
         gathered.query,
         gathered.plan,
         gathered.sweeps,
-        at=at,
+        panels=panels,
         curves=curves(point.cells for point in points),
         demands=gathered.demands,
     )

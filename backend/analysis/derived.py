@@ -33,6 +33,14 @@ class Demands:
 
 
 @dataclass(frozen=True, slots=True)
+class Panel:
+    """Where the series of a panel are ranked, and whether their points may be compared at all."""
+
+    at: Value
+    ranks: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Derived:
     """Beside the series of an answer, in the shapes of the figures."""
 
@@ -61,16 +69,16 @@ def derive(
     plan: Plan,
     sweeps: Sequence[Swept],
     *,
-    at: Mapping[str | None, Value],
+    panels: Mapping[str | None, Panel],
     curves: Mapping[Pool, Curve],
     demands: Demands,
 ) -> Derived:
-    """All that follows. `at`: where each panel is ranked; `curves`: those of the points there."""
+    """All that follows. `curves`: those of the points at the ranked place of each panel."""
     knees, capacity = _loads(query, plan, sweeps, demands.relevant)
-    tracks = _tracks(query, plan, sweeps)
+    tracks = _tracks(query, plan, [one for one in sweeps if panels[one.group.panel].ranks])
     changes = _changes(query, plan, tracks, demands.relevant)
     return Derived(
-        curves=_curves(sweeps, at, curves),
+        curves=_curves(sweeps, panels, curves),
         knees=tuple(knees),
         capacity=tuple(capacity),
         ratios=_ratios(query, plan, sweeps, demands),
@@ -79,27 +87,27 @@ def derive(
     )
 
 
-def curve_points(sweeps: Sequence[Swept], at: Mapping[str | None, Value]) -> list[Point]:
+def curve_points(sweeps: Sequence[Swept], panels: Mapping[str | None, Panel]) -> list[Point]:
     """The points whose curves an answer draws: those at the ranked place."""
     return [
         point
         for sweep in sweeps
         for point in sweep.points
-        if point.x is not None and point.x == at.get(sweep.group.panel)
+        if point.x is not None and point.x == panels[sweep.group.panel].at
     ]
 
 
 def _curves(
-    sweeps: Sequence[Swept], at: Mapping[str | None, Value], curves: Mapping[Pool, Curve]
+    sweeps: Sequence[Swept], panels: Mapping[str | None, Panel], curves: Mapping[Pool, Curve]
 ) -> dict[str, Any] | None:
     """Merged histograms as curves; a series without them is not there."""
     drawn = []
     for sweep in sweeps:
-        for point in curve_points([sweep], at):
+        for point in curve_points([sweep], panels):
             curve = curves.get(pool_of(point.cells))
             if curve is not None and curve["points"]:
                 drawn.append({"series": sweep.group.id, **curve})
-    places = {plain(place) for place in at.values() if place is not None}
+    places = {plain(panel.at) for panel in panels.values() if panel.at is not None}
     return (
         {"at": next(iter(places)) if len(places) == 1 else None, "series": drawn} if drawn else None
     )

@@ -1,9 +1,10 @@
 """Whether the series may be compared at all: like for like.
 
-The server is what is under test. Workload and loop must match. Tool and hardware must match too,
-unless one of them is the only thing that differs: then that is the comparison. What lies on the
-x axis is compared along it and not across the series. The rest is a caveat. Which facts of the
-hosts must match is the workspace's choice.
+The server is what is under test. Workload, loop and load must match. Tool and hardware must match
+too, unless one of them is the only thing that differs: then that is the comparison. What lies on
+the x axis is compared along it and not across the series; along it nothing else may differ, or no
+change could be put down to the axis. The rest is a caveat. Which facts of the hosts must match is
+the workspace's choice.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Literal
 
 from backend.analysis.checks import Fired
 from backend.analysis.facts import CellFact, HostFact
-from backend.analysis.fields import FIELDS, IDENTITY
-from backend.analysis.series import Plan, SeriesGroup
+from backend.analysis.fields import FIELDS, IDENTITY, Field, number_text
+from backend.analysis.series import LOAD_WORDS, Plan, SeriesGroup, ordered
 
 Status = Literal["comparable", "caveats", "not_comparable"]
-Rule = Literal["must", "axis", "note"]
+Rule = Literal["test", "must", "axis", "note"]
+# Characters of a value in a reason.
+MAX_TEXT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class Outcome:
 class Factor:
     """One thing that may differ: how it is read, and what a difference means.
 
-    must: never comparable · axis: comparable when it is the only difference · note: a caveat.
+    test: what a comparison is about · must: never comparable · axis: comparable when it is the
+    only difference · note: a caveat.
     `part`: the part of the identity it is of. `short`: its word where it is the only difference.
     """
 
@@ -78,6 +82,13 @@ def _of_host(host: HostFact | None, name: str) -> object:
 
 def _headers(cell: CellFact) -> object:
     return tuple(sorted((name, str(value)) for name, value in cell.workload.headers.items()))
+
+
+def _offered(cell: CellFact) -> object:
+    """A closed loop offers no rate, which is known and not unknown."""
+    if cell.rate_rps is None and cell.series.loop == "closed":
+        return "none"
+    return cell.rate_rps
 
 
 def _host_factor(
@@ -107,6 +118,15 @@ FACTORS = (
     Factor("headers", "request headers", "must", "request", "headers", _headers),
     Factor("body", "request body", "must", "request", "body", lambda c: c.workload.body_sha256),
     Factor("loop", "loop", "must", "loop", "loop", lambda c: c.series.loop),
+    Factor(
+        "connections",
+        "number of connections",
+        "must",
+        "connections",
+        "number of connections",
+        lambda c: c.connections,
+    ),
+    Factor("rate", "offered rate", "must", "rate", "offered rate", _offered),
     Factor("tool", "load tool", "axis", "tool", "load tool", lambda c: c.series.tool),
     _host_factor("cpu", "cpu_model", "processor", "processor", "axis"),
     _host_factor("cores", "cores", "cores", "number of cores", "axis"),
@@ -153,12 +173,28 @@ DEFAULT_MUST_MATCH = tuple(
 # Several of these differ together when one machine is exchanged for another: one dimension.
 _MACHINE = frozenset(HOST_FACTORS) - {"same_host"}
 # What is under test, the coarsest first: a server of another name has its own versions.
-_TESTED = (
-    ("name", "server"),
-    ("version", "version"),
-    ("runtime", "runtime"),
-    ("configuration", "configuration"),
+TESTED = (
+    Factor("server", "server", "test", "name", "server", lambda c: c.server.name),
+    Factor("version", "version", "test", "version", "version", lambda c: c.server.version),
+    Factor("runtime", "runtime", "test", "runtime", "runtime", lambda c: c.server.runtime),
+    Factor(
+        "configuration",
+        "configuration",
+        "test",
+        "configuration",
+        "configuration",
+        lambda c: " ".join(c.server.settings) or "none",
+    ),
 )
+# What a reader chooses one of, where a factor must not differ.
+_REMEDIES = {
+    "connections": "load",
+    "rate": "load",
+    "workload": "workload",
+    "tool": "tool",
+    **{one.id: one.short for one in TESTED},
+    **dict.fromkeys(_MACHINE, "host"),
+}
 
 
 def outcome_of(
@@ -173,23 +209,31 @@ def outcome_of(
     """May these series be ranked against each other, and if not, why not."""
     if not groups:
         return Outcome("not_comparable", (), ("nothing was measured that fits this query",))
-    cells = _one_of_each(cell for one in groups for cell in one.cells())
+    axis = FIELDS[plan.x]
+    cells = _one_of_each((cell for one in groups for cell in one.cells()), axis)
     every = [_ruled(factor, must_match) for factor in FACTORS]
-    across = [factor for factor in every if factor.part not in FIELDS[plan.x].covers]
-    differing = [factor for factor in across if len(_known(factor, cells)) > 1]
-    refused = _refused(groups, differing)
+    across = [factor for factor in every if factor.part not in axis.covers]
+    tested = _tested(cells, axis.covers)
+    differing = [*tested, *(factor for factor in across if len(_known(factor, cells)) > 1)]
     mixed = _mixed(groups, plan)
-    reasons = mixed + [_reason(factor, cells) for factor in refused]
-    reasons += [_caveat(factor, cells) for factor in differing if factor not in refused]
+    along = [] if mixed else _along(groups, plan, across)
+    refused = [factor for factor in differing if factor in (*along, *_refused(differing))]
+    # An axis of loads says only where: the comparison is not about it.
+    about = across if plan.x_is_load else every
+    dimensions = _dimensions(cells, about, _tested(cells))
+    # Along the axis everything may differ: only what differs across it can be mistaken.
+    confounded = _dimensions(cells, across, tested)
+    if along:
+        confounded = (axis.label.lower(), *confounded)
+    caveats = _caveats(differing, together=len(confounded) > 1)
+    reasons = mixed + [_reason(one, cells, axis if one in along else None) for one in refused]
+    reasons += [_difference(factor, cells) for factor in caveats if factor not in refused]
     reasons += [
         f"{factor.word} is unknown for some series"
         for factor in across
         if _partly_unknown(factor, cells)
     ]
     reasons += _checks(fired, trials=trials, points=sum(len(one.points) for one in groups))
-    dimensions = _dimensions(cells, every)
-    # Along the axis everything may differ: only what differs across it can be mistaken.
-    confounded = _dimensions(cells, across, FIELDS[plan.x].covers)
     status: Status = "caveats" if reasons else "comparable"
     forbidden = bool(refused or mixed)
     return Outcome(
@@ -209,17 +253,21 @@ def _ruled(factor: Factor, must_match: Collection[str]) -> Factor:
     return replace(factor, rule="axis" if factor.id in must_match else "note")
 
 
-def _dimensions(
-    cells: Sequence[CellFact], factors: Sequence[Factor], covered: Collection[str] = ()
-) -> tuple[str, ...]:
-    """Everything that differs at all, each by one word; without the `covered` parts."""
-    words = [
-        word
-        for part, word in _TESTED
-        if part not in covered and len({IDENTITY[part](cell) for cell in cells}) > 1
+def _tested(cells: Sequence[CellFact], covered: Collection[str] = ()) -> list[Factor]:
+    """What differs of what is under test, without the `covered` parts; servers as a whole."""
+    found = [
+        one
+        for one in TESTED
+        if one.part not in covered and len({one.read(cell) for cell in cells}) > 1
     ]
-    if "server" in words:
-        words = ["server"]
+    return found[:1] if found[:1] == [TESTED[0]] else found
+
+
+def _dimensions(
+    cells: Sequence[CellFact], factors: Sequence[Factor], tested: Sequence[Factor]
+) -> tuple[str, ...]:
+    """Everything that differs at all, each by one word."""
+    words = [one.short for one in tested]
     machine = [one for one in factors if one.id in _MACHINE and len(_known(one, cells)) > 1]
     others = [one for one in factors if one.id not in _MACHINE and len(_known(one, cells)) > 1]
     words += [one.short for one in others if one.id != "path"]
@@ -250,9 +298,30 @@ def _mixed(groups: Sequence[SeriesGroup], plan: Plan) -> list[str]:
     )
 
 
-def _one_of_each(cells: Iterable[CellFact]) -> list[CellFact]:
-    """One cell for each that no factor tells apart: load points and trials are no factors."""
-    found = {(cell.run.same_host, cell.series.id): cell for cell in cells}
+def _along(groups: Sequence[SeriesGroup], plan: Plan, across: Sequence[Factor]) -> list[Factor]:
+    """What differs between the points of a series beside the axis, but for caveats.
+
+    A date is about nothing by itself: what changed over the days is judged as across series.
+    """
+    if plan.x == "date":
+        return []
+    found: list[Factor] = []
+    for one in groups:
+        cells = _one_of_each(one.cells(), FIELDS[plan.x])
+        found += _tested(cells, FIELDS[plan.x].covers)
+        found += [
+            factor for factor in across if factor.rule != "note" and len(_known(factor, cells)) > 1
+        ]
+    return found
+
+
+def _one_of_each(cells: Iterable[CellFact], axis: Field) -> list[CellFact]:
+    """One cell for each that no factor tells apart: trials and places on an axis of loads."""
+    loads = [IDENTITY[part] for part in LOAD_WORDS if part not in axis.covers]
+    found = {
+        (cell.run.same_host, cell.series.id, *(load(cell) for load in loads)): cell
+        for cell in cells
+    }
     return list(found.values())
 
 
@@ -265,43 +334,60 @@ def _partly_unknown(factor: Factor, cells: Sequence[CellFact]) -> bool:
     return factor.rule != "note" and None in values and len(values) == 2
 
 
-def _refused(groups: Sequence[SeriesGroup], differing: Sequence[Factor]) -> list[Factor]:
-    """The factors that forbid a comparison."""
+def _refused(differing: Sequence[Factor]) -> list[Factor]:
+    """The factors that forbid a comparison across the series."""
     must = [factor for factor in differing if factor.rule == "must"]
     axes = [factor for factor in differing if factor.rule == "axis"]
-    servers = len({one.first.server.id for one in groups})
-    dimensions = {_dimension(factor) for factor in axes} | ({"server"} if servers > 1 else set())
-    return must + (axes if axes and len(dimensions) > 1 else [])
+    servers = {"server"} if any(factor.rule == "test" for factor in differing) else set()
+    dimensions = {_dimension(factor) for factor in axes} | servers
+    return must + (axes if len(dimensions) > 1 else [])
+
+
+def _caveats(differing: Sequence[Factor], *, together: bool) -> list[Factor]:
+    """Differences to be named. That the servers differ is the comparison; what differs of one
+    server is named where it differs `together` with something else."""
+    return [
+        factor
+        for factor in differing
+        if factor.rule != "test" or (together and factor.id != "server")
+    ]
 
 
 def _dimension(factor: Factor) -> str:
     return "machine" if factor.id in _MACHINE else factor.id
 
 
-def _reason(factor: Factor, cells: Sequence[CellFact]) -> str:
-    remedy = {"workload": "workload", "tool": "tool"}.get(factor.id)
-    if factor.id in _MACHINE:
-        remedy = "host"
+def _reason(factor: Factor, cells: Sequence[CellFact], axis: Field | None) -> str:
+    """Why a factor forbids the comparison; `axis` where it differs along that."""
+    remedy = _REMEDIES.get(factor.id)
     hint = f"; choose one {remedy}" if remedy else ""
-    return f"{factor.word} differs: {_values(factor, cells)}{hint}"
+    return f"{_difference(factor, cells, axis)}{hint}"
 
 
-def _caveat(factor: Factor, cells: Sequence[CellFact]) -> str:
-    return f"{factor.word} differs: {_values(factor, cells)}"
+def _difference(factor: Factor, cells: Sequence[CellFact], axis: Field | None = None) -> str:
+    where = "" if axis is None else f" along the axis ({axis.label.lower()})"
+    return f"{factor.word} differs{where}: {_values(factor, cells)}"
 
 
 def _values(factor: Factor, cells: Sequence[CellFact]) -> str:
-    texts = sorted(_text(value) for value in _known(factor, cells))
+    values = {factor.read(cell) for cell in cells}
+    if factor.rule != "test":
+        values.discard(None)
+    texts = [str(text) for text in ordered({_text(value) for value in values})]
     more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
     return ", ".join(texts[:3]) + more
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return "unknown"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return "; ".join(f"{name}: {text}" for name, text in value)[:60] or "none"
-    return str(value)
+        return "; ".join(f"{name}: {text}" for name, text in value)[:MAX_TEXT] or "none"
+    if isinstance(value, float):
+        return number_text(value)
+    return str(value)[:MAX_TEXT]
 
 
 def _checks(fired: Sequence[Fired], *, trials: int, points: int) -> list[str]:

@@ -247,5 +247,14 @@ def _cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[
     stored = {id_ for cell in cells for id_ in cell.checks}
     if len(cells) == 1:
         return stored
-    facts = [TrialFacts(throughput_rps=trial.throughput_rps) for trial in trials]
+    facts = [
+        TrialFacts(
+            throughput_rps=trial.throughput_rps,
+            error_rate=trial.error_rate,
+            percentiles_us={
+                name: us for name, us in trial.percentiles_us.items() if us is not None
+            },
+        )
+        for trial in trials
+    ]
     return (stored - _CELL_RULES) | {finding.id for finding in check_cell(facts)}

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 from backend.analysis.facts import CellFact, HostFact
 from backend.analysis.fields import FIELDS, IDENTITY, Value, number_text, text_of, value_of
@@ -14,6 +15,7 @@ from backend.analysis.query import CompareQuery
 
 MAX_SERIES = 40
 MAX_POINTS = 60
+LoadAxis = Literal["connections", "rate"]
 LOAD_WORDS = {"connections": "connections", "rate": "offered requests/s"}
 
 
@@ -74,11 +76,26 @@ class SeriesGroup:
 
 
 def plan_of(query: CompareQuery, cells: Sequence[CellFact]) -> Plan:
-    """The asked plan; over the offered rate where no cell has a number of connections."""
+    """The asked plan. Over connections, which no link spells out, is over the cells' own load."""
     x = query.x
-    if x == "connections" and cells and all(cell.connections is None for cell in cells):
-        x = "rate"
+    if x == "connections":
+        x = load_axis((cell.series.loop, cell.connections, cell.rate_rps) for cell in cells)
     return Plan(x, query.series, query.facet)
+
+
+def load_axis(loads: Iterable[tuple[str, int | None, float | None]]) -> LoadAxis:
+    """What a sweep is over, of the loop, connections and offered rate of each of its cells.
+
+    The load point of an open loop is its rate, also where the tool was given connections; unless
+    the connections vary more, as where one rate is offered over more and more of them.
+    """
+    loads = list(loads)
+    connections = {one for _, one, _ in loads if one is not None}
+    rates = {one for _, _, one in loads}
+    if loads and not connections:
+        return "rate"
+    opened = bool(loads) and None not in rates and all(loop == "open" for loop, _, _ in loads)
+    return "rate" if opened and len(rates) >= len(connections) else "connections"
 
 
 def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], list[str]]:

@@ -325,7 +325,10 @@ def _load_of(cell: Cell) -> tuple[object, ...]:
 
 
 # What merging needs of a trial that was recorded before.
-_MEMBER = ("ordinal", "warmup", "throughput_rps", "requests_completed", "histogram", "cell")
+_MEMBER = (
+    *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
+    *("requests_completed", "histogram", "cell"),
+)
 
 
 def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
@@ -334,7 +337,14 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     # A saved report says nothing of what was run before it; a plan lists every trial.
     warmed_up = len(counted) < len(trials) or (False if cell.run.plan else None)
     found = check_cell(
-        [TrialFacts(throughput_rps=trial.throughput_rps) for trial in counted],
+        [
+            TrialFacts(
+                throughput_rps=trial.throughput_rps,
+                error_rate=trial.error_rate,
+                percentiles_us=trial.percentiles_us,
+            )
+            for trial in counted
+        ],
         min_trials=cell.run.workspace.min_trials,
         warmed_up=warmed_up,
     )

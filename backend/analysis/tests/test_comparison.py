@@ -77,7 +77,7 @@ def test_the_finding_and_the_conditions(lab):
     )
     assert figures["outcome"] == {
         "status": "comparable",
-        "differing": [],
+        "differing": ["server"],
         "reasons": [],
         "intent": "only the server differs",
         "confounded": [],
@@ -414,7 +414,7 @@ def test_another_kernel_is_a_caveat(lab):
     make_run(lab, CellSpec("b"), host={**MACHINE, "kernel": "Linux 6.12"})
     outcome = ask(lab)["outcome"]
     assert outcome["status"] == "caveats"
-    assert outcome["differing"] == ["kernel", "client_kernel"]
+    assert outcome["differing"] == ["server", "kernel", "client_kernel"]
 
 
 @pytest.mark.parametrize(

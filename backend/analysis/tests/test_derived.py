@@ -120,3 +120,22 @@ def test_a_change_over_versions_is_found(lab):
     assert change["ratio"] == pytest.approx(1.3, rel=0.01)
     assert figures["finding"].startswith("a improved with version 1.6")
     assert ask(lab)["changes"] == []
+
+
+def test_changes_between_what_may_not_be_compared_are_withheld(lab):
+    for number in range(12):
+        rate = 1000.0 if number < 6 else 1300.0
+        specs = [
+            CellSpec("a", version=f"1.{number}", workload=load, rates=around(rate + number % 3))
+            for load in (HELLO, JSON)
+        ]
+        make_run(lab, *specs)
+    plain, forced = ask(lab, "x=version"), ask(lab, "x=version&override=1")
+    assert plain["outcome"]["status"] == "not_comparable"
+    assert plain["changes"] == []
+    assert plain["finding"].startswith("These series cannot be ranked: workload differs")
+    assert "×" not in plain["finding"]
+    assert len(forced["changes"]) == 2
+    assert forced["finding"].startswith("Not comparable, shown by request: a ")
+    # Each panel is a comparison of its own.
+    assert len(ask(lab, "x=version&facet=workload")["changes"]) == 2

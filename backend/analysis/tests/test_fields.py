@@ -1,5 +1,7 @@
 """Any field as filter, axis, series or facet; counts of what can be chosen; override."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from backend.analysis.comparison import compare
@@ -8,6 +10,7 @@ from backend.analysis.fields import AXES, DIVIDING, FIELDS, GROUPING
 from backend.analysis.known import UnknownValue
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import CompareQuery
+from backend.analysis.series import load_axis
 from backend.runs.dismissals import dismiss
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
@@ -55,6 +58,120 @@ def test_the_loads_make_series_where_they_are_not_the_axis(lab):
         "8 connections",
     ]
     assert len({series["label"] for series in figures["series"]}) == 2
+
+
+@pytest.mark.parametrize("axis", ["version", "date", "host"])
+def test_series_held_at_different_loads_are_not_ranked(lab, axis):
+    make_run(lab, *[CellSpec("a", version=v, connections=c) for v in "12" for c in (8, 64, 128)])
+    figures = ask(lab, f"x={axis}&version=2")
+    outcome = figures["outcome"]
+    assert (outcome["status"], outcome["differing"]) == ("not_comparable", ["connections"])
+    assert outcome["reasons"] == ["number of connections differs: 8, 64, 128; choose one load"]
+    assert figures["ranking"] is None
+    assert ask(lab, f"x={axis}&version=2&connections=64")["ranking"]
+
+
+def test_offered_rates_off_the_axis_must_match(lab):
+    rates = [400.0, 800.0, 1600.0]
+    make_run(lab, *[CellSpec("a", loop="open", rate_rps=rate) for rate in rates])
+    outcome = ask(lab, "x=version")["outcome"]
+    assert (outcome["status"], outcome["differing"]) == ("not_comparable", ["rate"])
+    assert outcome["reasons"] == ["offered rate differs: 400, 800, 1600; choose one load"]
+
+
+@pytest.mark.parametrize(
+    ("loads", "axis"),
+    [
+        # wrk2 -c 50 -R …: the load point of an open loop is what was offered.
+        ([("open", 50, 400.0), ("open", 50, 800.0)], "rate"),
+        ([("open", 50, 400.0)], "rate"),
+        ([("open", None, 400.0)], "rate"),
+        ([("unknown", None, 400.0)], "rate"),
+        # One rate over more and more connections.
+        ([("open", 8, 400.0), ("open", 64, 400.0)], "connections"),
+        ([("closed", 8, None), ("closed", 64, None)], "connections"),
+        ([("closed", 8, 400.0), ("closed", 8, 800.0)], "connections"),
+        ([("open", 50, 400.0), ("closed", 50, None)], "connections"),
+        ([("open", 50, None)], "connections"),
+        ([], "connections"),
+    ],
+)
+def test_a_sweep_is_over_the_load_of_its_loops(loads, axis):
+    assert load_axis(loads) == axis
+
+
+def test_an_open_sweep_that_states_connections_is_one_series_over_the_rate(lab):
+    open_loop = {"loop": "open", "connections": 50, "tool": "wrk2"}
+    rates = (400.0, 800.0, 1600.0)
+    make_run(lab, *[CellSpec(name, rate_rps=rate, **open_loop) for name in "ab" for rate in rates])
+    figures = ask(lab)
+    assert figures["x"]["field"] == "rate"
+    assert figures["x"]["values"] == [400, 800, 1600]
+    assert [series["label"] for series in figures["series"]] == ["a 23.0", "b 23.0"]
+    assert figures["outcome"]["status"] == "comparable"
+    assert figures["ranking"]["x"] == 1600
+
+
+def two_machines(lab):
+    """Versions 1.x on one machine only, 2.x on another."""
+    for number in range(10):
+        newer = number > 4
+        rate = 1550.0 if newer else 1000.0
+        version = f"{1 + newer}.{number % 5}"
+        spec = CellSpec("delta", version=version, rates=(rate, rate + 1, rate - 1))
+        day = datetime(2026, 3, 1 + number, tzinfo=UTC)
+        make_run(lab, spec, host=OTHER if newer else MACHINE, started_at=day)
+
+
+@pytest.mark.parametrize(
+    ("text", "confounded", "differing"),
+    [
+        ("x=version", ["version", "processor"], "cpu"),
+        ("x=date", ["version", "processor"], "cpu"),
+        ("x=host&version=1.2&version=2.2", ["server host", "version"], "version"),
+        ("x=connections", ["version", "processor"], "version"),
+    ],
+)
+def test_nothing_but_the_axis_may_differ_along_a_series(lab, text, confounded, differing):
+    two_machines(lab)
+    asked = f"server=delta&series=server&{text}"
+    figures = ask(lab, asked)
+    outcome = figures["outcome"]
+    assert outcome["status"] == "not_comparable"
+    assert differing in outcome["differing"]
+    assert figures["ranking"] is None
+    assert figures["changes"] == []
+    assert "×" not in figures["finding"]
+    assert outcome["confounded"] == confounded
+
+
+def test_a_reason_says_what_differs_along_the_axis(lab):
+    two_machines(lab)
+    (reason, *_) = ask(lab, "series=server&x=host&version=1.2&version=2.2")["outcome"]["reasons"]
+    assert reason == "version differs along the axis (server host): 1.2, 2.2; choose one version"
+
+
+def test_what_the_axis_covers_may_differ_along_it_and_one_thing_over_the_days(lab):
+    for number in range(10):
+        day = datetime(2026, 3, 1 + number, tzinfo=UTC)
+        make_run(lab, CellSpec("delta", version=f"1.{number}"), started_at=day)
+    for axis in ("version", "date"):
+        outcome = ask(lab, f"series=server&x={axis}")["outcome"]
+        assert outcome["status"] == "comparable"
+        assert outcome["intent"] == "only the version differs"
+
+
+def test_the_things_of_one_server_that_differ_together_are_named(lab):
+    make_run(lab, CellSpec("cf", version="1", configuration={"workers": 2}))
+    make_run(lab, CellSpec("cf", version="2", configuration={"workers": 4}))
+    outcome = ask(lab)["outcome"]
+    assert outcome["status"] == "caveats"
+    assert outcome["differing"] == ["version", "configuration"]
+    assert outcome["confounded"] == ["version", "configuration"]
+    assert outcome["reasons"] == [
+        "version differs: 1, 2",
+        "configuration differs: workers=2, workers=4",
+    ]
 
 
 def test_payload_is_an_axis_of_numbers_over_workloads(lab):
@@ -127,7 +244,7 @@ def test_panels_by_load_date_and_label_hold_what_they_say(lab):
 
 @pytest.mark.parametrize("axis", AXES)
 def test_every_field_can_be_the_axis(lab, axis):
-    make_run(lab, CellSpec("a", configuration={"workers": 2}, rate_rps=5.0, loop="open"))
+    make_run(lab, CellSpec("a", configuration={"workers": 2}, rate_rps=5.0))
     figures = ask(lab, f"x={axis}")
     known = 0 if axis in ("runtime", "label") else 1
     assert len(figures["x"]["values"]) == known

@@ -20,10 +20,10 @@ def check_cell(
     warmed_up: bool | None = None,
 ) -> list[Finding]:
     """Every rule over a cell that fires. `warmed_up` None: unknown, so nothing is said of it."""
-    counted = [one for one in trials if not one.warmup and one.throughput_rps is not None]
+    counted = [one for one in trials if not one.warmup and one.tells]
     rates = [one.throughput_rps for one in counted if one.throughput_rps is not None]
     details = {
-        "few-trials": _few_trials(len(rates), min_trials),
+        "few-trials": _few_trials(len(counted), min_trials),
         "no-warmup": _no_warmup(warmed_up),
         "spread": _spread(rates),
         "drift": _drift(rates),
@@ -34,8 +34,8 @@ def check_cell(
 def _few_trials(count: int, wanted: int) -> str | None:
     if count >= wanted:
         return None
-    noun = "trial has" if count == 1 else "trials have"
-    return f"{count} {noun} a throughput; {wanted - count} more would give an interval."
+    noun = "trial tells" if count == 1 else "trials tell"
+    return f"{count} {noun} something; {wanted - count} more would give an interval."
 
 
 def _no_warmup(warmed_up: bool | None) -> str | None:

@@ -66,3 +66,9 @@ class TrialFacts:
     incomplete: bool = False
     # Sentences of the reader: figures of the output that contradict one another.
     disagreements: tuple[str, ...] = ()
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is any figure: a load tool that crashed leaves none."""
+        figures = (self.throughput_rps, self.error_rate, *self.percentiles_us.values())
+        return any(value is not None for value in figures)

@@ -37,7 +37,8 @@ _ROWS = (
         "warning",
         "Fewer than 3 trials",
         "One or two trials show nothing about how much a figure moves by itself, so there is no "
-        "interval and no verdict. Repeat each load point at least 3 times.",
+        "interval and no verdict. Repeat each load point at least 3 times. A trial counts when it "
+        "tells something: a throughput, a share of failures or a latency.",
     ),
     Check(
         "error-rate",

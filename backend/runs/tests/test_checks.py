@@ -162,7 +162,7 @@ def test_a_steady_cell_is_silent():
     ("id_", "facts"),
     [
         ("few-trials", trials(8_000.0, 8_010.0)),
-        ("few-trials", trials(8_000.0, 8_010.0, None)),
+        ("few-trials", [*trials(8_000.0, 8_010.0), TrialFacts(exit_code=1)]),
         ("spread", trials(8_000.0, 7_700.0, 8_200.0)),
         ("drift", trials(8_000.0, 7_800.0, 7_500.0)),
         ("drift", trials(8_000.0, 8_200.0, 8_500.0)),
@@ -171,6 +171,12 @@ def test_a_steady_cell_is_silent():
 def test_a_cell_fires(id_, facts):
     assert id_ in cell_ids(facts)
     assert id_ in CHECKS
+
+
+def test_trials_that_tell_something_are_not_few_although_no_throughput_is_known():
+    assert cell_ids(trials(None, None, None, None)) == set()
+    silent = replace(SOUND, throughput_rps=None, error_rate=None, percentiles_us={})
+    assert "few-trials" in cell_ids([silent] * 4)
 
 
 def test_a_missing_warmup_fires_only_when_it_is_known_to_be_missing():
