@@ -12,6 +12,7 @@ import { formatNumbers } from "../src/ui/enhance";
 import { checkList, outcome, runList } from "../src/ui/evidence";
 import { FacetMenu } from "../src/ui/facets";
 import { curvesTable, figuresTable } from "../src/ui/figures_table";
+import { keepingFocus } from "../src/ui/focus";
 import { legend, pressLegend } from "../src/ui/legend";
 import { grow, standingText } from "../src/ui/live_run";
 import { Newer } from "../src/ui/newer";
@@ -223,6 +224,75 @@ describe("controls", () => {
       true,
       "false",
     ]);
+  });
+});
+
+describe("the focus", () => {
+  const region = (): HTMLElement => document.querySelector<HTMLElement>("main") ?? document.body;
+  const focused = (): string | null | undefined => document.activeElement?.textContent;
+
+  function redraw(before: string, held: string, after: string): void {
+    document.body.innerHTML = `<main>${before}</main><a href="/next">next</a>`;
+    document.querySelector<HTMLElement>(held)?.focus();
+    keepingFocus(region(), () => {
+      region().innerHTML = after;
+    });
+  }
+
+  it("stays on what stands for the same, wherever that is and whatever it says", () => {
+    const [before, after] = ["Rank anyway", "Take back"].map(
+      (said) => `<button data-control="override">${said}</button>`,
+    );
+    redraw(`<a href="/">x</a>${before}`, "button", `${after}<a href="/">x</a>`);
+    expect(focused()).toBe("Take back");
+    redraw(
+      '<p id="r1"><button>name</button></p><p id="r2"><button>name</button></p>',
+      "#r2 button",
+      '<p id="r2"><button>name</button></p><p id="r1"><button>name</button></p>',
+    );
+    expect(document.activeElement?.parentElement?.id).toBe("r2");
+  });
+
+  it("goes to the next, to the one before, or on to what follows", () => {
+    const [a, b, c] = ["a", "b", "c"].map((name) => `<button>${name}</button>`);
+    redraw(`${a}${b}${c}`, "button:nth-child(2)", `${a}${c}`);
+    expect(focused()).toBe("c");
+    redraw(`${a}${b}`, "button:nth-child(2)", `${a}`);
+    expect(focused()).toBe("a");
+    redraw(`${a}`, "button", "none");
+    expect(focused()).toBe("next");
+  });
+
+  it("is not taken from where it is", () => {
+    redraw("<button>a</button>", "a[href]", "<button>a</button>");
+    expect(focused()).toBe("next");
+  });
+
+  it("finds menus open that were, and closed that were not", () => {
+    const draw = (query: string): void => {
+      region().replaceChildren(
+        ...choosers(sample(), query, (next) => keepingFocus(region(), () => draw(next))),
+        ...metricPicker(sample().metrics, "p99", vi.fn()),
+      );
+    };
+    document.body.innerHTML = "<main></main>";
+    draw("");
+    const menus = (): HTMLDetailsElement[] => [...document.querySelectorAll("details")];
+    const [series] = menus();
+    if (series) series.open = true;
+    const box = document.querySelector<HTMLInputElement>("input[value=version]");
+    box?.focus();
+    box?.click();
+    expect(menus().map((menu) => menu.open)).toEqual([true, false]);
+    expect(menus()[0]).not.toBe(series);
+    const again = document.querySelector<HTMLInputElement>("input[value=version]");
+    expect(document.activeElement).toBe(again);
+    expect(again?.checked).toBe(true);
+    const whole = document.querySelector<HTMLElement>("button[data-control=series]");
+    whole?.focus();
+    whole?.click();
+    expect(menus().map((menu) => menu.open)).toEqual([false, false]);
+    expect(document.activeElement?.tagName).toBe("SUMMARY");
   });
 });
 
