@@ -279,9 +279,11 @@ def test_unlike_servers_are_ranked_only_on_request_and_that_is_said(page, live_s
     table = page.request.get(base + page.locator("[data-slot=link-csv]").get_attribute("href"))
     rows = list(csv.DictReader(io.StringIO(table.text())))
     assert {(row["outcome"], row["overridden"]) for row in rows} == {("not_comparable", "yes")}
-    press_until(page, "Tab", "e.textContent === 'Take back'")
+    expect(page.get_by_role("button", name="Take back")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(re.compile("override"))
+    answered(page)
+    expect(page.get_by_role("button", name="Rank anyway")).to_be_focused()
     assert page.complaints == []
 
 
@@ -305,6 +307,56 @@ def test_pressing_a_row_makes_it_the_baseline(page, live_server):
     ).nth(1).click()
     expect(pressed).to_contain_text("nginx")
     expect(page.locator("[data-slot=finding]")).to_contain_text("the requests of nginx")
+    assert page.complaints == []
+
+
+def test_the_focus_stays_where_the_page_is_drawn_anew(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    focused = page.locator(":focus")
+    # The chip that is taken away leaves its place to the next, and the last to adding one.
+    page.get_by_role("button", name="Remove host bench-1").focus()
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(re.compile("host="))
+    answered(page)
+    expect(focused).to_have_class("chip-remove")
+    for _ in range(page.locator(".chip-remove").count()):
+        page.keyboard.press("Enter")
+        answered(page)
+    expect(focused).to_have_text("+ filter")
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    # A box of the menu of series stays ticked, in sight and under the hand.
+    page.locator("summary[data-control=series]").press("Enter")
+    box = page.locator(".menu[open] input[value=server]")
+    box.focus()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("series=server"))
+    answered(page)
+    expect(box).to_be_focused()
+    expect(box).to_be_checked()
+    page.get_by_role("button", name="whole identity").press("Enter")
+    expect(page).not_to_have_url(re.compile("series="))
+    answered(page)
+    expect(page.locator("summary[data-control=series]")).to_be_focused()
+    # A name in the table, sorted as it was; a small chart; a metric out of the menu.
+    page.locator("table.figures button.sort", has_text="Throughput").first.click()
+    name = page.locator(".series-name", has_text="envoy").first
+    name.focus()
+    row = name.locator("xpath=ancestor::tr").get_attribute("id")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("baseline="))
+    answered(page)
+    expect(page.locator(f"[id='{row}'] .series-name")).to_be_focused()
+    expect(page.locator("table.figures th[aria-sort]").first).to_contain_text("Throughput")
+    page.locator(".multiple-title", has_text="Latency p99").first.press("Enter")
+    expect(page).to_have_url(re.compile("metric=p99"))
+    answered(page)
+    expect(focused).to_have_class("multiple-title")
+    page.locator("summary", has_text="More").press("Enter")
+    page.locator(".menu-item[data-metric=memory]").press("Enter")
+    expect(page).to_have_url(re.compile("metric=memory"))
+    answered(page)
+    expect(page.locator(".tab[data-metric=memory]")).to_be_focused()
+    expect(page.locator(".menu[open]")).to_have_count(0)
     assert page.complaints == []
 
 

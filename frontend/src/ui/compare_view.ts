@@ -10,7 +10,8 @@ import { derived } from "./derived";
 import { h, optionalSlot, slot } from "./dom";
 import { checkList, type Dismissing, outcome, runList } from "./evidence";
 import { savePng } from "./export_png";
-import { curvesTable, figuresTable } from "./figures_table";
+import { curvesTable, figuresTable, recaption } from "./figures_table";
+import { keepingFocus } from "./focus";
 import { onKey } from "./keyboard";
 import { rankingPanel } from "./ranking";
 import { type Scene, Stage } from "./stage";
@@ -64,11 +65,15 @@ export class CompareView {
   /** Shows a query at once with the figures at hand; `show` follows when new ones arrive. */
   preview(query: string): void {
     this.#query = query;
-    if (!this.#figures) return;
-    this.#drawControls(this.#figures);
-    this.#drawLinks(this.#figures);
+    const figures = this.#figures;
+    if (figures) keepingFocus(this.#root, () => this.#drawQuery(figures));
+  }
+
+  #drawQuery(figures: Figures): void {
+    this.#drawControls(figures);
+    this.#drawLinks(figures);
     // What the figures at hand do not hold is not drawn as if it were unknown.
-    if (this.#holds(this.#figures)) this.#drawStage(this.#figures);
+    if (this.#holds(figures)) this.#drawStage(figures);
   }
 
   show(figures: Figures, query: string): void {
@@ -81,6 +86,11 @@ export class CompareView {
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
     const first = !this.#root.classList.contains("is-ready");
     this.#root.classList.add("is-ready");
+    keepingFocus(this.#root, () => this.#drawAll(figures));
+    if (first) arrive();
+  }
+
+  #drawAll(figures: Figures): void {
     this.#drawHead(figures);
     this.#drawControls(figures);
     this.#drawLinks(figures);
@@ -88,7 +98,6 @@ export class CompareView {
     this.#drawStage(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
-    if (first) arrive();
   }
 
   /** An act that only a live page offers. */
@@ -132,7 +141,6 @@ export class CompareView {
   #drawControls(figures: Figures): void {
     const query = this.#query;
     const { go } = this.#hooks;
-    const held = (document.activeElement as HTMLElement | null)?.dataset;
     optionalSlot(this.#root, "chips")?.replaceChildren(...chips(figures, query, go));
     optionalSlot(this.#root, "choosers")?.replaceChildren(...choosers(figures, query, go));
     slot(this.#root, "metrics").replaceChildren(
@@ -140,33 +148,16 @@ export class CompareView {
     );
     slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, go));
     slot(this.#root, "scales").replaceChildren(...scaleToggles(figures, query, go));
-    if (held) this.#refocus(held);
-  }
-
-  /** Controls are made anew; who works by keyboard must not be thrown back to the top. */
-  #refocus(held: DOMStringMap): void {
-    for (const key of ["metric", "view", "control", "scale"] as const) {
-      const value = held[key];
-      if (!value) continue;
-      const again = `[data-${key}="${CSS.escape(value)}"]:not(.menu-item)`;
-      this.#root.querySelector<HTMLElement>(again)?.focus();
-      return;
-    }
   }
 
   #drawRanking(figures: Figures): void {
-    const panel = slot(this.#root, "ranking");
-    const held = (document.activeElement as HTMLElement | null)?.closest<HTMLElement>(".rank");
-    panel.replaceChildren(
+    slot(this.#root, "ranking").replaceChildren(
       ...rankingPanel(figures, {
         chooseBaseline: this.#live((series: string) => this.#set("baseline", series)),
         chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
         override: this.#live((on: boolean) => this.#set("override", on ? "1" : null)),
       }),
     );
-    const series = held?.dataset.series;
-    if (!series) return;
-    panel.querySelector<HTMLElement>(`.rank[data-series="${CSS.escape(series)}"]`)?.focus();
   }
 
   #scene(figures: Figures): Scene {
@@ -191,12 +182,16 @@ export class CompareView {
 
   /** Thousands of cells cost more than a look whether they are the same as before. */
   #drawTables(figures: Figures): void {
-    const { series, curves, metrics, x, finding, outcome } = figures;
-    const key = JSON.stringify([series, curves, metrics, x, finding, outcome.overridden]);
-    if (key === this.#tabled) return;
+    const { series, curves, metrics, x } = figures;
+    const key = JSON.stringify([series, curves, metrics, x]);
+    const table = slot(this.#root, "table");
+    if (key === this.#tabled) {
+      recaption(table, figures);
+      return;
+    }
     this.#tabled = key;
     const choose = this.#live((id: string) => this.#set("baseline", id));
-    slot(this.#root, "table").replaceChildren(...figuresTable(figures, choose));
+    table.replaceChildren(...figuresTable(figures, choose));
     const curved = curvesTable(figures);
     const place = slot(this.#root, "curves");
     place.hidden = curved === null;

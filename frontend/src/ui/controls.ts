@@ -58,7 +58,10 @@ function moreMetrics(
   const item = (metric: Metric): HTMLElement =>
     button(
       { class: "menu-item", "data-metric": metric.id },
-      () => choose(metric.id),
+      () => {
+        menu.open = false;
+        choose(metric.id);
+      },
       metric.label,
       h("span", { class: "aside" }, metric.better === "higher" ? "↑" : "↓"),
     );
@@ -69,12 +72,13 @@ function moreMetrics(
       : [];
   });
   const loose = rest.filter((metric) => !GROUPS.some(([id]) => id === metric.group)).map(item);
-  return h(
+  const menu = h(
     "details",
     { class: "menu" },
     h("summary", { class: "button" }, "More ▾"),
     h("div", { class: "menu-body" }, ...groups, ...loose),
   );
+  return menu;
 }
 
 export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
@@ -173,18 +177,28 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
     return h("label", { class: "menu-check" }, box, text);
   });
   const said = chosen.length === 0 ? "whole identity" : chosen.join(" + ");
-  return h(
+  const whole = (): void => {
+    menu.open = false;
+    go(withValues(query, "series", []));
+  };
+  const menu = h(
     "details",
-    { class: "menu", "data-menu": "series" },
-    h("summary", { class: "inline chooser" }, "series by ", h("span", {}, short(said, 32), " ▾")),
+    { class: "menu" },
+    h(
+      "summary",
+      { class: "inline chooser", "data-control": "series" },
+      "series by ",
+      h("span", {}, short(said, 32), " ▾"),
+    ),
     h(
       "div",
       { class: "menu-body" },
       h("p", { class: "menu-title" }, "A series is what has the same …"),
       ...boxes,
-      button({ class: "menu-item" }, () => go(withValues(query, "series", [])), "whole identity"),
+      button({ class: "menu-item", "data-control": "series" }, whole, "whole identity"),
     ),
   );
+  return menu;
 }
 
 /** "Highest load with p99 under … ms": typed in milliseconds, linked in microseconds. */

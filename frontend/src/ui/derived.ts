@@ -1,7 +1,7 @@
 // What follows from a sweep, in short sentences: knees, and the highest load within a limit.
 import { type Figures, fullLabel } from "../api/figures";
 import { slotsIn } from "../charts/identity";
-import { interval, loadPoint, single, unitFor } from "../text/format";
+import { loadPoint, single } from "../text/format";
 import { h } from "./dom";
 import { name } from "./names";
 import { swatch } from "./swatch";
@@ -60,11 +60,15 @@ type CapacityRow = NonNullable<Figures["capacity"]>["rows"][number];
 
 function capacitySaid(figures: Figures, row: CapacityRow): string {
   if (row.x === null) return row.why ?? "not known";
-  const unit = unitFor("rate", [row.throughput]);
-  const range = interval(row.low, row.high, unit);
   const rate = row.throughput === null ? "" : `, ${single("rate", row.throughput)}`;
   const why = row.why ? ` (${row.why})` : "";
-  return `${loadPoint(row.x, figures.x.label)}${rate}${range && ` ${range}`}${why}`;
+  return `${loadPoint(row.x, figures.x.label)}${doubt(row)}${rate}${why}`;
+}
+
+/** ", surely 8, possibly 32": measured loads, as exact as they are, where they are not x itself. */
+function doubt({ x, low, high }: CapacityRow): string {
+  const surely = low === x ? "" : `, surely ${low ?? "at none"}`;
+  return high === null || high === x ? surely : `${surely}, possibly ${high}`;
 }
 
 function knees(figures: Figures): HTMLElement[] {

@@ -5,6 +5,7 @@ import { isAbort, Problem } from "../api/http";
 import { canonical, oneOf, withFilter, withoutFilter, withValue } from "../state/query";
 import { grouped, plural } from "../text/format";
 import { h } from "./dom";
+import { keepingFocus } from "./focus";
 import { name } from "./names";
 
 export class FacetMenu {
@@ -61,15 +62,15 @@ export class FacetMenu {
   }
 
   #draw(facets: Facets): void {
-    const held = document.activeElement?.getAttribute("data-facet");
     const first = this.#read !== null && this.#open.size === 0;
     if (first) for (const id of startsOpen(facets)) this.#open.add(id);
-    this.#body.replaceChildren(
-      h("p", { class: "menu-title" }, total(facets)),
-      ...facets.fields.filter((field) => field.values.length > 0).map((one) => this.#field(one)),
-      this.#dates(),
+    keepingFocus(this.#body, () =>
+      this.#body.replaceChildren(
+        h("p", { class: "menu-title" }, total(facets)),
+        ...facets.fields.filter((field) => field.values.length > 0).map((one) => this.#field(one)),
+        this.#dates(),
+      ),
     );
-    if (held) this.#body.querySelector<HTMLElement>(`[data-facet="${CSS.escape(held)}"]`)?.focus();
   }
 
   #field(field: Facet): HTMLDetailsElement {

@@ -120,6 +120,12 @@ function classesIn(figures: Figures): readonly ErrorClass[] {
   );
 }
 
+/** The same table under another finding: its rows, and how they are sorted, stay. */
+export function recaption(place: HTMLElement, figures: Figures): void {
+  const told = place.querySelector("caption");
+  if (told) told.textContent = caption(figures);
+}
+
 function caption(figures: Figures): string {
   const mark = figures.outcome.overridden ? " Ranked on a reader's override." : "";
   return `${figures.finding}. ${figures.conditions}. The numbers drawn above, one row per cell; intervals in brackets.${mark}`;

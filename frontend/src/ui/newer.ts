@@ -5,6 +5,7 @@ import { getJson, isAbort, Problem } from "../api/http";
 import { goesOn, progressUrl, readProgress } from "../api/progress";
 import { plural, utc } from "../text/format";
 import { button, h } from "./dom";
+import { keepingFocus } from "./focus";
 
 const AT_LEAST_MS = 30_000;
 const LIVE_MS = 4_000;
@@ -32,7 +33,7 @@ export class Newer {
     this.#url = url;
     this.#runs = new Set(figures.runs.map((run) => run.id));
     this.#readAt = Date.now();
-    this.#place.replaceChildren(`Read ${utc(new Date().toISOString())}`);
+    this.#say(`Read ${utc(new Date().toISOString())}`);
     clearTimeout(this.#timer);
     const open = figures.runs.filter((run) => run.open).slice(0, MOST_LIVE);
     if (open.length > 0) this.#watch(open.map((run) => progressUrl(run.id)));
@@ -82,10 +83,14 @@ export class Newer {
   }
 
   #offer(what: string): void {
-    this.#place.replaceChildren(
+    this.#say(
       h("span", { class: "live-dot", "aria-hidden": "true" }),
       `${what}. `,
       button({ class: "link" }, this.#show, "Show"),
     );
+  }
+
+  #say(...what: (Node | string)[]): void {
+    keepingFocus(this.#place, () => this.#place.replaceChildren(...what));
   }
 }

@@ -63,7 +63,7 @@ function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
       { class: "overridden" },
       h("strong", {}, "Overridden: "),
       "ranked although not measured under like conditions. ",
-      back && button({ class: "link" }, () => back(false), "Take back"),
+      back && button({ class: "link", "data-control": "override" }, () => back(false), "Take back"),
     ),
   ];
 }

@@ -1,0 +1,68 @@
+// Redrawing makes controls anew: who works by keyboard stays where they were, and what was open
+// stays open.
+
+const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+const STANDS_FOR = ["control", "metric", "view", "scale", "series", "facet"] as const;
+
+/** Draws what is in `root`; the focus is then on the same control, or on its nearest heir. */
+export function keepingFocus(root: HTMLElement, draw: () => void): void {
+  const held = document.activeElement;
+  const place = held instanceof HTMLElement && root.contains(held) ? placeOf(held, root) : null;
+  const open = new Set(menusIn(root, "details.menu[open]").map(([key]) => key));
+  draw();
+  for (const [key, menu] of menusIn(root, "details.menu")) if (open.has(key)) menu.open = true;
+  if (place && !held?.isConnected) refocus(place);
+}
+
+/** Menus under what they are opened with. */
+function menusIn(root: HTMLElement, which: string): [key: string, menu: HTMLDetailsElement][] {
+  return [...root.querySelectorAll<HTMLDetailsElement>(which)].flatMap((menu) => {
+    const summary = menu.querySelector("summary");
+    return summary ? [[keyOf(summary), menu]] : [];
+  });
+}
+
+interface Place {
+  readonly key: string;
+  /** What stays on the page while all in it is made anew. */
+  readonly region: HTMLElement;
+  readonly index: number;
+}
+
+function placeOf(held: HTMLElement, root: HTMLElement): Place {
+  const region = held.parentElement?.closest<HTMLElement>("[data-slot]") ?? root;
+  return { key: keyOf(held), region, index: controlsIn(region).indexOf(held) };
+}
+
+function controlsIn(region: ParentNode): HTMLElement[] {
+  return [...region.querySelectorAll<HTMLElement>(CONTROLS)];
+}
+
+/** What a control stands for, or else what it says; in rows, of which row it is. */
+function keyOf(control: HTMLElement): string {
+  const { dataset } = control;
+  const row = control.closest<HTMLElement>("[id]")?.id ?? "";
+  const name = STANDS_FOR.find((one) => dataset[one] !== undefined);
+  if (name) return JSON.stringify([row, name, dataset[name]]);
+  const value = control instanceof HTMLInputElement ? control.value : control.textContent;
+  return JSON.stringify([row, "says", control.getAttribute("aria-label") ?? value]);
+}
+
+/** The same control, what has its place now, the one before it, or what follows the region. */
+function refocus({ key, region, index }: Place): void {
+  const inside = controlsIn(region);
+  const after = controlsIn(document).filter(
+    (one) => region.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  const heirs = [
+    ...inside.filter((one) => keyOf(one) === key),
+    ...inside.slice(index),
+    ...inside.slice(0, index).reverse(),
+    ...after,
+  ];
+  // What is hidden, disabled or in a closed menu does not take the focus.
+  for (const heir of heirs) {
+    heir.focus();
+    if (document.activeElement === heir) return;
+  }
+}
