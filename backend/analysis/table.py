@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.analysis.metrics import ERROR_CLASSES
+from backend.analysis.outcome_words import is_overridden
 
 Value = str | float | int | None
 
@@ -16,6 +17,7 @@ _OF_SERIES = (
 )
 _UNITS = {"req/s": "_rps", "us": "_us", "bytes": "_bytes", "bytes/s": "_bytes_s", "s": "_s"}
 _SUFFIXES = (("value", ""), ("low", "_low"), ("high", "_high"))
+_STATUS = ("outcome", "overridden", "reasons", "truncated")
 _AXES = {"rate": "offered_rps", "payload": "payload_bytes"}
 
 
@@ -26,20 +28,26 @@ def columns_of(figures: Mapping[str, Any]) -> list[str]:
     place = f"x_{axis}" if axis in _OF_SERIES else _AXES.get(axis, axis)
     head = ["series", *_OF_SERIES[1:], place, "trials", "overload"]
     errors = [f"errors_{name}" for name in ERROR_CLASSES]
-    status = ["outcome", "overridden"]
-    return [*head, *names, *errors, "latency_origin", "checks", *status]
+    return [*head, *names, *errors, "latency_origin", "checks", *_STATUS]
 
 
 def rows_of(figures: Mapping[str, Any]) -> list[dict[str, Value]]:
     """The rows of `figures` (the answer of `compare`), in the order of its series."""
     columns, names = columns_of(figures), list(_names(figures))
-    outcome = figures.get("outcome", {})
-    status: list[Value] = [outcome.get("status"), "yes" if outcome.get("overridden") else "no"]
+    status = _status(figures)
     return [
         dict(zip(columns, [*_row(series, point, names), *status], strict=True))
         for series in figures["series"]
         for point in series["points"]
     ]
+
+
+def _status(figures: Mapping[str, Any]) -> list[Value]:
+    """What travels with every row: whether the series may be compared, and what is left out."""
+    outcome = figures["outcome"]
+    overridden = "yes" if is_overridden(figures) else "no"
+    reasons = "; ".join(outcome.get("reasons", []))
+    return [outcome["status"], overridden, reasons or None, figures.get("truncated")]
 
 
 def _names(figures: Mapping[str, Any]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.cells import NotVisible
+from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import CompareQuery, QueryError
 from backend.sharing import NothingToFreeze, Reading, csv_of, drawing, freeze, save_live
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -188,8 +189,12 @@ def _card(reading: Reading) -> dict[str, str]:
     try:
         figures = reading.figures
     except (NotVisible, QueryError):
-        return {"finding": "", "conditions": ""}
-    return {"finding": figures["finding"], "conditions": figures["conditions"]}
+        return {"finding": "", "conditions": "", "outcome": ""}
+    return {
+        "finding": figures["finding"],
+        "conditions": figures["conditions"],
+        "outcome": outcome_text(figures),
+    }
 
 
 @readable

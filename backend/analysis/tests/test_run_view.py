@@ -6,6 +6,7 @@ import pytest
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.comparison import compare
+from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import CompareQuery
 from backend.analysis.run_view import run_view
 from backend.analysis.table import columns_of, rows_of
@@ -45,3 +46,26 @@ def test_the_table_has_a_row_for_each_point_and_the_same_numbers():
     point = figures["series"][0]["points"][0]
     assert first["throughput_rps_low"] == point["metrics"]["throughput"]["low"]
     assert second["p99_us"] is None
+
+
+def test_outcome_reasons_and_what_is_left_out_travel_with_every_row(monkeypatch):
+    lab = make_workspace("lab")
+    monkeypatch.setattr("backend.analysis.series.MAX_SERIES", 1)
+    make_run(lab, *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")))
+    figures = compare(CompareQuery(), workspace_ids=[lab.pk])
+    assert figures["truncated"]
+    rows = rows_of(figures)
+    said = {(row["outcome"], row["reasons"], row["truncated"]) for row in rows}
+    reasons = "; ".join(figures["outcome"]["reasons"])
+    assert said == {("caveats", reasons, figures["truncated"])}
+    assert reasons
+
+
+def test_what_an_older_version_froze_is_overridden_by_its_query():
+    figures = {"outcome": {"status": "not_comparable", "reasons": ["loop differs"]}, "query": ""}
+    assert outcome_text(figures) == "not comparable: loop differs"
+    assert outcome_text({**figures, "query": "override=1"}) == (
+        "ranked although not comparable: loop differs"
+    )
+    caveats = {"status": "caveats", "reasons": list("abcde"), "overridden": False}
+    assert outcome_text({"outcome": caveats}) == "comparable with caveats: a; b; c; and 2 more"

@@ -306,6 +306,30 @@ class TestElsewhere:
         sent = re.search(r'<script id="figures" type="application/json">(.*?)</script>', page)
         assert json.loads(sent[1])["series"]
 
+    def test_outcome_and_what_is_left_out_travel(self, stranger, scene, monkeypatch):
+        monkeypatch.setattr("backend.analysis.series.MAX_SERIES", 1)
+        run = make_run(
+            scene.own.workspace,
+            *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")),
+        )
+        made = keep(scene, text=f"run={run.pk}")
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        [reason] = figures["outcome"]["reasons"]
+        said = f"comparable with caveats: {reason}"
+        frame = html.unescape(stranger.get(f"/embed/{made.link}").content.decode())
+        shown = frame.partition('<script id="figures"')[0]
+        assert said in shown
+        assert figures["truncated"] in shown
+        [card] = re.findall(
+            r'property="og:description" content="([^"]+)"',
+            stranger.get(made.path).content.decode(),
+        )
+        assert said in html.unescape(card)
+        rows = csv.DictReader(io.StringIO(stranger.get(f"{made.path}.csv").content.decode()))
+        assert {(row["reasons"], row["truncated"]) for row in rows} == {
+            (reason, figures["truncated"])
+        }
+
     def test_no_other_page_is_framed(self, owner, scene):
         private = keep(scene, visibility=Visibility.PRIVATE)
         for path in (private.path, keep(scene).path, f"/embed/{private.link}"):

@@ -4,6 +4,7 @@ import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
 import { drawnQuery, emphasisFrom, emphasisHash, oneOf, withValue } from "../state/query";
 import { short } from "../text/format";
+import { truncatedText } from "../text/outcome";
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { derived } from "./derived";
@@ -124,8 +125,8 @@ export class CompareView {
     slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
     slot(this.#root, "outcome").replaceChildren(...outcome(figures));
     const cut = slot(this.#root, "truncated");
-    cut.hidden = !figures.truncated;
-    cut.textContent = typeof figures.truncated === "string" ? figures.truncated : TRUNCATED;
+    cut.textContent = truncatedText(figures);
+    cut.hidden = !cut.textContent;
     if (!this.#hooks.frozen) document.title = `${short(figures.finding, 120)} · Loadsheet`;
   }
 
@@ -253,5 +254,3 @@ function arrive(): void {
   const id = decodeURIComponent(location.hash.slice(1));
   if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
 }
-
-const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";
