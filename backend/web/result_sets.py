@@ -206,8 +206,9 @@ def as_json(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 @readable
 def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The figures as a table."""
-    answer = HttpResponse(csv_of(reading.figures), content_type="text/csv; charset=utf-8")
+    """The figures as the table of the view that was kept, or of the asked one."""
+    table = csv_of(reading.figures, request.GET.get("view"))
+    answer = HttpResponse(table, content_type="text/csv; charset=utf-8")
     name = f"loadsheet-{reading.result_set.link}.csv"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer

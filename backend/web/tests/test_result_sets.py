@@ -330,6 +330,14 @@ class TestElsewhere:
             (reason, figures["truncated"])
         }
 
+    def test_the_table_is_of_the_view_that_was_kept_or_of_the_asked_one(self, stranger, scene):
+        made = keep(scene, text=f"run={scene.run.pk}&view=nines")
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        curves = stranger.get(f"{made.path}.csv").content.decode()
+        assert ("percent,latency_us" in curves) is bool(figures["curves"])
+        sweep = stranger.get(f"{made.path}.csv?view=sweep").content.decode()
+        assert "throughput_rps_low" in sweep.splitlines()[0]
+
     def test_no_other_page_is_framed(self, owner, scene):
         private = keep(scene, visibility=Visibility.PRIVATE)
         for path in (private.path, keep(scene).path, f"/embed/{private.link}"):

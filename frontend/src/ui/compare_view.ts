@@ -2,7 +2,7 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
-import { drawnQuery, emphasisFrom, emphasisHash, oneOf, withValue } from "../state/query";
+import { drawnQuery, emphasisFrom, emphasisHash, oneOf, viewOf, withValue } from "../state/query";
 import { short } from "../text/format";
 import { truncatedText } from "../text/outcome";
 import { chips } from "./chips";
@@ -213,7 +213,15 @@ export class CompareView {
 
   /** Exports and what is shared are of exactly this view. */
   #drawLinks(figures: Figures): void {
-    if (this.#hooks.frozen) return;
+    if (this.#hooks.frozen) {
+      const view = viewOf(this.#query);
+      const asked = view === viewOf(figures.query) ? "" : `?view=${view}`;
+      optionalSlot(this.#root, "link-csv")?.setAttribute(
+        "href",
+        `${location.pathname}.csv${asked}`,
+      );
+      return;
+    }
     const query = drawnQuery(figures.query, this.#query);
     const hrefs = {
       "link-json": figures.links?.json,
