@@ -293,6 +293,15 @@ class TestElsewhere:
         assert wrong.status_code == 400
         assert last["series"] in wrong.content.decode()
 
+    def test_the_badge_of_panels(self, stranger, scene):
+        made = keep(scene, text=f"run={scene.run.pk}&facet=server")
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        assert figures["ranking"] is None
+        for panel in figures["panels"]:
+            row = panel["ranking"]["rows"][0]
+            badge = stranger.get(f"{made.path}.svg?series={row['series']}").content.decode()
+            assert f"A title: {row['label']} " in badge
+
     def test_the_frame_is_open_and_knows_nobody(self, owner, scene):
         made = keep(scene)
         answer = owner.get(f"/embed/{made.link}")
