@@ -137,7 +137,11 @@ class CompareCsv(APIView):
         responses={(200, "text/csv"): OpenApiTypes.STR, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
-        """One row per series and load point. The same query as /compare."""
+        """The table of the asked view. The same query as /compare.
+
+        One row per series and load point, with its rank where it is ranked; `view=nines`: per
+        series and percentile; `view=ratios`: per server and workload.
+        """
         table = csv_of(orjson.loads(figures_json(request)))
         response = HttpResponse(table, content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="loadsheet-comparison.csv"'

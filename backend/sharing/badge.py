@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from backend.analysis.outcome_words import is_overridden
 from backend.sharing.text import plain
 
 Figures = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 LONGEST_TITLE, LONGEST_VALUE = 40, 48
+BY_REQUEST = "not comparable, by request"
 PADDING_PX = 7
 # The site's status colours: white text on them has a contrast of at least 4.5 to 1.
 COLOURS = {"comparable": "#0b6b66", "caveats": "#8a5300", "not_comparable": "#a61b3c"}
@@ -57,33 +60,63 @@ class Badge:
 
 
 def badge_of(title: str, figures: Figures, series: str | None = None) -> Badge:
-    """The badge of the series with this id, else of the one ranked first. Raises NoSuchSeries."""
+    """The badge of the series with this id, else of the one ranked first. Raises NoSuchSeries.
+
+    Of panels it is the first one with a figure; its outcome is then that of the series.
+    """
+    part, row = _shown(figures, series)
     left = _side(plain(title, LONGEST_TITLE) or "Loadsheet", 0)
-    right = _side(_value(figures, series), left.width)
-    return Badge(left, right, COLOURS[figures["outcome"]["status"]])
+    right = _side(_value(part, row), left.width)
+    return Badge(left, right, COLOURS[part["outcome"]["status"]])
 
 
-def _value(figures: Figures, series: str | None) -> str:
-    ranking = figures["ranking"]
-    rows = [] if ranking is None else ranking["rows"]
+def _shown(figures: Figures, series: str | None) -> tuple[Figures, Row | None]:
+    """The comparison with the figure, the whole or a panel of it, and the figure's row."""
+    ranked = [
+        (part, row)
+        for part in _parts(figures)
+        if part["ranking"] is not None
+        for row in part["ranking"]["rows"]
+    ]
     if series is not None:
-        rows = _only(rows, series)
-    known = [row for row in rows if row["value"] is not None]
-    if figures["outcome"]["status"] == "not_comparable" and not known:
-        return "not comparable"
-    if not known:
-        return "unknown"
-    metric = next(one for one in figures["metrics"] if one["id"] == ranking["metric"])
-    figure = figure_text(known[0]["value"], metric["unit"])
-    return f"{plain(known[0]['label'], LONGEST_VALUE - len(figure) - 1)} {figure}"
+        ranked = _only(ranked, series)
+    known = next((one for one in ranked if one[1]["value"] is not None), None)
+    if known is not None:
+        return known
+    # Of a series without a figure its own outcome, else that of the whole.
+    return (ranked[0][0] if series is not None else figures), None
 
 
-def _only(rows: list[Mapping[str, Any]], series: str) -> list[Mapping[str, Any]]:
-    found = [row for row in rows if row["series"] == series]
+def _parts(figures: Figures) -> list[Figures]:
+    """The comparison, or each of its panels as a comparison of its own."""
+    panels = figures.get("panels")
+    if not panels:
+        return [figures]
+    return [
+        {**figures, "panel": one["value"], "outcome": one["outcome"], "ranking": one["ranking"]}
+        for one in panels
+    ]
+
+
+def _only(ranked: list[tuple[Figures, Row]], series: str) -> list[tuple[Figures, Row]]:
+    found = [one for one in ranked if one[1]["series"] == series]
     if not found:
-        ranked = ", ".join(row["series"] for row in rows) or "none"
-        raise NoSuchSeries(f"series: got {series[:40]!r}, ranked here are {ranked}.")
+        names = ", ".join(row["series"] for _, row in ranked) or "none"
+        raise NoSuchSeries(f"series: got {series[:40]!r}, ranked here are {names}.")
     return found
+
+
+def _value(part: Figures, row: Row | None) -> str:
+    if row is None:
+        refused = part["outcome"]["status"] == "not_comparable"
+        return "not comparable" if refused else "unknown"
+    metric = next(one for one in part["metrics"] if one["id"] == part["ranking"]["metric"])
+    figure = figure_text(row["value"], metric["unit"])
+    panel, label = part.get("panel"), row["label"]
+    if panel and not label.startswith(panel):
+        label = f"{panel}: {label}"
+    text = f"{plain(label, LONGEST_VALUE - len(figure) - 1)} {figure}"
+    return f"{BY_REQUEST}: {text}" if is_overridden(part) else text
 
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from defusedcsv import csv
 
-from backend.analysis.table import Value, columns_of, rows_of
+from backend.analysis.table import Value, table_of
 from backend.sharing.text import seen
 
 # What defusedcsv leaves alone: formulas behind characters that are not seen, which spreadsheets
@@ -17,14 +17,13 @@ _BEGINNINGS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _SKIPPED = ("\t", "\r", "\n", "\0")
 
 
-def csv_of(figures: Mapping[str, Any]) -> str:
-    """One row for each series at each load point. Unknown is an empty field, never 0."""
+def csv_of(figures: Mapping[str, Any], view: str | None = None) -> str:
+    """The table of `view`, else of the asked one. Unknown is an empty field, never 0."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    columns = columns_of(figures)
-    writer.writerow(columns)
-    for row in rows_of(figures):
-        writer.writerow([harmless(row[column]) for column in columns])
+    table = table_of(figures, view)
+    writer.writerow(table.columns)
+    writer.writerows([harmless(value) for value in row] for row in table.rows)
     return out.getvalue()
 
 

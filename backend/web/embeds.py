@@ -19,6 +19,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from backend.analysis.cells import NotVisible
+from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import QueryError
 from backend.sharing import Reading, find_result_set
 from backend.sharing.drawing import HEIGHT, WIDTH
@@ -36,6 +37,11 @@ from backend.web.shared import (
 LEAST_WIDTH, LEAST_HEIGHT = 240, 200
 MAX_AGE_S = 300
 THEMES = ("light", "dark")
+TONES = {
+    "comparable": "status-ok",
+    "caveats": "status-warning",
+    "not_comparable": "status-error",
+}
 
 
 @require_safe
@@ -59,6 +65,8 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         {
             "result_set": found,
             "figures": figures,
+            "outcome": outcome_text(figures),
+            "outcome_class": TONES[figures["outcome"]["status"]],
             "theme": theme if theme in THEMES else "",
             "page_url": f"{settings.PUBLIC_URL}{found.path}",
         },

@@ -21,6 +21,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.cells import NotVisible
+from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import CompareQuery, QueryError
 from backend.sharing import NothingToFreeze, Reading, csv_of, drawing, freeze, save_live
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -188,8 +189,12 @@ def _card(reading: Reading) -> dict[str, str]:
     try:
         figures = reading.figures
     except (NotVisible, QueryError):
-        return {"finding": "", "conditions": ""}
-    return {"finding": figures["finding"], "conditions": figures["conditions"]}
+        return {"finding": "", "conditions": "", "outcome": ""}
+    return {
+        "finding": figures["finding"],
+        "conditions": figures["conditions"],
+        "outcome": outcome_text(figures),
+    }
 
 
 @readable
@@ -201,8 +206,9 @@ def as_json(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 @readable
 def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The figures as a table."""
-    answer = HttpResponse(csv_of(reading.figures), content_type="text/csv; charset=utf-8")
+    """The figures as the table of the view that was kept, or of the asked one."""
+    table = csv_of(reading.figures, request.GET.get("view"))
+    answer = HttpResponse(table, content_type="text/csv; charset=utf-8")
     name = f"loadsheet-{reading.result_set.link}.csv"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer

@@ -12,6 +12,7 @@ import {
   extraHeight,
   legendOf,
   paintSheet,
+  type Sheet,
   sheetOf,
   wrapped,
 } from "../src/charts/sheet";
@@ -36,6 +37,7 @@ const theme: ChartTheme = {
   grid: "grid",
   surface: "surface",
   context: "context",
+  warning: "warning",
   danger: "danger",
   font: "sans-serif",
   series: ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"],
@@ -440,14 +442,16 @@ function canvasFor(written: string[]): CanvasRenderingContext2D {
 }
 
 describe("sheet", () => {
-  it("carries title, conditions, override, link and date, and leaves the rest to the chart", () => {
+  it("carries title, conditions, outcome, what is left out, link and date, and leaves the rest to the chart", () => {
     const written: string[] = [];
     const ctx = canvasFor(written);
     const sheet = {
       title: "a beats b",
       subtitle: "Throughput",
       conditions: "wrk 4.1",
-      warning: "Overridden",
+      outcome: "▲ comparable with caveats: one host",
+      status: "caveats" as const,
+      truncated: "Not everything is shown: 29 series.",
       legend: [{ label: "server a", colour: "c0", dash: [] }],
       link: "https://bench.example/w/lab/compare?override=1",
       date: "2026-11-21 12:00 UTC",
@@ -456,7 +460,8 @@ describe("sheet", () => {
     expect(written).toEqual([
       "a beats b",
       "wrk 4.1",
-      "Overridden",
+      "▲ comparable with caveats: one host",
+      "Not everything is shown: 29 series.",
       "Throughput",
       "\u2068server a\u2069",
       sheet.link,
@@ -482,25 +487,33 @@ describe("sheet", () => {
     expect(Math.max(...pieces.map(width))).toBeLessThanOrEqual(300);
   });
 
-  it("says that a ranking was overridden, and why nothing is comparable", () => {
+  it("says the outcome with its reasons, and what is left out", () => {
     const unlike = {
       status: "not_comparable",
       differing: [],
       reasons: ["the CPU differs"],
     } as const;
-    const warning = (over: Partial<Figures>): string =>
-      sheetOf(figures({ outcome: unlike, ...over }), "", "throughput", {
-        legend: [],
-        link: "",
-        date: "",
-      }).warning;
-    expect(warning({})).toBe("Not comparable: the CPU differs");
+    const said = (over: Partial<Figures>): Sheet =>
+      sheetOf(figures(over), "", "throughput", { legend: [], link: "", date: "" });
+    expect(said({ outcome: unlike }).outcome).toBe("■ not comparable: the CPU differs");
     // Snapshots of before the mark have it in their query alone.
-    expect(warning({ query: "override=1" })).toBe(
-      "Ranked although not comparable: the CPU differs",
+    expect(said({ outcome: unlike, query: "override=1" }).outcome).toBe(
+      "■ ranked although not comparable: the CPU differs",
     );
-    expect(warning({ outcome: { ...unlike, overridden: true } })).toContain("Ranked although");
-    expect(warning({ outcome: figures().outcome })).toBe("");
+    expect(said({ outcome: { ...unlike, overridden: true } }).outcome).toContain("ranked although");
+    expect(said({}).outcome).toBe("▲ comparable with caveats: client and server share one host");
+    const reasons = ["a", "b", "c", "d", "e"];
+    expect(said({ outcome: { ...figures().outcome, reasons } }).outcome).toBe(
+      "▲ comparable with caveats: a; b; c; and 2 more",
+    );
+    const like = { status: "comparable", differing: [], reasons: [] } as const;
+    expect(said({ outcome: { ...like, intent: "only the server differs" } }).outcome).toBe(
+      "● comparable: only the server differs",
+    );
+    expect(said({ truncated: null }).truncated).toBe("");
+    expect(said({ truncated: "29 series are left out." }).truncated).toBe(
+      "29 series are left out.",
+    );
   });
 
   it("names the loud lines, those of several panels once", () => {

@@ -17,6 +17,7 @@ const theme: ChartTheme = {
   grid: "#ddd",
   surface: "#fff",
   context: "#888",
+  warning: "#850",
   danger: "#a00",
   font: "sans-serif",
   series: ["#111", "#222"],

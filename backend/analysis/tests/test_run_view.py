@@ -1,14 +1,11 @@
-"""What the run page and the exports are given."""
+"""What the run page is given."""
 
 import uuid
 
 import pytest
 
 from backend.analysis.cells import NotVisible
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
 from backend.analysis.run_view import run_view
-from backend.analysis.table import columns_of, rows_of
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -33,15 +30,3 @@ def test_a_run_of_others_does_not_exist():
     for run_id, visible in ((run.pk, [make_workspace("lab").pk]), (uuid.uuid4(), [])):
         with pytest.raises(NotVisible):
             run_view(run_id, workspace_ids=visible)
-
-
-def test_the_table_has_a_row_for_each_point_and_the_same_numbers():
-    lab = make_workspace("lab")
-    make_run(lab, CellSpec(connections=1), CellSpec(connections=8, p50_us=None))
-    figures = compare(CompareQuery(), workspace_ids=[lab.pk])
-    first, second = rows_of(figures)
-    assert list(first) == columns_of(figures)
-    assert (first["connections"], second["connections"]) == (1, 8)
-    point = figures["series"][0]["points"][0]
-    assert first["throughput_rps_low"] == point["metrics"]["throughput"]["low"]
-    assert second["p99_us"] is None

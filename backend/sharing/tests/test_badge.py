@@ -38,6 +38,51 @@ def test_what_is_not_known_is_not_invented():
     assert badge_of("T", withheld).value.text == "not comparable"
 
 
+def test_an_override_is_said_in_words():
+    overridden = figures(*ROWS, status="not_comparable")
+    overridden["outcome"]["overridden"] = True
+    badge = badge_of("T", overridden)
+    assert badge.sentence == "T: not comparable, by request: fast 52.3k req/s"
+    svg = render_to_string("badge.svg", {"badge": badge})
+    assert f"<title>{badge.sentence}</title>" in svg
+    older = {**figures(*ROWS, status="not_comparable"), "query": "override=1"}
+    assert badge_of("T", older).sentence == badge.sentence
+    assert badge_of("T", figures(*ROWS)).value.text == "fast 52.3k req/s"
+
+
+def panelled():
+    """Panels that are not comparable, comparable by request, and comparable."""
+    rows = {"none": [], "asked": [ROWS[1]], "like": [ROWS[0], ("dddddddd", "lost", None)]}
+    panels = [
+        {"value": value, **figures(*rows[value], status=status)}
+        for value, status in (
+            ("none", "not_comparable"),
+            ("asked", "not_comparable"),
+            ("like", "caveats"),
+        )
+    ]
+    panels[0]["ranking"] = None
+    for panel in panels:
+        panel["outcome"]["overridden"] = panel["value"] == "asked"
+    whole = figures(status="not_comparable")
+    return {**whole, "ranking": None, "panels": panels}
+
+
+def test_panels_are_ranked_each_for_itself():
+    assert badge_of("T", panelled()).value.text == (
+        "not comparable, by request: asked: slow 810 req/s"
+    )
+    like = badge_of("T", panelled(), "aaaaaaaa")
+    assert like.value.text == "like: fast 52.3k req/s"
+    assert like.colour == badge_of("T", figures(status="caveats")).colour
+    assert badge_of("T", panelled(), "dddddddd").value.text == "unknown"
+    with pytest.raises(NoSuchSeries, match="ranked here are bbbbbbbb, aaaaaaaa, dddddddd"):
+        badge_of("T", panelled(), "cccccccc")
+    unranked = panelled()
+    unranked["panels"] = unranked["panels"][:1]
+    assert badge_of("T", unranked).value.text == "not comparable"
+
+
 def test_its_colour_is_the_outcome():
     colours = {
         badge_of("T", figures(*ROWS, status=status)).colour

@@ -194,6 +194,16 @@ def test_the_image_of_a_view_is_drawn_once(lab, drawn):
     assert other != one
 
 
+def test_the_outcome_and_what_is_left_out_are_in_the_image():
+    documents = [orjson.loads(scene(status=status)) for status in ("comparable", "caveats")]
+    documents.append(orjson.loads(scene(status="caveats")))
+    documents[-1]["figures"]["truncated"] = "Not everything is shown: 1 of 2 series are shown."
+    documents.append(orjson.loads(scene(status="caveats")))
+    documents[-1]["figures"]["outcome"]["reasons"] = ["more than 1 % of requests failed"]
+    images = {drawing.draw(canonical_json(one)) for one in documents}
+    assert len(images) == len(documents)
+
+
 def test_each_name_is_drawn(lab):
     images = {drawing.draw(scene(name=name)) for name in ("sync", "gthread", "שלום")}
     assert len(images) == 3

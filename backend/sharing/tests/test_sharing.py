@@ -11,14 +11,14 @@ import pytest
 
 import backend
 from backend.analysis.cells import NotVisible
-from backend.analysis.query import CompareQuery
+from backend.analysis.query import VIEWS, CompareQuery
 from backend.ingest.models import Artefact, Upload
 from backend.runs.models import Trial
 from backend.sharing import Card, csv_of, find_result_set, freeze
 from backend.sharing.changing import edit
 from backend.sharing.export import harmless
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.rows import CellSpec, make_run, make_workspace
+from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
 
 @pytest.fixture
@@ -109,6 +109,16 @@ def test_the_table_reads_back(lab):
     unknown = next(row for row in rows if row["server"].startswith("'"))
     assert unknown["p99_us"] == ""
     assert float(unknown["throughput_rps"]) == 1000.0
+
+
+def test_every_view_is_safe_to_open(lab):
+    for workload in (HELLO, {**HELLO, "name": "@json"}):
+        make_run(lab, CellSpec("=1+1", workload=workload), CellSpec("+b", workload=workload))
+    for view in VIEWS:
+        figures = json.loads(bytes(frozen(lab, f"view={view}&limit=1000").snapshot))["figures"]
+        cells = [cell for row in csv.reader(io.StringIO(csv_of(figures))) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+        assert any(cell.startswith("'=1+1") for cell in cells)
 
 
 @pytest.mark.parametrize(

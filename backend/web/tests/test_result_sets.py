@@ -293,6 +293,15 @@ class TestElsewhere:
         assert wrong.status_code == 400
         assert last["series"] in wrong.content.decode()
 
+    def test_the_badge_of_panels(self, stranger, scene):
+        made = keep(scene, text=f"run={scene.run.pk}&facet=server")
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        assert figures["ranking"] is None
+        for panel in figures["panels"]:
+            row = panel["ranking"]["rows"][0]
+            badge = stranger.get(f"{made.path}.svg?series={row['series']}").content.decode()
+            assert f"A title: {row['label']} " in badge
+
     def test_the_frame_is_open_and_knows_nobody(self, owner, scene):
         made = keep(scene)
         answer = owner.get(f"/embed/{made.link}")
@@ -305,6 +314,38 @@ class TestElsewhere:
         assert "csrf" not in page
         sent = re.search(r'<script id="figures" type="application/json">(.*?)</script>', page)
         assert json.loads(sent[1])["series"]
+
+    def test_outcome_and_what_is_left_out_travel(self, stranger, scene, monkeypatch):
+        monkeypatch.setattr("backend.analysis.series.MAX_SERIES", 1)
+        run = make_run(
+            scene.own.workspace,
+            *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")),
+        )
+        made = keep(scene, text=f"run={run.pk}")
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        [reason] = figures["outcome"]["reasons"]
+        said = f"comparable with caveats: {reason}"
+        frame = html.unescape(stranger.get(f"/embed/{made.link}").content.decode())
+        shown = frame.partition('<script id="figures"')[0]
+        assert said in shown
+        assert figures["truncated"] in shown
+        [card] = re.findall(
+            r'property="og:description" content="([^"]+)"',
+            stranger.get(made.path).content.decode(),
+        )
+        assert said in html.unescape(card)
+        rows = csv.DictReader(io.StringIO(stranger.get(f"{made.path}.csv").content.decode()))
+        assert {(row["reasons"], row["truncated"]) for row in rows} == {
+            (reason, figures["truncated"])
+        }
+
+    def test_the_table_is_of_the_view_that_was_kept_or_of_the_asked_one(self, stranger, scene):
+        made = keep(scene, text=f"run={scene.run.pk}&view=nines")
+        figures = stranger.get(f"{made.path}.json").json()["figures"]
+        curves = stranger.get(f"{made.path}.csv").content.decode()
+        assert ("percent,latency_us" in curves) is bool(figures["curves"])
+        sweep = stranger.get(f"{made.path}.csv?view=sweep").content.decode()
+        assert "throughput_rps_low" in sweep.splitlines()[0]
 
     def test_no_other_page_is_framed(self, owner, scene):
         private = keep(scene, visibility=Visibility.PRIVATE)

@@ -1,8 +1,9 @@
 // The sheet around an exported chart: what a picture must carry when it is taken away from its
 // page. Paints on any 2D context, in a browser or not; knows no DOM.
-import type { Figures, MetricId } from "../api/figures";
+import type { Figures, MetricId, Outcome } from "../api/figures";
 import { viewOf } from "../state/query";
 import { isolated, plural, short } from "../text/format";
+import { outcomeText, truncatedText } from "../text/outcome";
 import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
@@ -19,8 +20,11 @@ export interface Sheet {
   /** What the chart shows, below the title. */
   readonly subtitle: string;
   readonly conditions: string;
-  /** "overridden …": said in the colour of errors; empty where there is nothing to say. */
-  readonly warning: string;
+  /** The like-for-like outcome in words, and how grave it is. */
+  readonly outcome: string;
+  readonly status: Outcome["status"];
+  /** What the bounds left out; empty where everything is shown. */
+  readonly truncated: string;
   readonly legend: readonly SheetLine[];
   readonly link: string;
   readonly date: string;
@@ -46,17 +50,14 @@ export function sheetOf(
     title: figures.finding,
     subtitle: viewTitle(figures, viewOf(query), metric),
     conditions: figures.conditions,
-    warning: warningOf(figures),
+    outcome: outcomeText(figures),
+    status: figures.outcome.status,
+    truncated: truncatedText(figures),
     ...more,
   };
 }
 
-function warningOf({ outcome, query }: Figures): string {
-  if (outcome.status !== "not_comparable") return "";
-  const overridden = outcome.overridden ?? new URLSearchParams(query).get("override") === "1";
-  const why = outcome.reasons[0] ? `: ${outcome.reasons[0]}` : "";
-  return overridden ? `Ranked although not comparable${why}` : `Not comparable${why}`;
-}
+const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "danger" } as const;
 
 /** The loud lines; what is the same in several panels is one. */
 export function legendOf(
@@ -104,13 +105,22 @@ export function paintSheet(
     colour: theme.muted,
     most: 3,
   });
-  y = paragraph(ctx, sheet.warning, {
+  y = paragraph(ctx, sheet.outcome, {
     theme,
     y: y + 2,
     room,
     size: 14,
     weight: 600,
-    colour: theme.danger,
+    colour: theme[GRAVITY[sheet.status]],
+    most: 2,
+  });
+  y = paragraph(ctx, sheet.truncated, {
+    theme,
+    y: y + 2,
+    room,
+    size: 14,
+    weight: 600,
+    colour: theme.warning,
     most: 2,
   });
   y = paragraph(ctx, sheet.subtitle, {

@@ -7,6 +7,7 @@ export interface ChartTheme {
   readonly grid: string;
   readonly surface: string;
   readonly context: string;
+  readonly warning: string;
   readonly danger: string;
   readonly font: string;
   readonly series: readonly string[];
@@ -23,6 +24,7 @@ export function themeOf(colour: (name: string) => string, font: string): ChartTh
     grid: colour("grid"),
     surface: colour("surface"),
     context: colour("context"),
+    warning: colour("status-warning"),
     danger: colour("status-error"),
     font,
     series: Array.from({ length: SLOTS }, (_, slot) => colour(`series-${slot}`)),

@@ -11,7 +11,7 @@ export interface Scene {
 
 const LONGEST = 160;
 const LONGEST_SENTENCE = 400;
-const SENTENCES = new Set(["finding", "conditions"]);
+const SENTENCES = new Set(["finding", "conditions", "truncated"]);
 
 /** The same value with every text in it made plain. */
 export function tamed(value: unknown, key = ""): unknown {

@@ -2,8 +2,9 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
-import { drawnQuery, emphasisFrom, emphasisHash, oneOf, withValue } from "../state/query";
+import { drawnQuery, emphasisFrom, emphasisHash, oneOf, viewOf, withValue } from "../state/query";
 import { short } from "../text/format";
+import { truncatedText } from "../text/outcome";
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { derived } from "./derived";
@@ -133,8 +134,8 @@ export class CompareView {
     slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
     slot(this.#root, "outcome").replaceChildren(...outcome(figures));
     const cut = slot(this.#root, "truncated");
-    cut.hidden = !figures.truncated;
-    cut.textContent = typeof figures.truncated === "string" ? figures.truncated : TRUNCATED;
+    cut.textContent = truncatedText(figures);
+    cut.hidden = !cut.textContent;
     if (!this.#hooks.frozen) document.title = `${short(figures.finding, 120)} · Loadsheet`;
   }
 
@@ -207,7 +208,15 @@ export class CompareView {
 
   /** Exports and what is shared are of exactly this view. */
   #drawLinks(figures: Figures): void {
-    if (this.#hooks.frozen) return;
+    if (this.#hooks.frozen) {
+      const view = viewOf(this.#query);
+      const asked = view === viewOf(figures.query) ? "" : `?view=${view}`;
+      optionalSlot(this.#root, "link-csv")?.setAttribute(
+        "href",
+        `${location.pathname}.csv${asked}`,
+      );
+      return;
+    }
     const query = drawnQuery(figures.query, this.#query);
     const hrefs = {
       "link-json": figures.links?.json,
@@ -248,5 +257,3 @@ function arrive(): void {
   const id = decodeURIComponent(location.hash.slice(1));
   if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
 }
-
-const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";

@@ -1,29 +1,19 @@
 // What the numbers rest on: the outcome, the checks that fired, the runs.
 import type { Check, Figures, RunLink } from "../api/figures";
 import { plural, relative, short, utc } from "../text/format";
+import { OUTCOME, outcomeDetails } from "../text/outcome";
 import { button, h } from "./dom";
 import { name } from "./names";
-
-const OUTCOME = {
-  comparable: { mark: "●", text: "comparable", tone: "ok" },
-  caveats: { mark: "▲", text: "comparable with caveats", tone: "warning" },
-  not_comparable: { mark: "■", text: "not comparable", tone: "error" },
-} as const;
 
 /** A reader has ten seconds: the rest is in the ranking's list and among the checks. */
 const SAID_AT_ONCE = 5;
 
 export function outcome(figures: Figures): HTMLElement[] {
-  const { status, reasons, differing, intent, confounded, overridden } = figures.outcome;
+  const { status, reasons, overridden } = figures.outcome;
   const said = OUTCOME[status];
   const count = status === "caveats" && reasons.length > 0 ? plural(reasons.length, "caveat") : "";
   const lead = count ? `comparable with ${count}` : said.text;
-  const details = [
-    ...(intent ? [intent] : []),
-    ...reasons,
-    ...(confounded && confounded.length > 0 ? [`confounded: ${confounded.join(", ")}`] : []),
-    ...(differing.length > 0 && !intent ? [`differing: ${differing.join(", ")}`] : []),
-  ];
+  const details = outcomeDetails(figures.outcome);
   const more = details.length - SAID_AT_ONCE;
   const why = details
     .slice(0, SAID_AT_ONCE)

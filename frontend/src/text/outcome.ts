@@ -1,0 +1,47 @@
+// The like-for-like outcome in words: the same wherever it is said.
+import type { Figures, Outcome } from "../api/figures";
+
+export const OUTCOME = {
+  comparable: { mark: "●", text: "comparable", tone: "ok" },
+  caveats: { mark: "▲", text: "comparable with caveats", tone: "warning" },
+  not_comparable: { mark: "■", text: "not comparable", tone: "error" },
+} as const;
+
+/** What the outcome rests on, the gravest first. */
+export function outcomeDetails(outcome: Outcome): readonly string[] {
+  const { intent, reasons, confounded, differing } = outcome;
+  return [
+    ...(intent ? [intent] : []),
+    ...reasons,
+    ...(confounded && confounded.length > 0 ? [`confounded: ${confounded.join(", ")}`] : []),
+    ...(differing.length > 0 && !intent ? [`differing: ${differing.join(", ")}`] : []),
+  ];
+}
+
+/** Snapshots of before the mark have the override in their query alone. */
+function isOverridden({ outcome, query }: Figures): boolean {
+  return outcome.overridden ?? new URLSearchParams(query).get("override") === "1";
+}
+
+/** Told where there is no room for a list. */
+const SAID_IN_A_LINE = 3;
+
+/** "▲ comparable with caveats: client and server share one host; and 2 more" */
+export function outcomeText(figures: Figures): string {
+  const { status } = figures.outcome;
+  const { mark, text } = OUTCOME[status];
+  const overridden = status === "not_comparable" && isOverridden(figures);
+  const details = outcomeDetails(figures.outcome);
+  const more = details.length - SAID_IN_A_LINE;
+  const said = [...details.slice(0, SAID_IN_A_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
+  const lead = `${mark} ${overridden ? "ranked although not comparable" : text}`;
+  return said.length > 0 ? `${lead}: ${said.join("; ")}` : lead;
+}
+
+const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";
+
+/** What the bounds left out, as a sentence; empty where everything is shown. */
+export function truncatedText({ truncated }: Figures): string {
+  if (!truncated) return "";
+  return typeof truncated === "string" ? truncated : TRUNCATED;
+}
