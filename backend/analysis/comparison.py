@@ -105,9 +105,7 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
 
 
 def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
-    panels = {
-        one.panel: Panel(ranking_place(gathered, one.sweeps), one.outcome.ranks) for one in judged
-    }
+    panels = {one.panel: Panel(ranking_place(gathered, one.sweeps), one.outcome) for one in judged}
     points = curve_points(gathered.sweeps, panels)
     return derive(
         gathered.query,
