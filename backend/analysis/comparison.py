@@ -105,9 +105,7 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
 
 
 def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
-    panels = {
-        one.panel: Panel(ranking_place(gathered, one.sweeps), one.outcome.ranks) for one in judged
-    }
+    panels = {one.panel: Panel(ranking_place(gathered, one.sweeps), one.outcome) for one in judged}
     points = curve_points(gathered.sweeps, panels)
     return derive(
         gathered.query,
@@ -276,10 +274,11 @@ def _outcomes(judged: Sequence[Judged]) -> Outcome:
         for one in judged
         for text in one.outcome.reasons
     )
-    intents = {one.outcome.intent for one in judged}
-    intent = intents.pop() if len(intents) == 1 else None
+    # What a comparison is about is said of all panels where it is so in each.
+    about = {(one.outcome.intent, one.outcome.confounded) for one in judged}
+    intent, confounded = about.pop() if len(about) == 1 else (None, ())
     overridden = any(one.outcome.overridden for one in judged)
-    return Outcome(gravest, tuple(differing), tuple(reasons), intent, overridden=overridden)
+    return Outcome(gravest, tuple(differing), tuple(reasons), intent, confounded, overridden)
 
 
 def _together(judged: Sequence[Judged]) -> list[Fired]:

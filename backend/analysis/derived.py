@@ -11,7 +11,7 @@ from backend.analysis.fields import FIELDS, Value
 from backend.analysis.knees import KneeRow, knee_finding, knees_of
 from backend.analysis.merging import Curve
 from backend.analysis.metrics import METRICS
-from backend.analysis.outcome import DEFAULT_MUST_MATCH, outcome_of
+from backend.analysis.outcome import DEFAULT_MUST_MATCH, Outcome, outcome_of
 from backend.analysis.points import Point, Pool, plain, pool_of
 from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant
@@ -34,10 +34,10 @@ class Demands:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Where the series of a panel are ranked, and whether their points may be compared at all."""
+    """Where the series of a panel are ranked, and what may be said of them."""
 
     at: Value
-    ranks: bool
+    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,9 @@ def derive(
     demands: Demands,
 ) -> Derived:
     """All that follows. `curves`: those of the points at the ranked place of each panel."""
-    knees, capacity = _loads(query, plan, sweeps, demands.relevant)
-    tracks = _tracks(query, plan, [one for one in sweeps if panels[one.group.panel].ranks])
+    sound = [one for one in sweeps if panels[one.group.panel].outcome.sweeps]
+    knees, capacity = _loads(query, plan, sound, demands.relevant)
+    tracks = _tracks(query, plan, [one for one in sweeps if panels[one.group.panel].outcome.ranks])
     changes = _changes(query, plan, tracks, demands.relevant)
     return Derived(
         curves=_curves(sweeps, panels, curves),

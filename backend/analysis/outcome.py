@@ -34,11 +34,18 @@ class Outcome:
     # Things that differ together, so that no difference can be put down to one of them.
     confounded: tuple[str, ...] = ()
     overridden: bool = False
+    # Whether the points of each series differ in their place alone.
+    alike: bool = True
 
     @property
     def ranks(self) -> bool:
         """Whether places and ratios may be shown."""
         return self.status != "not_comparable" or self.overridden
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether a series may be compared with itself over its loads."""
+        return self.alike or self.overridden
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -243,6 +250,7 @@ def outcome_of(
         intent=f"only the {dimensions[0]} differs" if len(dimensions) == 1 else None,
         confounded=confounded if len(confounded) > 1 else (),
         overridden=forbidden and override,
+        alike=not (mixed or along),
     )
 
 

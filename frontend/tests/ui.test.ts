@@ -555,6 +555,10 @@ describe("summary", () => {
     expect(summaryOf(sample(), "tradeoff", "throughput")).toMatch(/^The highest throughput short/);
     expect(summaryOf(sample(), "errors", "throughput")).toMatch(/ of 32 load points, most with/);
     expect(summaryOf(trend(), "trend", "throughput")).toContain("1 change of throughput");
+    const untold = { ...trend(), changes: [] };
+    expect(summaryOf(untold, "trend", "throughput")).toContain("No change of throughput");
+    const apart = { ...untold.outcome, status: "not_comparable" as const, overridden: false };
+    expect(summaryOf({ ...untold, outcome: apart }, "trend", "throughput")).toContain("not told");
     expect(summaryOf(sample(), "ratios", "throughput")).toContain("of 11 ratios");
   });
 

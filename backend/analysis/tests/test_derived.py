@@ -1,5 +1,7 @@
 """What a comparison derives from its points: curves, knees, capacity, ratios, changes."""
 
+from dataclasses import replace
+
 import pytest
 
 from backend.analysis.comparison import compare
@@ -81,6 +83,16 @@ def test_the_highest_load_under_a_limit(lab):
     assert row["x"] == 64
     assert figures["finding"].startswith("With p99 under 2 ms: a 23.0 up to 64 connections")
     assert ask(lab)["capacity"] is None
+
+
+def test_a_series_whose_points_are_of_different_versions_has_no_knee(lab):
+    cells = sweep()
+    make_run(lab, *[replace(cell, version="1" if at < 3 else "2") for at, cell in enumerate(cells)])
+    asked = "series=server&view=tradeoff&limit=2000"
+    figures = ask(lab, asked)
+    assert (figures["knees"], figures["capacity"]["rows"]) == ([], [])
+    assert figures["finding"].startswith("These series cannot be ranked: version differs along")
+    assert len(ask(lab, f"{asked}&override=1")["knees"]) == 1
 
 
 def test_workloads_are_compared_each_on_its_own(lab):

@@ -174,6 +174,15 @@ def test_the_things_of_one_server_that_differ_together_are_named(lab):
     ]
 
 
+def test_what_differs_together_in_every_panel_is_named_above_them(lab):
+    for workers, version in ((2, "1"), (4, "2")):
+        more = {"version": version, "configuration": {"workers": workers}}
+        make_run(lab, *[CellSpec("cf", workload=load, **more) for load in (HELLO, BIG)])
+    outcome = ask(lab, "facet=workload")["outcome"]
+    assert outcome["confounded"] == ["version", "configuration"]
+    assert outcome["reasons"][0] == "version differs: 1, 2"
+
+
 def test_payload_is_an_axis_of_numbers_over_workloads(lab):
     make_run(lab, CellSpec("a"), CellSpec("a", workload=BIG))
     figures = ask(lab, "x=payload")

@@ -144,6 +144,9 @@ function trendSummary(figures: Figures, metric: MetricId): string {
   const changes = figures.changes ?? [];
   const label = metricOf(figures, metric).label.toLowerCase();
   const over = `${figures.x.values.length} values of ${figures.x.label.toLowerCase()}`;
+  const { status, overridden } = figures.outcome;
+  if (changes.length === 0 && status === "not_comparable" && !overridden)
+    return `Changes of ${label} are not told: these series are not comparable.`;
   if (changes.length === 0) return `No change of ${label} was found over ${over}.`;
   const names = new Map(figures.series.map((series) => [series.id, named(figures, series)]));
   const said = changes
