@@ -6,7 +6,7 @@ import { isolated, plural, short } from "../text/format";
 import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
-import { viewTitle } from "./views";
+import { headline, viewTitle } from "./views";
 
 export interface SheetLine {
   readonly label: string;
@@ -42,9 +42,10 @@ export function sheetOf(
   metric: MetricId,
   more: Pick<Sheet, "legend" | "link" | "date" | "short">,
 ): Sheet {
+  const view = viewOf(query);
   return {
-    title: figures.finding,
-    subtitle: viewTitle(figures, viewOf(query), metric),
+    title: headline(figures, view, metric),
+    subtitle: viewTitle(figures, view, metric),
     conditions: figures.conditions,
     warning: warningOf(figures),
     ...more,
