@@ -325,6 +325,34 @@ def test_a_chip_that_is_taken_away_leaves_the_focus_to_the_next(page, live_serve
     assert page.complaints == []
 
 
+def test_a_limit_is_set_by_enter_or_by_leaving_the_field(page, live_server):
+    warned = []
+    page.on("console", lambda said: warned.append(said.text))
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    field = page.locator("input[data-control=limit]")
+    field.focus()
+    page.keyboard.type("15")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("limit=15000"))
+    answered(page)
+    expect(field).to_be_focused()
+    expect(page.locator("[data-slot=derived]")).to_contain_text("Highest load with p99 under 15")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("20")
+    page.keyboard.press("Tab")
+    expect(page).to_have_url(re.compile("limit=20000"))
+    answered(page)
+    expect(page.locator("[data-slot=metrics] .tab").first).to_be_focused()
+    assert page.complaints == []
+    assert warned == []
+
+
+def test_any_fragment_of_an_address_is_borne(page, live_server):
+    page.goto(f"{live_server.url}/w/lab/compare?{urlencode({'workload': 'hello'})}#%")
+    answered(page)
+    assert page.complaints == []
+
+
 def test_the_menu_of_series_stays_open_and_under_the_hand(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     page.locator("summary[data-control=series]").press("Enter")

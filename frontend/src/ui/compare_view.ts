@@ -16,7 +16,7 @@ import { short } from "../text/format";
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { derived } from "./derived";
-import { h, optionalSlot, slot } from "./dom";
+import { h, optionalSlot, slot, targetId } from "./dom";
 import { checkList, type Dismissing, outcome, runList } from "./evidence";
 import { savePng } from "./export_png";
 import { curvesTable, figuresTable, recaption } from "./figures_table";
@@ -266,7 +266,7 @@ export class CompareView {
 
 /** A link to a check leads to it: the browser looked for it before it was there. */
 function arrive(): void {
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = targetId();
   if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
 }
 
