@@ -16,6 +16,7 @@ from uuid import UUID
 from backend.analysis.comparison import compare
 from backend.analysis.fields import UNKNOWN, number_text
 from backend.analysis.query import CompareQuery
+from backend.analysis.series import load_axis
 from backend.runs.models import Cell, Host, Run, Trial
 from backend.stats.changes import LEAST_POSITIONS
 
@@ -163,6 +164,10 @@ def _newest(workspace_id: UUID) -> list[UUID]:
     return list(rows.values_list("pk", flat=True)[:NEWEST_RUNS])
 
 
+# Where the load of a row stands.
+LOAD_COLUMNS = {"connections": 3, "rate": 4}
+
+
 def _held(runs: Sequence[UUID]) -> Held | None:
     rows = list(
         Cell.objects.filter(run__in=runs)
@@ -175,21 +180,18 @@ def _held(runs: Sequence[UUID]) -> Held | None:
     )
     if not rows:
         return None
-    workload = _widest((row[2], row[0]) for row in rows)
-    # An open loop's load is the offered rate, whatever connections it was given.
-    closed = any(
-        row[3] is not None and not (row[9] == "open" and row[4] is not None)
-        for row in rows
-        if row[2] == workload
-    )
     hosts = _host_values(id_ for row in rows for id_ in row[6:8])
+    alike = [(hosts.get(row[6]), hosts.get(row[7]), *row[8:]) for row in rows]
+    workload = _widest((row[2], row[0]) for row in rows)
+    own = [(like, row) for like, row in zip(alike, rows, strict=True) if row[2] == workload]
+    conditions = _widest((like, row[0]) for like, row in own)
+    axis = load_axis((row[9], row[3], row[4]) for like, row in own if like == conditions)
+    load = LOAD_COLUMNS[axis]
     every = tuple(
-        Known(row[0], row[1], row[2], row[3] if closed else row[4],
-              (hosts.get(row[6]), hosts.get(row[7]), *row[8:]), bool(row[5]))
-        for row in rows
-    )  # fmt: skip
-    conditions = _widest((one.conditions, one.server) for one in every if one.workload == workload)
-    return Held(workload, "connections" if closed else "rate", every, conditions)
+        Known(row[0], row[1], row[2], row[load], like, bool(row[5]))
+        for like, row in zip(alike, rows, strict=True)
+    )
+    return Held(workload, axis, every, conditions)
 
 
 def _widest(pairs: Iterable[tuple[T, str]]) -> T:

@@ -42,6 +42,8 @@ _ATTRIBUTES = {
     "td": {"align"},
     "code": {"class"},
 }
+# What is too wide scrolls by itself, by keyboard as well.
+_SCROLLING = {tag: {"tabindex": "0"} for tag in ("pre", "table")}
 
 
 @require_safe
@@ -69,7 +71,12 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
             token.attrSet("id", slugify(words.content))
             title = words.content if token.tag == "h1" else title
     html = markdown.renderer.render(tokens, markdown.options, {})
-    cleaned = nh3.clean(html, attributes=_ATTRIBUTES, link_rel="noopener")
+    cleaned = nh3.clean(
+        html,
+        attributes=_ATTRIBUTES,
+        set_tag_attribute_values=_SCROLLING,
+        link_rel="noopener",
+    )
     return title, _ELSEWHERE.sub("", _LINK.sub(r'href="/docs/\1\2"', cleaned))
 
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Figures, type Measure, parts, type Ratio } from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
 import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
@@ -26,7 +26,8 @@ import {
 } from "../src/charts/sweep";
 import type { ChartTheme } from "../src/charts/theme";
 import { latencyOf, tradeoffChart, tradeoffPoints } from "../src/charts/tradeoff";
-import { type ChartView, errorsNote, viewChart, whyEmpty } from "../src/charts/views";
+import { type ChartView, errorsNote, viewChart, viewTitle, whyEmpty } from "../src/charts/views";
+import { dateOf } from "../src/ui/export_png";
 import { marksKey } from "../src/ui/legend";
 import { figures, measure, point, series } from "./figures";
 import { panelled, sample, trend } from "./generate";
@@ -485,6 +486,25 @@ describe("sheet", () => {
     const pieces = brokenLink(`https://x/${"y".repeat(100)}`, 300, width);
     expect(pieces.join("")).toBe(`https://x/${"y".repeat(100)}`);
     expect(Math.max(...pieces.map(width))).toBeLessThanOrEqual(300);
+  });
+
+  it("is headed by the finding only where that is about what is shown", () => {
+    const foot = { legend: [], link: "", date: "" };
+    const title = (metric: string, query = ""): string =>
+      sheetOf(figures(), query, metric, foot).title;
+    expect(title("throughput")).toBe(figures().finding);
+    expect(title("p99")).toBe("Latency p99");
+    expect(title("p99", "view=ratios")).toBe(figures().finding);
+    expect(viewTitle(sample(), "ratios", "p99")).toMatch(/^Throughput as a ratio to/);
+  });
+
+  it("is dated with the day its figures were frozen, and today where they go on", () => {
+    const page = document.createElement("div");
+    page.dataset.frozenAt = "2026-03-01T23:30:00-02:00";
+    expect(dateOf(page)).toBe("frozen 2026-03-02 01:30 UTC");
+    vi.useFakeTimers({ now: Date.parse("2026-11-21T12:00:00Z"), toFake: ["Date"] });
+    expect(dateOf(document.createElement("div"))).toBe("2026-11-21 12:00 UTC");
+    vi.useRealTimers();
   });
 
   it("says the outcome with its reasons, and what is left out", () => {

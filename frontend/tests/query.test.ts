@@ -43,7 +43,6 @@ describe("views", () => {
   it("know which choices need no new figures", () => {
     expect(query.sameFigures("run=1", "logy=1&run=1")).toBe(true);
     expect(query.sameFigures("run=1", "metric=p99&run=1")).toBe(false);
-    expect(query.drawingOf("logy=1&run=1&view=nines")).toBe("logy=1&view=nines");
   });
 
   it("forget a place on the axis when the axis changes", () => {
@@ -101,7 +100,18 @@ describe("permalink", () => {
     const answered = "metric=p99&run=1";
     expect(query.permalink(frozen, answered, "metric=p99", true)).toBe("https://bench.example/s/1");
     expect(query.permalink(frozen, answered, "logy=1&metric=p99", true)).toBe(
-      "https://bench.example/s/1?logy=1&metric=p99",
+      "https://bench.example/s/1?logy=1",
+    );
+  });
+
+  it("brings back any drawing of frozen figures, also one that is usual elsewhere", () => {
+    const frozen = "metric=p99&run=1&view=nines";
+    expect(query.drawnApart(frozen, "run=1")).toBe("metric=throughput&view=sweep");
+    for (const drawn of ["run=1", "metric=p50&run=1", "logy=1&run=1&view=errors", frozen]) {
+      expect(query.drawnOver(frozen, query.drawnApart(frozen, drawn))).toBe(drawn);
+    }
+    expect(query.drawnOver(frozen, "?run=2&utm_source=x&metric=p50")).toBe(
+      "metric=p50&run=1&view=nines",
     );
   });
 });

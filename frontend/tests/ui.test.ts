@@ -7,7 +7,7 @@ import { summaryOf } from "../src/text/summary";
 import { chips } from "../src/ui/chips";
 import { choosers, metricPicker, scaleToggles } from "../src/ui/controls";
 import { derived } from "../src/ui/derived";
-import { rowsOf } from "../src/ui/dom";
+import { rowsOf, targetId } from "../src/ui/dom";
 import { formatNumbers } from "../src/ui/enhance";
 import { checkList, outcome, runList } from "../src/ui/evidence";
 import { FacetMenu } from "../src/ui/facets";
@@ -198,7 +198,11 @@ describe("controls", () => {
     expect(go).toHaveBeenLastCalledWith("server=a&x=version");
     change("facet", "workload");
     expect(go).toHaveBeenLastCalledWith("at=64&facet=workload&logx=1&server=a");
+    vi.useFakeTimers();
     change("limit", "2.5");
+    expect(go).not.toHaveBeenLastCalledWith(expect.stringContaining("limit"));
+    vi.runAllTimers();
+    vi.useRealTimers();
     expect(go).toHaveBeenLastCalledWith("at=64&limit=2500&logx=1&server=a");
     change("baseline", sample().series[1]?.id ?? "");
     expect(go).toHaveBeenLastCalledWith("at=64&baseline=10000001&logx=1&server=a");
@@ -706,6 +710,19 @@ describe("theme", () => {
   it("goes round", () => {
     expect(nextTheme("system")).toBe("light");
     expect(nextTheme("dark")).toBe("system");
+  });
+});
+
+describe("the address", () => {
+  it("leads to an id, whatever stands in it", () => {
+    for (const [hash, id] of [
+      ["#check-a%20b", "check-a b"],
+      ["#%", "%"],
+      ["", ""],
+    ] as const) {
+      location.hash = hash;
+      expect(targetId()).toBe(id);
+    }
   });
 });
 

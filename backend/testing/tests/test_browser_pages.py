@@ -25,7 +25,7 @@ NAMES = (
     *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
     *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
     *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
-    *("run-live", "run-waiting", "session"),
+    *("run-live", "run-waiting", "session", "docs"),
 )
 
 RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
@@ -94,6 +94,7 @@ EVIDENCE = {
     "seed": 1795,
     "events": [{"at": "2026-01-31T12:00:05Z", "kind": "server-restart", "text": "started again"}],
     "max_rates": [{"server": "nginx", "workload": "hello", "rate_rps": 5120.0, "confirmed": True}],
+    "labels": {"why": "what changed since " + "a-branch-with-a-long-name-" * 6, "batch": "7"},
     "server_tails": {"nginx": "worker process exited"},
 }
 USED = {
@@ -169,6 +170,7 @@ def path_of(name, lab):
         "run-live": f"/r/{LIVE}",
         "session": "/w/lab/sessions/big",
         "run-waiting": f"/r/{RUNNING}",
+        "docs": "/docs/",
         "revoke": f"/w/lab/agents/{lab['token'].pk}/revoke",
     }[name]
 
@@ -224,6 +226,18 @@ def test_every_page_fits_is_accessible_and_quiet(visit, lab):
             faults[name] = found
         page.context.close()
     assert faults == {}
+
+
+def test_every_page_of_the_documentation_fits_a_narrow_screen(visit):
+    page = visit("/docs/", width=390)
+    links = page.locator(".guide-nav a").evaluate_all("all => all.map(one => one.href)")
+    assert len(links) > 5
+    wide = {}
+    for link in links:
+        page.goto(link)
+        if over := page.evaluate("document.documentElement.scrollWidth - innerWidth"):
+            wide[link] = over
+    assert wide == {}
 
 
 def test_a_figure_and_its_number_link_to_each_other(visit, lab):

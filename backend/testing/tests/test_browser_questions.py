@@ -310,10 +310,9 @@ def test_pressing_a_row_makes_it_the_baseline(page, live_server):
     assert page.complaints == []
 
 
-def test_the_focus_stays_where_the_page_is_drawn_anew(page, live_server):
+def test_a_chip_that_is_taken_away_leaves_the_focus_to_the_next(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     focused = page.locator(":focus")
-    # The chip that is taken away leaves its place to the next, and the last to adding one.
     page.get_by_role("button", name="Remove host bench-1").focus()
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(re.compile("host="))
@@ -323,8 +322,39 @@ def test_the_focus_stays_where_the_page_is_drawn_anew(page, live_server):
         page.keyboard.press("Enter")
         answered(page)
     expect(focused).to_have_text("+ filter")
+    assert page.complaints == []
+
+
+def test_a_limit_is_set_by_enter_or_by_leaving_the_field(page, live_server):
+    warned = []
+    page.on("console", lambda said: warned.append(said.text))
     compare(page, live_server.url, **LIKE, **NEWEST)
-    # A box of the menu of series stays ticked, in sight and under the hand.
+    field = page.locator("input[data-control=limit]")
+    field.focus()
+    page.keyboard.type("15")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("limit=15000"))
+    answered(page)
+    expect(field).to_be_focused()
+    expect(page.locator("[data-slot=derived]")).to_contain_text("Highest load with p99 under 15")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("20")
+    page.keyboard.press("Tab")
+    expect(page).to_have_url(re.compile("limit=20000"))
+    answered(page)
+    expect(page.locator("[data-slot=metrics] .tab").first).to_be_focused()
+    assert page.complaints == []
+    assert warned == []
+
+
+def test_any_fragment_of_an_address_is_borne(page, live_server):
+    page.goto(f"{live_server.url}/w/lab/compare?{urlencode({'workload': 'hello'})}#%")
+    answered(page)
+    assert page.complaints == []
+
+
+def test_the_menu_of_series_stays_open_and_under_the_hand(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
     page.locator("summary[data-control=series]").press("Enter")
     box = page.locator(".menu[open] input[value=server]")
     box.focus()
@@ -337,7 +367,11 @@ def test_the_focus_stays_where_the_page_is_drawn_anew(page, live_server):
     expect(page).not_to_have_url(re.compile("series="))
     answered(page)
     expect(page.locator("summary[data-control=series]")).to_be_focused()
-    # A name in the table, sorted as it was; a small chart; a metric out of the menu.
+    assert page.complaints == []
+
+
+def test_the_focus_stays_in_the_table_as_it_was_sorted_and_among_the_charts(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
     page.locator("table.figures button.sort", has_text="Throughput").first.click()
     name = page.locator(".series-name", has_text="envoy").first
     name.focus()
@@ -350,7 +384,7 @@ def test_the_focus_stays_where_the_page_is_drawn_anew(page, live_server):
     page.locator(".multiple-title", has_text="Latency p99").first.press("Enter")
     expect(page).to_have_url(re.compile("metric=p99"))
     answered(page)
-    expect(focused).to_have_class("multiple-title")
+    expect(page.locator(":focus")).to_have_class("multiple-title")
     page.locator("summary", has_text="More").press("Enter")
     page.locator(".menu-item[data-metric=memory]").press("Enter")
     expect(page).to_have_url(re.compile("metric=memory"))

@@ -1,5 +1,6 @@
 """Result sets in a real Chromium: kept, managed, framed and gone, by mouse and by keyboard."""
 
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -154,6 +155,52 @@ def test_a_frame_shows_the_view_that_was_kept(page, wide, live_server):
     first.click()
     expect(first).to_have_attribute("aria-pressed", "false")
     assert faults_of(page, "embed-panels") == {}
+    assert page.complaints == []
+
+
+THROUGHPUT = "the requests of"
+
+
+def test_a_frame_of_another_metric_is_not_headed_by_what_was_found(page, lab, live_server):
+    frame = f"{live_server.url}/embed/{lab[1]['frozen'].link}"
+    heading, missing = page.locator("h1"), page.locator("[data-slot=missing]")
+    ready(page, f"{frame}?metric=p99")
+    expect(heading).to_have_text("Latency p99")
+    expect(page.locator("[data-slot=chart-title]")).to_contain_text("Latency p99 against")
+    expect(missing).to_be_hidden()
+    # These trials have no processor time: nothing is drawn as if it were known.
+    for asked, said in (("cpu", "hold no Server CPU: Throughput is"), ("x", "no metric “x”")):
+        ready(page, f"{frame}?metric={asked}")
+        expect(missing).to_contain_text(said)
+        expect(heading).to_contain_text(THROUGHPUT)
+        expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
+    assert faults_of(page, "embed-missing") == {}
+    assert page.complaints == []
+
+
+def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server):
+    made = wide("metric=p99&workload=hello")
+    at = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+    ResultSet.objects.filter(pk=made.pk).update(created_at=at)
+    ready(page, live_server.url + made.path)
+    heading = page.locator("h1[data-slot=finding]")
+    expect(heading).to_contain_text("cannot be told apart")
+    page.locator("[data-metric=throughput]").click()
+    expect(heading).to_have_text("Throughput")
+    expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
+    page.reload()
+    expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
+    expect(heading).to_have_text("Throughput")
+    with page.expect_download() as download:
+        page.locator("[data-slot=png]").click()
+    assert download.value.suggested_filename == "loadsheet-sweep-2026-03-01.png"
+    page.locator("[data-metric=p99]").click()
+    expect(heading).to_contain_text("cannot be told apart")
+    ready(page, f"{live_server.url}{made.path}?metric=cpu")
+    expect(page.locator("[data-slot=missing]")).to_contain_text("hold no Server CPU")
+    expect(heading).to_contain_text("cannot be told apart")
+    page.locator("[data-metric=p50]").click()
+    expect(page.locator("[data-slot=missing]")).to_be_hidden()
     assert page.complaints == []
 
 

@@ -7,7 +7,7 @@ import { outcomeText, truncatedText } from "../text/outcome";
 import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
-import { viewTitle } from "./views";
+import { headline, viewTitle } from "./views";
 
 export interface SheetLine {
   readonly label: string;
@@ -46,9 +46,10 @@ export function sheetOf(
   metric: MetricId,
   more: Pick<Sheet, "legend" | "link" | "date" | "short">,
 ): Sheet {
+  const view = viewOf(query);
   return {
-    title: figures.finding,
-    subtitle: viewTitle(figures, viewOf(query), metric),
+    title: headline(figures, view, metric),
+    subtitle: viewTitle(figures, view, metric),
     conditions: figures.conditions,
     outcome: outcomeText(figures),
     status: figures.outcome.status,

@@ -97,13 +97,27 @@ export function viewTitle(figures: Figures, view: View, metric: MetricId): strin
       return `Failed attempts by class against ${x}`;
     case "ratios":
       return figures.ratios
-        ? `${metricOf(figures, metric).label} as a ratio to ${short(figures.ratios.baseline.label)}${sharedPlace(figures)}`
+        ? `${metricOf(figures, figures.metric).label} as a ratio to ${short(figures.ratios.baseline.label)}${sharedPlace(figures)}`
         : "Ratios";
     case "trend":
       return `${label} over ${x}`;
     default:
       return `${label} against ${x}`;
   }
+}
+
+/** The finding, where it is about what is shown; else the name of the metric that is. */
+export function headline(figures: Figures, view: View, metric: MetricId): string {
+  // Ratios are of the metric that was asked for, whatever is chosen since.
+  const told = view === "ratios" || metric === figures.metric;
+  return told ? figures.finding : metricOf(figures, metric).label;
+}
+
+/** Why another metric is shown than was asked for; null where it is shown. */
+export function notHeld(figures: Figures, asked: string, shown: MetricId): string | null {
+  if (asked === shown) return null;
+  const label = figures.metrics.find((metric) => metric.id === asked)?.label;
+  return `These figures hold no ${label ?? `metric “${short(asked)}”`}: ${metricOf(figures, shown).label} is shown.`;
 }
 
 /** Why a view has nothing to draw, and what would give it something; null where it has. */

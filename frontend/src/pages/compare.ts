@@ -1,7 +1,7 @@
 // A comparison, live or frozen. One script for both, so that Chart.js is loaded and cached once.
 import type { Figures } from "../api/figures";
 import { getJson, isAbort, Problem } from "../api/http";
-import { canonical, drawingOf, sameFigures } from "../state/query";
+import { canonical, drawnApart, drawnOver, sameFigures } from "../state/query";
 import { CompareView } from "../ui/compare_view";
 import { optionalSlot } from "../ui/dom";
 import { FacetMenu } from "../ui/facets";
@@ -73,11 +73,12 @@ function figuresOf(body: unknown): Figures {
 
 /** The same view over figures that never change again. */
 async function startFrozen(page: HTMLElement): Promise<void> {
-  const own = (figures: Figures): string => drawingOf(location.search || figures.query);
+  const own = (figures: Figures): string => drawnOver(figures.query, location.search);
   let figures: Figures | null = null;
   const go = (query: string): void => {
-    push(query);
-    view.preview(query);
+    if (!figures) return;
+    push(drawnApart(figures.query, query));
+    view.preview(own(figures));
   };
   const view = new CompareView(page, { go, frozen: true });
   addEventListener("popstate", () => {

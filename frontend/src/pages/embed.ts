@@ -1,17 +1,19 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
-import { type Figures, parts } from "../api/figures";
+import { type Figures, knownMetrics, parts } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange, readTheme } from "../charts/theme";
 import {
   type AnyConfig,
   type ChartView,
+  headline,
   namedAtEnds,
+  notHeld,
   viewChart,
   viewTitle,
   whyEmpty,
 } from "../charts/views";
-import { canonical, limitOf, logX, logY, viewOf } from "../state/query";
+import { drawnOver, limitOf, logX, logY, metricIn, viewOf } from "../state/query";
 import { short } from "../text/format";
 import { Mounts } from "../ui/charts_panel";
 import { h, slot } from "../ui/dom";
@@ -22,18 +24,6 @@ import { ratioTable } from "../ui/ratio_table";
 
 const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 620px)";
-const OWN = ["metric", "view", "logx", "logy"];
-
-/** The frozen view with what the frame asks for on top: ?metric=p99&logy=1. */
-function queryOf(figures: Figures): string {
-  const query = new URLSearchParams(figures.query);
-  const asked = new URLSearchParams(location.search);
-  for (const key of OWN) {
-    const value = asked.get(key);
-    if (value !== null) query.set(key, value);
-  }
-  return canonical(query);
-}
 
 /** One box, or one under the name of each panel. */
 function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
@@ -49,10 +39,12 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
 
 function start(root: HTMLElement, figures: Figures): void {
   const mounts = new Mounts();
-  const query = queryOf(figures);
-  const asked = new URLSearchParams(query).get("metric");
-  const metric = figures.metrics.find((one) => one.id === asked)?.id ?? figures.metric;
+  // The frozen view with what the frame asks for on top: ?metric=p99&logy=1.
+  const query = drawnOver(figures.query, location.search);
+  const asked = metricIn(query);
+  const metric = knownMetrics(figures).find((one) => one.id === asked)?.id ?? figures.metric;
   const view = viewOf(query);
+  const missing = notHeld(figures, asked, metric);
   let emphasis = emphasisOf(figures);
 
   const toggle = (ids: readonly string[], on: boolean): void => {
@@ -81,7 +73,8 @@ function start(root: HTMLElement, figures: Figures): void {
           limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
           scope: figures,
         });
-      const label = `${viewTitle(part, drawn, metric)}. ${short(part.finding, 320)}.`;
+      const said = short(headline(part, drawn, metric), 320);
+      const label = `${viewTitle(part, drawn, metric)}. ${said}.`;
       mounts.mount(boxes[i] ?? place, configure, label);
     });
   };
@@ -95,6 +88,9 @@ function start(root: HTMLElement, figures: Figures): void {
     else if (view === "ratios") place.replaceChildren(ratioTable(figures));
     else drawCharts(place, view);
   };
+  slot(root, "finding").textContent = headline(figures, view, metric);
+  slot(root, "missing").textContent = missing;
+  slot(root, "missing").hidden = missing === null;
   onThemeChange(draw);
   matchMedia(WIDE).addEventListener("change", draw);
   if (figures.series.length > 0) draw();

@@ -1,3 +1,4 @@
+import { targetId } from "../ui/dom";
 import { followRun } from "../ui/live_run";
 
 const live = document.querySelector<HTMLElement>("[data-live]");
@@ -5,7 +6,7 @@ if (live) followRun(live);
 
 // A link to one trial opens its evidence.
 function openTarget(): void {
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = targetId();
   const target = id ? document.getElementById(id) : null;
   if (target instanceof HTMLDetailsElement) {
     target.open = true;

@@ -2,8 +2,9 @@
 // values sorted, defaults and empties left out, so equal views have equal links.
 import type { X } from "../api/figures";
 
+const METRIC = "throughput";
 const DEFAULTS: Readonly<Record<string, string>> = {
-  metric: "throughput",
+  metric: METRIC,
   x: "connections",
   logy: "0",
   override: "0",
@@ -154,9 +155,31 @@ export function sameFigures(before: string, after: string): boolean {
 const DRAWING = ["metric", "view", "logx", "logy"];
 
 /** What a reader may still choose over frozen figures: how they are drawn. */
-export function drawingOf(query: string): string {
+function drawingOf(query: string): URLSearchParams {
   const pairs = [...new URLSearchParams(query)].filter(([key]) => DRAWING.includes(key));
-  return canonical(new URLSearchParams(pairs));
+  return new URLSearchParams(pairs);
+}
+
+/** The view that was frozen, drawn as it is asked for on top. */
+export function drawnOver(frozen: string, asked: string): string {
+  const query = new URLSearchParams(frozen);
+  for (const [key, value] of drawingOf(asked)) query.set(key, value);
+  return canonical(query);
+}
+
+/** What is drawn otherwise than it was frozen, with defaults spelled out: absent means as frozen. */
+export function drawnApart(frozen: string, drawn: string): string {
+  const params = new URLSearchParams();
+  for (const key of DRAWING) {
+    const [before, now] = [frozen, drawn].map((query) => oneOf(query, key) ?? DEFAULTS[key]);
+    if (now !== undefined && now !== before) params.set(key, now);
+  }
+  params.sort();
+  return params.toString();
+}
+
+export function metricIn(query: string): string {
+  return oneOf(query, "metric") ?? METRIC;
 }
 
 /** The question that the figures answer, drawn as it is now: what brings exactly this view back. */
@@ -165,7 +188,7 @@ export function drawnQuery(answered: string, drawn: string): string {
     // The address names the workspace already.
     ([key]) => !DRAWING.includes(key) && key !== "workspace",
   );
-  return canonical(new URLSearchParams([...pairs, ...new URLSearchParams(drawingOf(drawn))]));
+  return canonical(new URLSearchParams([...pairs, ...drawingOf(drawn)]));
 }
 
 /**
@@ -178,8 +201,7 @@ export function permalink(
   drawn: string,
   frozen: boolean,
 ): string {
-  const own = drawingOf(drawn) === drawingOf(answered) ? "" : drawingOf(drawn);
-  const query = frozen ? own : drawnQuery(answered, drawn);
+  const query = frozen ? drawnApart(answered, drawn) : drawnQuery(answered, drawn);
   const loud = emphasisFrom(at.hash);
   return `${at.origin}${at.pathname}${query && `?${query}`}${loud ? emphasisHash(loud) : ""}`;
 }

@@ -2,13 +2,22 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
-import { drawnQuery, emphasisFrom, emphasisHash, oneOf, viewOf, withValue } from "../state/query";
+import { headline, notHeld } from "../charts/views";
+import {
+  drawnQuery,
+  emphasisFrom,
+  emphasisHash,
+  metricIn,
+  oneOf,
+  viewOf,
+  withValue,
+} from "../state/query";
 import { short } from "../text/format";
 import { truncatedText } from "../text/outcome";
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { derived } from "./derived";
-import { h, optionalSlot, slot } from "./dom";
+import { h, optionalSlot, slot, targetId } from "./dom";
 import { checkList, type Dismissing, outcome, runList } from "./evidence";
 import { savePng } from "./export_png";
 import { curvesTable, figuresTable, recaption } from "./figures_table";
@@ -74,7 +83,9 @@ export class CompareView {
     this.#drawControls(figures);
     this.#drawLinks(figures);
     // What the figures at hand do not hold is not drawn as if it were unknown.
-    if (this.#holds(figures)) this.#drawStage(figures);
+    if (!this.#holds(figures)) return;
+    if (this.#hooks.frozen) this.#drawFinding(figures);
+    this.#drawStage(figures);
   }
 
   show(figures: Figures, query: string): void {
@@ -107,8 +118,9 @@ export class CompareView {
   }
 
   get #metric(): MetricId {
-    const asked = oneOf(this.#query, "metric");
-    const known = this.#figures?.metrics.find((metric) => metric.id === asked);
+    const asked = metricIn(this.#query);
+    const offered = this.#figures ? this.#offered(this.#figures) : [];
+    const known = offered.find((metric) => metric.id === asked);
     if (known) return known.id;
     return this.#hooks.frozen ? (this.#figures?.metric ?? "throughput") : "throughput";
   }
@@ -127,10 +139,19 @@ export class CompareView {
     this.#hooks.go(withValue(this.#query, key, value));
   }
 
-  #drawHead(figures: Figures): void {
+  #drawFinding(figures: Figures): void {
     const title = slot(this.#root, "finding");
-    title.textContent = short(figures.finding, 320);
-    title.title = title.textContent === figures.finding ? "" : figures.finding;
+    const whole = headline(figures, viewOf(this.#query), this.#metric);
+    title.textContent = short(whole, 320);
+    title.title = title.textContent === whole ? "" : whole;
+    const missing = optionalSlot(this.#root, "missing");
+    if (!missing) return;
+    missing.textContent = notHeld(figures, metricIn(this.#query), this.#metric);
+    missing.hidden = missing.textContent === "";
+  }
+
+  #drawHead(figures: Figures): void {
+    this.#drawFinding(figures);
     slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
     slot(this.#root, "outcome").replaceChildren(...outcome(figures));
     const cut = slot(this.#root, "truncated");
@@ -254,6 +275,6 @@ export class CompareView {
 
 /** A link to a check leads to it: the browser looked for it before it was there. */
 function arrive(): void {
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = targetId();
   if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
 }

@@ -129,7 +129,7 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
       oneOf(query, "baseline") ?? "",
       (series) => go(withValue(query, "baseline", series || null)),
     ),
-    limitForm(query, go),
+    limitField(query, go),
   ];
 }
 
@@ -202,7 +202,7 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
 }
 
 /** "Highest load with p99 under … ms": typed in milliseconds, linked in microseconds. */
-function limitForm(query: string, go: Go): HTMLFormElement {
+function limitField(query: string, go: Go): HTMLElement {
   const limit = limitOf(query);
   const field = h("input", {
     type: "number",
@@ -213,21 +213,13 @@ function limitForm(query: string, go: Go): HTMLFormElement {
     "data-control": "limit",
     value: limit === null ? null : limit / 1000,
   });
-  const form = h(
-    "form",
-    { class: "limit" },
-    h("label", { class: "inline" }, "p99 under", field, "ms"),
-  );
   const send = (): void => {
     const asked = Number(field.value);
     const next =
       field.value === "" || !(asked > 0) ? null : String(Number((asked * 1000).toPrecision(12)));
     if (next !== oneOf(query, "limit")) go(withValue(query, "limit", next));
   };
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    send();
-  });
-  field.addEventListener("change", send);
-  return form;
+  // Whoever leaves the field is on the way to a control that must be there until they arrive.
+  field.addEventListener("change", () => setTimeout(send));
+  return h("label", { class: "inline limit" }, "p99 under", field, "ms");
 }

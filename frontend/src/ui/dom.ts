@@ -52,6 +52,16 @@ export function optionalSlot(root: ParentNode, name: string): HTMLElement | null
   return root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
 }
 
+/** The id that the address leads to; as it stands where it is no encoded text. */
+export function targetId(): string {
+  const id = location.hash.slice(1);
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
 export function rowsOf(table: ParentNode): HTMLTableRowElement[] {
   return [...table.querySelectorAll<HTMLTableRowElement>("tbody > tr")];
 }

@@ -16,17 +16,25 @@ export async function savePng(scene: Scene, host: HTMLElement, frozen: boolean):
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done));
   if (!blob) throw new Error("The browser gave no image of the canvas.");
   const url = URL.createObjectURL(blob);
-  const day = new Date().toISOString().slice(0, 10);
+  const day = momentOf(host).slice(0, 10);
   h("a", { href: url, download: `loadsheet-${viewOf(scene.query)}-${day}.png` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** When the page's figures were frozen, or now: ISO 8601 in UTC. */
+function momentOf({ dataset }: HTMLElement): string {
+  return (dataset.frozenAt ? new Date(dataset.frozenAt) : new Date()).toISOString();
+}
+
+export function dateOf(host: HTMLElement): string {
+  return `${host.dataset.frozenAt ? "frozen " : ""}${utc(momentOf(host))}`;
 }
 
 export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanvasElement {
   const { figures, query, metric, emphasis } = scene;
   const theme = readTheme(host);
   const legend = viewOf(query) === "ratios" ? [] : legendOf(figures, emphasis, theme);
-  const date = utc(new Date().toISOString());
-  const sheet = sheetOf(figures, query, metric, { legend, link, date });
+  const sheet = sheetOf(figures, query, metric, { legend, link, date: dateOf(host) });
   const canvas = h("canvas", {});
   const height = SIZE.height + extraHeight(contextOf(canvas), sheet, theme, SIZE.width);
   canvas.width = SIZE.width * PIXELS;

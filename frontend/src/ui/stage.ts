@@ -16,6 +16,7 @@ import {
   type AnyConfig,
   type ChartView,
   errorsNote,
+  headline,
   metricName,
   type ViewOptions,
   viewChart,
@@ -195,6 +196,8 @@ export class Stage {
 
   #drawPanels(scene: Scene, view: ChartView): readonly AnyChart[] {
     const { figures } = scene;
+    // The panels' findings are about the same metric as the one above them all.
+    const told = headline(figures, view, scene.metric) === figures.finding;
     const all = (figures.panels ?? []).map((panel, i) => {
       const box = h("div", { class: "chart chart-panel" });
       const part = parts(figures)[i] ?? figures;
@@ -202,7 +205,7 @@ export class Stage {
         "section",
         { class: "chart-part" },
         h("h3", {}, name(panel.value)),
-        h("p", { class: "hint" }, name(panel.finding, 320)),
+        told && h("p", { class: "hint" }, name(panel.finding, 320)),
         box,
       );
       return { part, box, frame };
