@@ -76,8 +76,10 @@ async function startFrozen(page: HTMLElement): Promise<void> {
   const own = (figures: Figures): string => drawingOf(location.search || figures.query);
   let figures: Figures | null = null;
   const go = (query: string): void => {
-    push(query);
-    view.preview(query);
+    // The address takes how it is drawn and nothing else: a reload must find the page.
+    const drawn = drawingOf(query);
+    push(drawn);
+    view.preview(drawn);
   };
   const view = new CompareView(page, { go, frozen: true });
   addEventListener("popstate", () => {
