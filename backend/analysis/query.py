@@ -37,6 +37,8 @@ QUERY_FIELDS = (
     *("workspace", "since", "until", "metric", "x", "facet", "at", "baseline", "limit"),
     *("override", "view", "logx", "logy"),
 )
+# How figures are drawn that are there already: what a reader may still choose of a result set.
+DRAWING = ("metric", "view", "logx", "logy")
 
 
 class QueryError(ValueError):
@@ -48,11 +50,14 @@ class QueryError(ValueError):
 
 
 class UnknownField(QueryError):
-    def __init__(self, field: str) -> None:
-        super().__init__(field, field, ", ".join(QUERY_FIELDS))
-        close = difflib.get_close_matches(field, QUERY_FIELDS, n=1)
+    """A field that is none of `fields`, those of a comparison where nothing else is said."""
+
+    def __init__(self, field: str, fields: Sequence[str] = QUERY_FIELDS) -> None:
+        super().__init__(field, field, ", ".join(fields) or "none")
+        close = difflib.get_close_matches(field, fields, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        self.args = (f"There is no field {quoted(field)}. Fields are {self.allowed}.{hint}",)
+        those = f"Fields are {self.allowed}." if fields else "This address takes none."
+        self.args = (f"There is no field {quoted(field)}. {those}{hint}",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
-from backend.analysis.query import QueryError
+from backend.analysis.query import DRAWING, QueryError
 from backend.sharing import Reading, find_result_set
 from backend.sharing.drawing import HEIGHT, WIDTH
 from backend.sharing.models import ResultSet
@@ -30,6 +30,7 @@ from backend.web.shared import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
     cacheable,
+    check_fields,
     frame_html,
     guarded,
 )
@@ -53,13 +54,17 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     if found.is_gone:
         sentence, since = found.end
         return guarded(found, plain_message(410, "This result set is gone", sentence, _on(since)))
+    try:
+        theme = _theme(request)
+    except QueryError as error:
+        hint = f"Correct or leave out {error.field[:80]}."
+        return guarded(found, plain_message(400, "This link is not understood", str(error), hint))
     reading = Reading(found)
     try:
         figures = reading.figures
     except (NotVisible, QueryError) as error:
         title = "This live result set has no answer now"
         return guarded(found, plain_message(409, title, str(error), ""))
-    theme = request.GET.get("theme", "")
     page = render_to_string(
         "embed.html",
         {
@@ -67,12 +72,21 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
             "figures": figures,
             "outcome": outcome_text(figures),
             "outcome_class": TONES[figures["outcome"]["status"]],
-            "theme": theme if theme in THEMES else "",
+            "theme": theme,
             "page_url": f"{settings.PUBLIC_URL}{found.path}",
         },
     )
     answer = HttpResponse(page)
     return guarded(found, cacheable(request, answer, found, key=page.encode(), seconds=MAX_AGE_S))
+
+
+def _theme(request: HttpRequest) -> str:
+    """The asked theme, or nothing. Raises QueryError where the frame asks for what there is not."""
+    check_fields(request, (*DRAWING, "theme"))
+    theme = request.GET.get("theme", "")
+    if theme not in ("", *THEMES):
+        raise QueryError("theme", theme, ", ".join(THEMES))
+    return theme
 
 
 def _on(moment: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
@@ -22,7 +22,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
-from backend.analysis.query import CompareQuery, QueryError
+from backend.analysis.query import DRAWING, CompareQuery, QueryError
 from backend.sharing import NothingToFreeze, Reading, csv_of, drawing, freeze, save_live
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.models import Kind, ResultSet
@@ -33,7 +33,16 @@ from backend.web import visible
 from backend.web.compare import not_understood
 from backend.web.errors import message
 from backend.web.result_set_forms import BadForm, card_from
-from backend.web.shared import cacheable, frame_html, gone, guarded, image, no_answer
+from backend.web.shared import (
+    cacheable,
+    check_fields,
+    frame_html,
+    gone,
+    guarded,
+    image,
+    no_answer,
+    not_taken,
+)
 
 PER_PAGE = 25
 View = Callable[[HttpRequest, Reading], HttpResponse]
@@ -104,25 +113,40 @@ def bad_form(request: HttpRequest, refused: Exception) -> HttpResponse:
     )
 
 
-def readable(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
-    """A view of a result set that is there: what is gone leaves its tombstone at every address."""
+def readable(*fields: str) -> Callable[[View], Callable[[HttpRequest, UUID], HttpResponse]]:
+    """A view of a result set that is there, and the fields that its address takes.
 
-    @require_safe
-    @wraps(view)
-    def found(request: HttpRequest, link: UUID) -> HttpResponse:
-        result_set = visible.result_set_or_404(request, link)
-        if result_set.is_gone:
-            return guarded(result_set, gone(request, result_set))
-        try:
-            answer = view(request, Reading(result_set))
-        except (NotVisible, QueryError) as error:
-            answer = no_answer(request, error)
-        return guarded(result_set, answer)
+    What is gone leaves its tombstone at every address.
+    """
 
-    return found
+    def of(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
+        @require_safe
+        @wraps(view)
+        def found(request: HttpRequest, link: UUID) -> HttpResponse:
+            result_set = visible.result_set_or_404(request, link)
+            return guarded(result_set, _answer(request, result_set, view, fields))
+
+        return found
+
+    return of
 
 
-@readable
+def _answer(
+    request: HttpRequest, result_set: ResultSet, view: View, fields: Sequence[str]
+) -> HttpResponse:
+    if result_set.is_gone:
+        return gone(request, result_set)
+    try:
+        check_fields(request, fields)
+    except QueryError as error:
+        return not_taken(request, error)
+    try:
+        return view(request, Reading(result_set))
+    except (NotVisible, QueryError) as error:
+        return no_answer(request, error)
+
+
+@readable(*DRAWING)
 def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The page."""
     found = reading.result_set
@@ -197,14 +221,14 @@ def _card(reading: Reading) -> dict[str, str]:
     }
 
 
-@readable
+@readable()
 def as_json(request: HttpRequest, reading: Reading) -> HttpResponse:
     """Of a frozen one the very bytes the SHA-256 is over; of a live one its figures now."""
     answer = HttpResponse(reading.json, content_type="application/json")
     return cacheable(request, answer, reading.result_set, key=reading.json)
 
 
-@readable
+@readable("view")
 def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The figures as the table of the view that was kept, or of the asked one."""
     table = csv_of(reading.figures, request.GET.get("view"))
@@ -214,7 +238,7 @@ def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
     return answer
 
 
-@readable
+@readable()
 def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The chart as an image, drawn now where it is not kept yet."""
     answer = image(request, lambda: drawing.image_of(reading))
@@ -224,7 +248,7 @@ def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 
 @csp_replace({"style-src": [NONE], "script-src": [NONE]})  # type: ignore[arg-type]
-@readable
+@readable("series")
 def as_svg(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The badge: the title and one figure. `series` chooses another than the first."""
     found = reading.result_set

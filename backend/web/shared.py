@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,12 +14,33 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
+from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
 from backend.analysis.times import instant
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain
 from backend.web import visible
 from backend.web.errors import message
+
+# What other sites add to the links they pass on, to count who came from them: no reader asked it.
+_COUNTED = re.compile(r"utm_[a-z_]+|[a-z]*clk?id|mc_[ce]id")
+
+
+def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
+    """Raises QueryError for a field that is none of `fields`, and for a value without a meaning."""
+    for name in request.GET:
+        if name not in fields and not _COUNTED.fullmatch(name):
+            raise UnknownField(name, fields)
+    CompareQuery.parse({name: request.GET.getlist(name) for name in DRAWING})
+
+
+def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
+    """An address with a field that it does not take: which, what was got, what is allowed."""
+    title, hint = "This link is not understood", f"Correct or leave out {error.field[:80]}."
+    if request.path.endswith(".json"):
+        body = {"title": title, "status": 400, "detail": str(error), "hint": hint}
+        return JsonResponse(body, status=400, content_type="application/problem+json")
+    return message(request, 400, title=title, sentence=str(error), hint=hint)
 
 
 def guarded(found: ResultSet, answer: HttpResponse) -> HttpResponse:

@@ -204,6 +204,19 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
     assert page.complaints == []
 
 
+def test_another_view_of_frozen_figures_has_an_address_and_a_table(page, lab, live_server):
+    url = live_server.url + lab[1]["frozen"].path
+    ready(page, url)
+    for view in ("trend", "nines"):
+        page.locator(f"[data-view={view}]").click()
+        expect(page).to_have_url(f"{url}?view={view}")
+    ready(page, page.url)
+    expect(page.locator("[data-view=nines]")).to_have_attribute("aria-pressed", "true")
+    href = page.locator("[data-slot=link-csv]").get_attribute("href")
+    assert "percent,latency_us,count" in page.request.get(live_server.url + href).text()
+    assert page.complaints == []
+
+
 def test_the_tombstone(page, lab, live_server):
     page.goto(live_server.url + lab[1]["wrong"].path)
     expect(page.locator("body")).to_contain_text("The client was the limit, not the servers.")

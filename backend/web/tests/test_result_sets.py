@@ -227,6 +227,64 @@ class TestChanges:
         assert owner.get(f"{keep(scene, save_live).path}/changes").status_code == 404
 
 
+DRAWN = "metric=p99&view=nines&logx=0&logy=1"
+
+
+class TestFields:
+    """What an address does not take is refused, never passed over."""
+
+    @pytest.mark.parametrize(
+        ("address", "field", "allowed"),
+        [
+            *((kind, "foo=1", "foo") for kind in ("{s}", "{s}.json", "{s}.csv", "{s}.png")),
+            ("{s}.svg", "foo=1", "series"),
+            ("{e}", "foo=1", "metric, view, logx, logy, theme"),
+            ("{s}", "metric=bogus", "throughput"),
+            ("{s}", "metric=p50&metric=p99", "one value"),
+            ("{s}", "limit=1000", "metric, view, logx, logy"),
+            ("{s}.json", "metric=p99", "This address takes none"),
+            ("{s}.png", "metric=p99", "This address takes none"),
+            ("{s}.csv", "view=bogus", "sweep, nines"),
+            ("{s}.csv", "metric=p99", "Fields are view"),
+            ("{e}", "metric=bogus", "throughput"),
+            ("{e}", "view=bogus", "sweep, nines"),
+            ("{e}", "logy=2", "0 or 1"),
+            ("{e}", "theme=bogus", "light, dark"),
+        ],
+    )
+    def test_refused_with_what_is_allowed(self, stranger, scene, address, field, allowed):
+        made = keep(scene)
+        path = address.format(s=made.path, e=f"/embed/{made.link}")
+        answer = stranger.get(f"{path}?{field}")
+        assert answer.status_code == 400
+        said = html.unescape(answer.content.decode())
+        name, got = field.split("&")[0].split("=")
+        assert name in said
+        assert allowed in said
+        if got == "bogus":
+            assert f"got “{got}”" in said
+        if path.endswith(".json"):
+            assert answer["Content-Type"] == "application/problem+json"
+        assert stranger.get(path).status_code == 200
+
+    @pytest.mark.parametrize("theme", ["", "&theme=dark", "&theme="])
+    def test_a_reader_chooses_how_it_is_drawn(self, stranger, scene, theme):
+        made = keep(scene)
+        assert stranger.get(f"/embed/{made.link}?{DRAWN}{theme}").status_code == 200
+        assert stranger.get(f"{made.path}?{DRAWN}").status_code == 200
+
+    def test_a_link_that_another_site_passed_on_still_leads_here(self, stranger, scene):
+        path = keep(scene).path
+        for added in ("utm_source=x&utm_medium=y", "fbclid=x", "msclkid=x", "mc_eid=x"):
+            assert stranger.get(f"{path}?{added}").status_code == 200
+        assert stranger.get(f"{path}?client=x").status_code == 400
+
+    def test_what_is_gone_is_gone_whatever_is_asked(self, stranger, scene):
+        made = keep(scene, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+        assert stranger.get(f"{made.path}.json?foo=1").status_code == 410
+        assert stranger.get(f"/embed/{made.link}?foo=1").status_code == 410
+
+
 class TestElsewhere:
     def test_a_pasted_link_shows_the_chart(self, stranger, scene):
         made = keep(scene)
