@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Figures } from "../src/api/figures";
+import { changesOf, type Figures } from "../src/api/figures";
 import { getJson, Problem } from "../src/api/http";
 import type { Progress } from "../src/api/progress";
 import type { View } from "../src/state/query";
@@ -559,6 +559,9 @@ describe("summary", () => {
     expect(summaryOf(sample(), "tradeoff", "throughput")).toMatch(/^The highest throughput short/);
     expect(summaryOf(sample(), "errors", "throughput")).toMatch(/ of 32 load points, most with/);
     expect(summaryOf(trend(), "trend", "throughput")).toContain("1 change of throughput");
+    expect(summaryOf(trend(), "trend", "p99")).toMatch(/^Latency p99 lies between/);
+    expect(changesOf(trend(), "throughput").length).toBe(1);
+    expect(changesOf(trend(), "p99")).toEqual([]);
     expect(summaryOf(sample(), "ratios", "throughput")).toContain("of 11 ratios");
   });
 
