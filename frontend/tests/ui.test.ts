@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Figures } from "../src/api/figures";
+import { changesOf, type Figures } from "../src/api/figures";
 import { getJson, Problem } from "../src/api/http";
 import type { Progress } from "../src/api/progress";
 import type { View } from "../src/state/query";
@@ -563,6 +563,9 @@ describe("summary", () => {
     expect(summaryOf(untold, "trend", "throughput")).toContain("No change of throughput");
     const apart = { ...untold.outcome, status: "not_comparable" as const, overridden: false };
     expect(summaryOf({ ...untold, outcome: apart }, "trend", "throughput")).toContain("not told");
+    expect(summaryOf(trend(), "trend", "p99")).toMatch(/^Latency p99 lies between/);
+    expect(changesOf(trend(), "throughput").length).toBe(1);
+    expect(changesOf(trend(), "p99")).toEqual([]);
     expect(summaryOf(sample(), "ratios", "throughput")).toContain("of 11 ratios");
   });
 

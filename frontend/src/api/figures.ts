@@ -273,6 +273,11 @@ export function metricOf(figures: Figures, id: MetricId): Metric {
   return found ?? { id, label: id, unit: "", better: "higher" };
 }
 
+/** The changes found, where they are of the metric that is shown. */
+export function changesOf(figures: Figures, metric: MetricId): readonly Change[] {
+  return metric === figures.metric ? (figures.changes ?? []) : [];
+}
+
 export function measureOf(point: Point, id: MetricId): Measure | null {
   return point.metrics[id] ?? null;
 }

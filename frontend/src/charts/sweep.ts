@@ -97,7 +97,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
     plugins: [
       guide(options.at === null ? null : place(options.at), theme),
       limitLine(limitIn(options), theme, size),
-      ...(options.trend ? [changeMarks(figures, theme, size)] : []),
+      ...(options.trend ? [changeMarks(figures, options.metric, theme, size)] : []),
       evidence(theme, size),
       loadMarks(figures, options.metric, size),
       highlight(),

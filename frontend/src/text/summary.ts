@@ -26,6 +26,8 @@ export function summaryOf(figures: Figures, view: View, metric: MetricId): strin
     case "ratios":
       return ratiosSummary(figures);
     case "trend":
+      // Changes were looked for in the metric that was asked for, and in no other.
+      if (metric !== figures.metric) return sweepSummary(figures, metric);
       return trendSummary(figures, metric);
     default:
       return sweepSummary(figures, metric);

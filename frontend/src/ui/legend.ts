@@ -1,5 +1,5 @@
 // The legend is HTML: real buttons, reachable by keyboard, with their state announced.
-import { type Figures, intervalName, type Series } from "../api/figures";
+import { changesOf, type Figures, intervalName, type Series } from "../api/figures";
 import { looksIn } from "../charts/identity";
 import { isDense } from "../charts/look";
 import { hasCutInterval, hasSkips, type SweepOptions, startsAboveZero } from "../charts/sweep";
@@ -66,7 +66,8 @@ export function marksKey(figures: Figures, view: View, options: SweepOptions): s
   if (marked(figures, figures.capacity?.rows ?? [])) {
     parts.push("▲ = highest load within the limit");
   }
-  if (view === "trend" && (figures.changes ?? []).length > 0) parts.push("dashed rule = a change");
+  if (view === "trend" && changesOf(figures, options.metric).length > 0)
+    parts.push("dashed rule = a change");
   if (startsAboveZero(figures, { ...options, trend: view === "trend" })) {
     parts.push("the axis does not start at zero");
   }

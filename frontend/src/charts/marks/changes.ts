@@ -1,6 +1,6 @@
 // Where a series changed: a rule between the version before and the one after, with the ratio.
 import type { ChartType, Plugin } from "chart.js";
-import type { Change, Figures } from "../../api/figures";
+import { type Change, changesOf, type Figures, type MetricId } from "../../api/figures";
 import { times } from "../../text/format";
 import { fontSize, placeOf, type Size } from "../axes";
 import { coloursOn } from "../look";
@@ -9,7 +9,12 @@ import { strength } from "./highlight";
 
 const LINE = 15;
 
-export function changeMarks(figures: Figures, theme: ChartTheme, size: Size): Plugin<ChartType> {
+export function changeMarks(
+  figures: Figures,
+  metric: MetricId,
+  theme: ChartTheme,
+  size: Size,
+): Plugin<ChartType> {
   const place = placeOf(figures);
   return {
     id: "changeMarks",
@@ -17,7 +22,7 @@ export function changeMarks(figures: Figures, theme: ChartTheme, size: Size): Pl
       const { ctx, chartArea } = chart;
       const colours = coloursOn(chart);
       const heights = new Map<string, number>();
-      for (const change of figures.changes ?? []) {
+      for (const change of changesOf(figures, metric)) {
         const colour = colours.get(change.series);
         if (colour === undefined) continue;
         const x = chart.scales.x?.getPixelForValue(place(change.x) - 0.5);
