@@ -18,10 +18,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access, throttle
+from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
-from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem, TooMany
+from backend.api.auth import agents_token, required_actor
+from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
 from backend.fleet.hearing import RunElsewhere, Word, hear
 from backend.fleet.models import Progress
@@ -142,16 +142,7 @@ class Heartbeat(APIView):
     )
     def post(self, request: Request) -> Response:
         """Say that an agent is there, and how far its run is; the answer is that of /me."""
-        token = required_actor(request)
-        if not isinstance(token, Token) or not access.may_write(token, token.workspace_id):
-            raise Problem(
-                403,
-                "Not allowed",
-                "Only an agent's token with the scope runs:write says how a run goes.",
-                hint="Make a token on the Agents page of the workspace.",
-            )
-        if wait := throttle.seconds_until_upload(str(token.pk)):
-            raise TooMany("This token was heard too often within a minute.", wait)
+        token = agents_token(request, to="say how a run goes")
         given = HeartbeatSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         _hear(token, given.validated_data)

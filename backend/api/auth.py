@@ -9,7 +9,7 @@ from django.utils.functional import SimpleLazyObject
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
 
-from backend.accounts import throttle, tokens
+from backend.accounts import access, throttle, tokens
 from backend.accounts.models import Token, TokenKind, User
 from backend.api.errors import CHALLENGE, Problem, TooMany, sign_in_needed
 
@@ -74,3 +74,18 @@ def required_actor(request: Request) -> Token | User:
     if actor is None:
         raise sign_in_needed()
     return actor
+
+
+def agents_token(request: Request, *, to: str) -> Token:
+    """The token of an agent that may write, counted as one more request of it; 403 or 429 else."""
+    token = required_actor(request)
+    if not isinstance(token, Token) or not access.may_write(token, token.workspace_id):
+        raise Problem(
+            403,
+            "Not allowed",
+            f"It takes an agent's token with the scope runs:write to {to}.",
+            hint="Make a token on the Agents page of the workspace.",
+        )
+    if wait := throttle.seconds_until_upload(str(token.pk)):
+        raise TooMany("This token asked too often within a minute.", wait)
+    return token

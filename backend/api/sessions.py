@@ -11,10 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.accounts import access, throttle
-from backend.accounts.models import Token
-from backend.api.auth import required_actor
-from backend.api.errors import Problem, TooMany
+from backend.api.auth import agents_token
+from backend.api.errors import Problem
 from backend.api.schema import documented
 from backend.fleet.meeting import MeetingRefused, Wish, meet
 
@@ -61,16 +59,7 @@ class SessionMeeting(APIView):
     )
     def post(self, request: Request) -> Response:
         """To be asked again until starts_at is there."""
-        token = required_actor(request)
-        if not isinstance(token, Token) or not access.may_write(token, token.workspace_id):
-            raise Problem(
-                403,
-                "Not allowed",
-                "Only an agent's token with the scope runs:write takes part in a session.",
-                hint="Make a token on the Agents page of the workspace.",
-            )
-        if wait := throttle.seconds_until_upload(str(token.pk)):
-            raise TooMany("This token asked too often within a minute.", wait)
+        token = agents_token(request, to="take part in a session")
         given = WishSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         try:
