@@ -21,6 +21,7 @@ Load = tuple[float | None, float | None]
 # The load points as columns of a cell, in the order of Load.
 LOADS = {"connections": "connections", "rate": "rate_rps"}
 MAX_NAMED = 20
+MAX_COMPARED, MAX_COMPARED_LENGTH = 500, 80
 MAX_LABELLED = 1_000
 
 
@@ -29,9 +30,18 @@ class UnknownValue(QueryError):
 
     def __init__(self, field: str, got: str, known: Collection[str]) -> None:
         super().__init__(field, got, _listed(known))
-        close = difflib.get_close_matches(got, known, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
+        close = _close(got, known)
+        hint = f" Did you mean {close}?" if close else ""
         self.args = (f"{field}: nothing here has {quoted(got)}. There is {self.allowed}.{hint}",)
+
+
+def _close(got: str, known: Collection[str]) -> str | None:
+    """The known value that is spelled most like `got`; comparing takes the product of the lengths,
+    so neither long texts nor thousands of them are compared."""
+    if len(got) > MAX_COMPARED_LENGTH or len(known) > MAX_COMPARED:
+        return None
+    short = [text for text in known if len(text) <= MAX_COMPARED_LENGTH]
+    return next(iter(difflib.get_close_matches(got, short, n=1)), None)
 
 
 def _listed(known: Collection[str]) -> str:

@@ -90,6 +90,13 @@ def test_many_known_values_are_counted_not_listed(lab):
         ask(lab, "server=nobody")
 
 
+def test_no_hint_is_looked_for_among_too_much():
+    assert "Did you mean nginx?" in str(UnknownValue("server", "ngin", {"nginx", "y" * 200}))
+    many = {f"nginx {number}" for number in range(501)}
+    for got, known in (("nginx", many), ("x" * 81, {"x" * 80})):
+        assert "Did you mean" not in str(UnknownValue("server", got, known))
+
+
 def test_a_trial_without_throughput_shows_what_it_tells():
     workspace = make_workspace("lab")
     run = make_run(workspace, CellSpec(rates=(100.0, 100.0, 100.0), error_rate=0.0))
