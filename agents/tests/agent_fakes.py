@@ -149,14 +149,14 @@ class FakeService:
     heard_at: list[float] = field(default_factory=list)
     hears: bool = True
     # Whether trials are taken while their run goes on, and those that were.
-    takes_parts: bool = False
+    takes_early: bool = False
     # How the run stands each time it is asked; the last stays. Observations that came.
     standings: list[str] = field(default_factory=list)
     observations: list[dict] = field(default_factory=list)
     # Runs that have a place in the session, by the trial they wait for; starts by trial.
     seats: dict[str, int | None] = field(default_factory=dict)
     starts: dict[int, float] = field(default_factory=dict)
-    run_parts: dict[str, Upload] = field(default_factory=dict)
+    early: dict[str, Upload] = field(default_factory=dict)
 
     def __enter__(self) -> FakeService:
         service = self
@@ -227,8 +227,8 @@ class FakeService:
     def post(self, path: str, headers, body: bytes) -> tuple[int, dict, object]:
         if path != "/api/v1/uploads":
             return self.post_beside(path, headers, body)
-        if is_part(headers, body):
-            return self.post_part(_read_upload(headers, body))
+        if is_early(headers, body):
+            return self.post_early(_read_upload(headers, body))
         self.posts += 1
         if self.script:
             return self.script.pop(0)
@@ -289,11 +289,11 @@ class FakeService:
         place = {"seats": len(self.seats), "parts": wish["parts"], "seed": 41}
         return 200, {}, {**place, "starts_at": moment}
 
-    def post_part(self, upload: Upload) -> tuple[int, dict, object]:
-        if not self.takes_parts:
+    def post_early(self, upload: Upload) -> tuple[int, dict, object]:
+        if not self.takes_early:
             return 503, {}, {"title": "Not now"}
         key = upload.envelope["id"]
-        self.run_parts[key] = upload
+        self.early[key] = upload
         return 202, {}, {"id": key, "state": "received"}
 
     def get(self, path: str) -> tuple[int, dict, object]:
@@ -313,7 +313,7 @@ class FakeService:
         return 200, {}, {"id": key, "state": state, "reason": reason, "result_url": f"/u/{key}"}
 
 
-def is_part(headers, body: bytes) -> bool:
+def is_early(headers, body: bytes) -> bool:
     envelope = _read_upload(headers, body).envelope
     return (envelope.get("run") or {}).get("id", envelope["id"]) != envelope["id"]
 

@@ -109,32 +109,32 @@ def test_an_interrupted_run_says_so_and_a_resumed_one_goes_on(service: FakeServi
 def test_each_trial_is_sent_as_it_ends_and_the_last_word_names_them(
     service: FakeService, fake_wrk: str, tmp_path: Path
 ):
-    service.takes_parts = True
+    service.takes_early = True
     plan = write_plan(tmp_path, connections="[1]", warmup_s=0)
     done = run_plan(plan, service, fake_wrk, "--json")
     assert done.returncode == Exit.OK, done.stderr
     (last,) = service.uploads.values()
     run_id, trials = last.envelope["id"], last.envelope["trials"]
-    assert len(service.run_parts) == len(trials) == 4
-    parts = service.run_parts.values()
-    by_ordinal = {part.envelope["trials"][0]["ordinal"]: part for part in parts}
+    assert len(service.early) == len(trials) == 4
+    early = service.early.values()
+    by_ordinal = {upload.envelope["trials"][0]["ordinal"]: upload for upload in early}
     for trial in trials[:-1]:
-        part = by_ordinal[trial["ordinal"]]
-        assert trial["upload"] == part.envelope["id"]
+        upload = by_ordinal[trial["ordinal"]]
+        assert trial["upload"] == upload.envelope["id"]
         assert trial["artefacts"] == []
-        assert part.envelope["run"]["id"] == run_id
-        assert part.envelope["run"]["plan_sha256"] == last.envelope["run"]["plan_sha256"]
-        assert part.envelope["hosts"] == last.envelope["hosts"]
-        (sent,) = part.envelope["trials"]
+        assert upload.envelope["run"]["id"] == run_id
+        assert upload.envelope["run"]["plan_sha256"] == last.envelope["run"]["plan_sha256"]
+        assert upload.envelope["hosts"] == last.envelope["hosts"]
+        (sent,) = upload.envelope["trials"]
         assert {**sent, "artefacts": [], "upload": trial["upload"]} == trial
-        assert set(part.files) == set(sent["artefacts"])
+        assert set(upload.files) == set(sent["artefacts"])
     # No upload is without artefacts: the last trial brings its own in any case.
     assert list(last.files) == trials[-1]["artefacts"]
     assert last.envelope["run"]["id"] == run_id
     assert last.envelope["run"]["trials_planned"] == 4
 
 
-def test_what_was_not_taken_as_a_part_comes_at_the_end(
+def test_what_was_not_taken_early_comes_at_the_end(
     service: FakeService, fake_wrk: str, tmp_path: Path
 ):
     done = run_plan(write_plan(tmp_path, connections="[1]"), service, fake_wrk)
@@ -144,10 +144,10 @@ def test_what_was_not_taken_as_a_part_comes_at_the_end(
     assert len(upload.files) == len(upload.envelope["trials"])
 
 
-def test_a_run_that_was_sent_in_parts_is_resumed_and_sends_hardly_any_trial_twice(
+def test_a_run_that_was_sent_early_is_resumed_and_sends_hardly_any_trial_twice(
     service: FakeService, tmp_path: Path
 ):
-    service.takes_parts = True
+    service.takes_early = True
     plan = write_plan(tmp_path, servers=1, connections="[1]", repeats=5, warmup_s=0)
     tool = write_fake_wrk(tmp_path, seconds=0.4)
     flags = ["--tool-path", f"wrk={tool}", *service.flags]
@@ -155,7 +155,7 @@ def test_a_run_that_was_sent_in_parts_is_resumed_and_sends_hardly_any_trial_twic
         agent_command("run", plan, *flags), stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
     until = time.monotonic() + 30
-    while len(service.run_parts) < 2 and time.monotonic() < until:
+    while len(service.early) < 2 and time.monotonic() < until:
         time.sleep(0.02)
     process.kill()
     process.communicate(timeout=30)
@@ -163,7 +163,7 @@ def test_a_run_that_was_sent_in_parts_is_resumed_and_sends_hardly_any_trial_twic
     done = run_agent("run", plan, *flags, "--resume", "--json")
     assert json.loads(done.stdout)["trials"] == 5
     (last,) = service.uploads.values()
-    sent = [part.envelope["trials"][0]["ordinal"] for part in service.run_parts.values()]
+    sent = [upload.envelope["trials"][0]["ordinal"] for upload in service.early.values()]
     assert sorted(sent) == list(range(5))
     # Beside the last trial, the one whose receipt the kill left no time to write down.
     assert last.envelope["trials"][0]["upload"]
@@ -174,7 +174,7 @@ def test_output_too_large_for_between_two_trials_waits_for_the_end(tmp_path: Pat
     line = Recorder()
     (tmp_path / "0.txt").write_bytes(os.urandom(MOST_BYTES + 1))
     (tmp_path / "1.txt").write_bytes(b"small")
-    record = SimpleNamespace(sent_early={}, as_part=lambda upload_id, trial: {"id": upload_id})
+    record = SimpleNamespace(sent_early={}, as_early=lambda upload_id, trial: {"id": upload_id})
     early = EarlyTrials(line, record, tmp_path, waits=False)
     early.send({"ordinal": 0, "artefacts": ["0.txt"]})
     early.send({"ordinal": 1, "artefacts": ["1.txt"]})

@@ -54,7 +54,7 @@ class TrialEntry:
     phase: str | None = None
     glance: Mapping[str, Any] = field(default_factory=dict)
     server_tail: str = ""
-    # The upload that brought its artefacts, where the run came in parts.
+    # The upload that brought its artefacts, where the trial came early.
     upload: uuid.UUID | None = None
 
 
@@ -74,11 +74,11 @@ class Envelope:
 
     @property
     def run_id(self) -> uuid.UUID | None:
-        """The run's, where it is said: other than the upload's in a part of a run."""
+        """The run's, where it is said: other than the upload's where its trials come early."""
         return _uuid(self.run.get("id"), "run.id")
 
     @property
-    def is_part(self) -> bool:
+    def is_early(self) -> bool:
         return self.run_id is not None and self.run_id != self.upload_id
 
     @property

@@ -22,7 +22,7 @@ def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
 
 
 def _of_run(run_id: UUID) -> Q:
-    """Uploads of a run: its own, and those of its parts, which name it in their envelope."""
+    """Uploads of a run: its own, and those of its early trials, which name it in their envelope."""
     return Q(upload__run=run_id) | Q(upload__envelope__run__id=str(run_id))
 
 

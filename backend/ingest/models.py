@@ -72,7 +72,7 @@ class Upload(models.Model):
 
     @property
     def result_run_id(self) -> uuid.UUID | None:
-        """The run it is, or is a part of, once it was read."""
+        """The run that it tells of, once it was read."""
         if self.run_id is not None or self.state != State.PARSED:
             return self.run_id
         said = (self.envelope.get("run") or {}).get("id")

@@ -25,7 +25,7 @@ from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.models import Trial
 from backend.runs.observing import apply_observations
-from backend.runs.record import RunElsewhere, RunFacts, TrialRecord, record_part, record_run
+from backend.runs.record import RunElsewhere, RunFacts, TrialRecord, record_early, record_run
 from backend.runs.things import is_unsaid
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Reading:
     artefacts: Sequence[Sequence[Artefact]]
     refusals: Sequence[str]
     parser_version: str
-    # Trials whose artefacts came as parts, as they are recorded if their part was not read.
+    # Trials that came early, as they are recorded if that upload was not read.
     elsewhere: Sequence[TrialRecord] = ()
 
     @property
@@ -135,9 +135,9 @@ def _read_and_record(held: queue.Claim) -> None:
     reading = read_upload(upload, meanwhile=queue.Lease(held).renew)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
-        facts, is_part = run_facts(locked), envelope_of(locked).is_part
-        if is_part:
-            trials = record_part(facts, reading.records)
+        facts, is_early = run_facts(locked), envelope_of(locked).is_early
+        if is_early:
+            trials = record_early(facts, reading.records)
         else:
             trials = record_run(facts, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
@@ -146,8 +146,8 @@ def _read_and_record(held: queue.Claim) -> None:
             held,
             State.PARSED,
             reason=reading.reason,
-            # A run has one upload that is its own; those of its parts name it in their envelope.
-            run_id=None if is_part else facts.id,
+            # A run has one upload that is its own; those of early trials name it in their envelope.
+            run_id=None if is_early else facts.id,
             parser_version=reading.parser_version,
         )
 
@@ -228,7 +228,7 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
-    elsewhere = [_part_not_read(entry) for entry in envelope.trials if entry.upload]
+    elsewhere = [_early_not_read(entry) for entry in envelope.trials if entry.upload]
     for entry in envelope.trials:
         if entry.upload:
             continue
@@ -241,13 +241,13 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
         records.append(_planned_record(entry, parsed, refusal))
         groups.append(group)
     is_empty = not any(record.contract for record in records)
-    # A part, and the rest of a run that came in parts, are no hole in it even without a result.
-    if is_empty and not envelope.is_part and not elsewhere:
+    # Early trials, and the rest of their run, are no hole in it even without a result.
+    if is_empty and not envelope.is_early and not elsewhere:
         raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
     return Reading(records, groups, refusals, version, elsewhere)
 
 
-def _part_not_read(entry: TrialEntry) -> TrialRecord:
+def _early_not_read(entry: TrialEntry) -> TrialRecord:
     reason = f"Its output came as upload {entry.upload}, which has not been read."
     return _planned_record(entry, {}, reason)
 

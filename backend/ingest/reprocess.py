@@ -28,7 +28,7 @@ from backend.ingest.sandbox import ParserFailed
 from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
 from backend.runs.observing import apply_observations
-from backend.runs.record import record_part, rerecord_run
+from backend.runs.record import record_early, rerecord_run
 
 
 class NotEnded(Exception):
@@ -63,8 +63,8 @@ def _exchange(upload: Upload) -> Rereading:
         facts = run_facts(upload)
         ordinals = [record.ordinal for record in reading.records]
         old = list(_own_trials(locked, ordinals))
-        if envelope_of(upload).is_part:
-            trials = record_part(facts, reading.records)
+        if envelope_of(upload).is_early:
+            trials = record_early(facts, reading.records)
         else:
             trials = rerecord_run(facts, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
@@ -78,9 +78,9 @@ def _exchange(upload: Upload) -> Rereading:
 def _own_trials(upload: Upload, ordinals: Sequence[int]) -> QuerySet[Trial]:
     """The trials that a reading of this upload replaces."""
     rows = Trial.objects.filter(run=run_facts(upload).id)
-    parts = [entry.ordinal for entry in envelope_of(upload).trials if entry.upload]
-    is_part = envelope_of(upload).is_part
-    return rows.filter(ordinal__in=ordinals) if is_part else rows.exclude(ordinal__in=parts)
+    early = [entry.ordinal for entry in envelope_of(upload).trials if entry.upload]
+    is_early = envelope_of(upload).is_early
+    return rows.filter(ordinal__in=ordinals) if is_early else rows.exclude(ordinal__in=early)
 
 
 def _kept(

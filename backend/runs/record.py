@@ -1,7 +1,8 @@
 """Recording a run: one function that writes servers, hosts, workloads, cells and trials.
 
-Everything is written in the caller's transaction. A run comes whole, or in parts while it goes on:
-then it is open until the agent's last word of it, and each part is there whole or not at all.
+Everything is written in the caller's transaction. A run comes whole, or trial by trial while it
+goes on: then it is open until the agent's last word of it, and each upload is there whole or not
+at all.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def record_run(
 ) -> list[Trial]:
     """Write a run with its trials and cells; the trials in the order of `records`.
 
-    `elsewhere`: its trials that came as parts, as they are recorded if their part was not read.
+    `elsewhere`: its trials that came early, as they are recorded if that upload was not read.
     Raises RunElsewhere.
     """
     hold_names(facts.workspace)
@@ -131,15 +132,16 @@ def record_run(
 
 
 @transaction.atomic
-def record_part(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
+def record_early(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
     """Write some trials of a run, and the run as open where it is not there yet.
 
-    A run that is there stays as it is but for these trials: parts may come after the last word.
+    A run that is there stays as it is but for these trials: early ones may come after its
+    last word.
     Raises RunElsewhere.
     """
     hold_names(facts.workspace)
     run = _run_row(facts, is_open=True)
-    # Of two parts that come first at once, one makes the run.
+    # Of two uploads that come first at once, one makes the run.
     Run.objects.bulk_create([run], ignore_conflicts=True)
     _lock(run)
     run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
@@ -150,7 +152,7 @@ def record_part(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
 def rerecord_run(
     facts: RunFacts, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
 ) -> list[Trial]:
-    """Put new trials and cells in the place of a run's old ones, but for those of its parts.
+    """Put new trials and cells in the place of a run's old ones, but for the early ones.
 
     A trial keeps its id by its ordinal, so that links to it hold. Cells are new ones: what was
     computed of a cell may be kept by its id. Raises Run.DoesNotExist.

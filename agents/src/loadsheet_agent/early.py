@@ -51,7 +51,7 @@ class EarlyTrials:
         if not files:
             return
         upload_id = str(uuid.uuid4())
-        envelope = json.dumps(self._record.as_part(upload_id, trial), ensure_ascii=False)
+        envelope = json.dumps(self._record.as_early(upload_id, trial), ensure_ascii=False)
         fields = {"envelope": envelope}
         answer = self._line.ask("POST", UPLOADS_PATH, TIMEOUT_S, data=fields, files=files)
         # A sign-in page or a proxy can answer 200 too; that is no receipt.

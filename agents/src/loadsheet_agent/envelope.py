@@ -121,7 +121,7 @@ class RunRecord:
         ]
         return {**file_envelope(self.id), "run": run, **self._machines(), "trials": trials}
 
-    def as_part(self, upload_id: str, trial: Mapping[str, Any]) -> dict[str, Any]:
+    def as_early(self, upload_id: str, trial: Mapping[str, Any]) -> dict[str, Any]:
         """One trial on its own, of the same run."""
         run = self._header()
         return {**file_envelope(upload_id), "run": run, **self._machines(), "trials": [trial]}

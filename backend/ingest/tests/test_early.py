@@ -1,4 +1,4 @@
-"""A run that comes in parts while it goes on is, in the end, the run that came whole."""
+"""A run that comes trial by trial while it goes on is, in the end, the run that came whole."""
 
 import uuid
 
@@ -47,22 +47,22 @@ def send(tenant, envelope, *reports):
     return upload
 
 
-def send_part(tenant, run_id, ordinal, text=None, **run):
+def send_early(tenant, run_id, ordinal, text=None, **run):
     envelope = make_envelope(0)
     envelope["trials"] = [{**trial_at(ordinal), "artefacts": ["0.txt"]}]
     envelope["run"] |= {"id": str(run_id), "plan": "[load]", **run}
     return send(tenant, envelope, report(ordinal) if text is None else text)
 
 
-def send_last(tenant, run_id, count, parts, *, own=None, **run):
-    """The last word of a run: every trial, the artefacts of those that no part brought."""
+def send_last(tenant, run_id, count, early, *, own=None, **run):
+    """The last word of a run: every trial, the artefacts of those that did not come early."""
     own = count - 1 if own is None else own
     envelope = make_envelope(0, id=str(run_id))
     envelope["run"] |= {"id": str(run_id), "plan": "[load]", "trials_planned": count, **run}
     envelope["trials"] = [
         {**trial_at(ordinal), "artefacts": ["0.txt"]}
         if ordinal == own
-        else {**trial_at(ordinal), "artefacts": [], "upload": str(parts[ordinal])}
+        else {**trial_at(ordinal), "artefacts": [], "upload": str(early[ordinal])}
         for ordinal in range(count)
     ]
     return send(tenant, envelope, report(own))
@@ -96,29 +96,29 @@ def whole(tenant, count):
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 2, 0, 3, 1)])
 def test_it_is_the_run_that_came_whole(tenant, order):
-    run_id, parts = uuid.uuid4(), {}
+    run_id, early = uuid.uuid4(), {}
     for ordinal in order:
-        parts[ordinal] = send_part(tenant, run_id, ordinal).pk
+        early[ordinal] = send_early(tenant, run_id, ordinal).pk
         assert Run.objects.get(pk=run_id).is_open
-    send_last(tenant, run_id, 6, parts)
+    send_last(tenant, run_id, 6, early)
     assert shape_of(run_id) == shape_of(whole(tenant, 6))
 
 
 def test_parts_after_the_last_word_find_their_place(tenant):
     run_id = uuid.uuid4()
-    parts = {ordinal: uuid.uuid4() for ordinal in range(3)}
-    send_last(tenant, run_id, 4, parts)
+    early = {ordinal: uuid.uuid4() for ordinal in range(3)}
+    send_last(tenant, run_id, 4, early)
     waiting = Trial.objects.filter(run=run_id).exclude(error="")
     assert [trial.ordinal for trial in waiting] == [0, 1, 2]
-    assert f"as upload {parts[0]}, which has not been read" in waiting[0].error
+    assert f"as upload {early[0]}, which has not been read" in waiting[0].error
     for ordinal in range(3):
-        send_part(tenant, run_id, ordinal)
+        send_early(tenant, run_id, ordinal)
     assert shape_of(run_id) == shape_of(whole(tenant, 4))
 
 
 def test_a_trial_that_is_sent_twice_is_there_once_and_keeps_its_link(tenant):
     run_id = uuid.uuid4()
-    first = send_part(tenant, run_id, 0)
+    first = send_early(tenant, run_id, 0)
     trial = Trial.objects.get(run=run_id)
     again = send_last(tenant, run_id, 1, {})
     assert again.run_id == run_id
@@ -129,11 +129,11 @@ def test_a_trial_that_is_sent_twice_is_there_once_and_keeps_its_link(tenant):
 
 def test_an_open_run_is_listed_compared_and_grows(tenant):
     run_id = uuid.uuid4()
-    send_part(tenant, run_id, 0)
+    send_early(tenant, run_id, 0)
     client = Client(headers=tenant.headers)
     version = type(tenant.workspace).objects.get(pk=tenant.workspace.pk).data_version
     for ordinal in (1, 2, 3):
-        send_part(tenant, run_id, ordinal)
+        send_early(tenant, run_id, ordinal)
     assert type(tenant.workspace).objects.get(pk=tenant.workspace.pk).data_version == version + 3
     (row,) = client.get("/api/v1/runs").json()["runs"]
     assert (row["trials"], row["open"]) == (4, True)
@@ -141,25 +141,25 @@ def test_an_open_run_is_listed_compared_and_grows(tenant):
     assert sum(point["trials"] for one in figures["series"] for point in one["points"]) == 4
 
 
-def test_a_part_whose_output_cannot_be_read_is_a_trial_with_its_error(tenant):
+def test_an_early_trial_whose_output_cannot_be_read_is_a_trial_with_its_error(tenant):
     run_id = uuid.uuid4()
-    upload = send_part(tenant, run_id, 0, text="no output of a load tool")
+    upload = send_early(tenant, run_id, 0, text="no output of a load tool")
     assert upload.state == State.PARSED
     assert Trial.objects.get(run=run_id).error == upload.reason.partition(": ")[2]
 
 
-def test_a_part_of_a_run_of_another_workspace_is_refused(tenant):
+def test_an_early_trial_of_a_run_of_another_workspace_is_refused(tenant):
     run_id = whole(make_tenant("other"), 1)
     before = shape_of(run_id)
-    upload = send_part(tenant, run_id, 0)
+    upload = send_early(tenant, run_id, 0)
     assert upload.state == State.FAILED
     assert "is not one of this workspace" in upload.reason
     assert shape_of(run_id) == before
 
 
-def test_a_part_leads_to_its_run(tenant):
+def test_an_early_trial_leads_to_its_run(tenant):
     run_id = uuid.uuid4()
-    upload = send_part(tenant, run_id, 0)
+    upload = send_early(tenant, run_id, 0)
     assert upload.run_id is None
     answer = Client(headers=tenant.headers).get(f"/api/v1/uploads/{upload.pk}").json()
     assert answer["run"] == str(run_id)
@@ -169,12 +169,12 @@ def test_a_part_leads_to_its_run(tenant):
 
 
 def test_reading_again_changes_nothing_of_what_the_other_uploads_brought(tenant):
-    run_id, parts = uuid.uuid4(), {}
+    run_id, early = uuid.uuid4(), {}
     for ordinal in range(3):
-        parts[ordinal] = send_part(tenant, run_id, ordinal).pk
-    last = send_last(tenant, run_id, 4, parts)
+        early[ordinal] = send_early(tenant, run_id, ordinal).pk
+    last = send_last(tenant, run_id, 4, early)
     before, ids = shape_of(run_id), set(Trial.objects.filter(run=run_id).values_list("pk"))
-    for upload in Upload.objects.filter(pk__in=[*parts.values(), last.pk]):
+    for upload in Upload.objects.filter(pk__in=[*early.values(), last.pk]):
         assert reprocess(upload.pk).changes == []
     assert shape_of(run_id) == before
     assert set(Trial.objects.filter(run=run_id).values_list("pk")) == ids
@@ -184,7 +184,7 @@ def test_reading_again_changes_nothing_of_what_the_other_uploads_brought(tenant)
 
 def test_a_trial_of_another_load_leaves_no_empty_cell_behind(tenant):
     run_id = uuid.uuid4()
-    send_part(tenant, run_id, 0)
+    send_early(tenant, run_id, 0)
     envelope = make_envelope(0)
     envelope["trials"] = [{**trial_at(0), "artefacts": ["0.txt"]}]
     envelope["trials"][0]["load"] = {"tool": "wrk", "loop": "closed", "connections": 99}
@@ -193,16 +193,16 @@ def test_a_trial_of_another_load_leaves_no_empty_cell_behind(tenant):
     assert [cell.connections for cell in Cell.objects.filter(run=run_id)] == [99]
 
 
-def test_a_deleted_run_leaves_nothing_of_its_parts(tenant):
+def test_a_deleted_run_leaves_nothing_of_its_early_trials(tenant):
     run_id = uuid.uuid4()
     token = Token.objects.get(workspace=tenant.workspace)
     word = Word(run=run_id, state="running", trials_done=1)
     hear(token, host_name="h", program="loadsheet-agent", version="0.1.0", word=word)
-    parts = {0: send_part(tenant, run_id, 0).pk}
+    early = {0: send_early(tenant, run_id, 0).pk}
     unread = make_envelope(0)
     unread["run"] |= {"id": str(run_id)}
     make_upload(tenant, WRK, envelope=unread)
-    send_last(tenant, run_id, 2, parts)
+    send_last(tenant, run_id, 2, early)
     other = whole(tenant, 1)
     client = Client()
     client.force_login(tenant.user)
