@@ -214,7 +214,7 @@ def _runs(query: CompareQuery, selection: Selection) -> tuple[dict[uuid.UUID, Ru
     rows = selection.chosen_runs().order_by("-recorded_at", "pk")
     if not query.run and (selection.narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
-    found = list(rows.values_list(*_RUN, _text("labels"))[: MAX_RUNS + 1])
+    found = list(rows.values_list(*_RUN, as_text("labels"))[: MAX_RUNS + 1])
     left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(found) > MAX_RUNS else []
     by_id = {tenant.id: tenant for tenant in selection.tenants}
     return {row[0]: _run_fact(row, by_id[row[1]]) for row in found[:MAX_RUNS]}, left_out
@@ -234,7 +234,7 @@ def _run_fact(row: Sequence[Any], tenant: Tenant) -> RunFact:
     )
 
 
-def _text(column: str) -> Cast:
+def as_text(column: str) -> Cast:
     """A JSON column as its text."""
     return Cast(column, TextField())
 
@@ -265,7 +265,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, RunFact]) -> list[Cell
     rows = (
         selection.cells()
         .filter(among("run_id", runs))
-        .values_list(*_CELL, _text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
+        .values_list(*_CELL, as_text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
     )
     known = [
         CellFact(
@@ -307,11 +307,11 @@ def with_trials(
         .order_by("cell_id", "ordinal")
         .values_list(
             *_TRIAL,
-            _text("percentiles_us"),
+            as_text("percentiles_us"),
             "percentiles_origin",
-            _text("errors"),
+            as_text("errors"),
             _check_ids("checks"),
-            *(_text(name) if name in _JSON else name for name in more),
+            *(as_text(name) if name in _JSON else name for name in more),
         )[: MAX_TRIALS + 1]
     )
     trials: dict[uuid.UUID, list[TrialFact]] = {}
@@ -373,7 +373,7 @@ def load_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]
     if not cell_ids:
         return {}
     rows = Cell.objects.filter(among("pk", cell_ids)).exclude(curve=None)
-    return {pk: orjson.loads(text) for pk, text in rows.values_list("pk", _text("curve"))}
+    return {pk: orjson.loads(text) for pk, text in rows.values_list("pk", as_text("curve"))}
 
 
 @lru_cache(maxsize=4096)

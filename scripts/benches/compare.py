@@ -34,7 +34,7 @@ from backend.stats.curve import percentile_curve
 SIZES = (10_000, 100_000, 1_000_000)
 SERVERS, POINTS, TRIALS = 20, 8, 5
 VERSIONS, HOSTS, WORKLOADS = 10, 4, 4
-ASKED, AGAIN = 40, 20
+ASKED, AGAIN = 40, 101
 SEED = 20_261_121
 FIRST_DAY = datetime(2020, 1, 1, 12, tzinfo=UTC)
 COMPARE_MS, GROWTH, FACETS_MS, KEPT_MS = 60, 1.5, 100, 5
@@ -277,8 +277,10 @@ QUESTIONS: dict[str, Callable[[Store, int], dict[str, str]]] = {
 
 
 def facet(store: Store, number: int) -> dict[str, str]:
+    """Under one filter, two, one on the load, or none: what they cost differs."""
     server, version = f"server {number % SERVERS}", f"{number % VERSIONS}.0"
-    return {"server": server, "version": version, "limit": str(20_000 + number)}
+    filters = ({"server": server}, {"server": server, "version": version}, {"connections": "4"}, {})
+    return {**filters[number % len(filters)], "limit": str(20_000 + number)}
 
 
 def ask(client: httpx.Client, queries: list[dict[str, str]], what: str = "compare") -> list[float]:
