@@ -115,9 +115,9 @@ FIELDS = {
         Field("loop", "Loop", "series", lambda one: (one.loop,), covers=("loop",)),
         Field("connections", "Connections", "load", covers=("connections",), kind="number"),
         Field("rate", "Offered requests/s", "load", covers=("rate",), kind="number"),
-        Field("label", "Label", "run"),
+        Field("label", "Label", "run", covers=("label",)),
         Field("run", "Run", "run"),
-        Field("date", "Date", "run"),
+        Field("date", "Date", "run", covers=("date",)),
     )
 }
 
@@ -150,11 +150,9 @@ def _id(host: HostFact | None) -> uuid.UUID | None:
     return None if host is None else host.id
 
 
-# What may make a series: the parts of its identity. When it was measured and how a run is labelled
-# are none; they may divide a chart into panels, and lie on the axis.
 _OF_SERIES = tuple(name for name, field in FIELDS.items() if field.level == "series")
-GROUPING = (*_OF_SERIES, "connections", "rate")
-DIVIDING = (*GROUPING, "date", "label")
+# What may make a series, or divide a chart into panels.
+GROUPING = (*_OF_SERIES, "connections", "rate", "date", "label")
 AXES = ("connections", "rate", *_OF_SERIES, "date", "label")
 
 
@@ -189,7 +187,7 @@ def value_of(field: Field, cell: CellFact) -> Value:
     if field.id == "date":
         return _moment(cell)
     if field.id == "label":
-        return ", ".join(f"{key}:{text}" for key, text in sorted(cell.run.labels.items())) or None
+        return _labels(cell)
     values = field.values(cell.series)
     if field.kind == "number" or len(values) == 1:
         return values[0]
@@ -199,3 +197,12 @@ def value_of(field: Field, cell: CellFact) -> Value:
 def _moment(cell: CellFact) -> str:
     when: datetime = cell.run.started_at or cell.run.recorded_at
     return f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def _labels(cell: CellFact) -> str | None:
+    return ", ".join(f"{key}:{text}" for key, text in sorted(cell.run.labels.items())) or None
+
+
+# What a run adds where a link asks for it: when something was measured, and how its run is
+# labelled, is no part of what was measured.
+OF_RUN: dict[str, Callable[[CellFact], object]] = {"date": _moment, "label": _labels}

@@ -15,7 +15,7 @@ from typing import Literal
 
 from backend.analysis.checks import Fired
 from backend.analysis.facts import CellFact, HostFact
-from backend.analysis.fields import FIELDS, IDENTITY, Field, number_text
+from backend.analysis.fields import FIELDS, IDENTITY, OF_RUN, Field, number_text
 from backend.analysis.series import LOAD_WORDS, Plan, SeriesGroup, ordered
 
 Status = Literal["comparable", "caveats", "not_comparable"]
@@ -192,6 +192,9 @@ TESTED = (
         "configuration",
         lambda c: " ".join(c.server.settings) or "none",
     ),
+    # Of the runs; only where they make the series.
+    Factor("label", "label", "test", "label", "label", OF_RUN["label"]),
+    Factor("date", "date", "test", "date", "date", OF_RUN["date"]),
 )
 # What a reader chooses one of, where a factor must not differ.
 _REMEDIES = {
@@ -217,17 +220,18 @@ def outcome_of(
     if not groups:
         return Outcome("not_comparable", (), ("nothing was measured that fits this query",))
     axis = FIELDS[plan.x]
-    cells = _one_of_each((cell for one in groups for cell in one.cells()), axis)
+    cells = _one_of_each((cell for one in groups for cell in one.cells()), plan)
+    silent = _silent(plan)
     every = [_ruled(factor, must_match) for factor in FACTORS]
     across = [factor for factor in every if factor.part not in axis.covers]
-    tested = _tested(cells, axis.covers)
+    tested = _tested(cells, (*axis.covers, *silent))
     differing = [*tested, *(factor for factor in across if len(_known(factor, cells)) > 1)]
     mixed = _mixed(groups, plan)
     along = [] if mixed else _along(groups, plan, across)
     refused = [factor for factor in differing if factor in (*along, *_refused(differing))]
     # An axis of loads says only where: the comparison is not about it.
     about = across if plan.x_is_load else every
-    dimensions = _dimensions(cells, about, _tested(cells))
+    dimensions = _dimensions(cells, about, _tested(cells, silent))
     # Along the axis everything may differ: only what differs across it can be mistaken.
     confounded = _dimensions(cells, across, tested)
     if along:
@@ -261,14 +265,19 @@ def _ruled(factor: Factor, must_match: Collection[str]) -> Factor:
     return replace(factor, rule="axis" if factor.id in must_match else "note")
 
 
-def _tested(cells: Sequence[CellFact], covered: Collection[str] = ()) -> list[Factor]:
-    """What differs of what is under test, without the `covered` parts; servers as a whole."""
+def _tested(cells: Sequence[CellFact], covered: Collection[str]) -> list[Factor]:
+    """What differs of what is under test, without the `covered` parts; servers as a whole.
+
+    A date is about nothing by itself: it counts where nothing else under test differs.
+    """
     found = [
         one
         for one in TESTED
         if one.part not in covered and len({one.read(cell) for cell in cells}) > 1
     ]
-    return found[:1] if found[:1] == [TESTED[0]] else found
+    if found[:1] == [TESTED[0]]:
+        return found[:1]
+    return found[:1] + [one for one in found[1:] if one.id != "date"]
 
 
 def _dimensions(
@@ -315,19 +324,26 @@ def _along(groups: Sequence[SeriesGroup], plan: Plan, across: Sequence[Factor]) 
         return []
     found: list[Factor] = []
     for one in groups:
-        cells = _one_of_each(one.cells(), FIELDS[plan.x])
-        found += _tested(cells, FIELDS[plan.x].covers)
+        cells = _one_of_each(one.cells(), plan)
+        found += _tested(cells, (*FIELDS[plan.x].covers, *_silent(plan)))
         found += [
             factor for factor in across if factor.rule != "note" and len(_known(factor, cells)) > 1
         ]
     return found
 
 
-def _one_of_each(cells: Iterable[CellFact], axis: Field) -> list[CellFact]:
+def _silent(plan: Plan) -> set[str]:
+    """The parts of a run that nobody asked about: every run has a date and may have labels."""
+    return set(OF_RUN) - set(plan.parts) - set(FIELDS[plan.x].covers)
+
+
+def _one_of_each(cells: Iterable[CellFact], plan: Plan) -> list[CellFact]:
     """One cell for each that no factor tells apart: trials and places on an axis of loads."""
-    loads = [IDENTITY[part] for part in LOAD_WORDS if part not in axis.covers]
+    axis, silent = FIELDS[plan.x], _silent(plan)
+    reads = [IDENTITY[part] for part in LOAD_WORDS if part not in axis.covers]
+    reads += [read for part, read in OF_RUN.items() if part not in silent]
     found = {
-        (cell.run.same_host, cell.series.id, *(load(cell) for load in loads)): cell
+        (cell.run.same_host, cell.series.id, *(read(cell) for read in reads)): cell
         for cell in cells
     }
     return list(found.values())

@@ -15,7 +15,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus
 
-from backend.analysis.fields import AXES, DIVIDING, FIELDS, GROUPING, UNKNOWN, number_text
+from backend.analysis.fields import AXES, FIELDS, GROUPING, UNKNOWN, number_text
 from backend.analysis.metrics import METRICS
 
 VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
@@ -265,7 +265,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "metric": _one_of(tuple(METRICS)),
     "x": _one_of(AXES),
     "series": _one_of(GROUPING),
-    "facet": _one_of(DIVIDING),
+    "facet": _one_of(GROUPING),
     "limit": _number("a limit in µs"),
     "override": _flag,
     "view": _one_of(VIEWS),

@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import Literal
 
 from backend.analysis.facts import CellFact, HostFact
-from backend.analysis.fields import FIELDS, IDENTITY, Value, number_text, text_of, value_of
+from backend.analysis.fields import FIELDS, IDENTITY, OF_RUN, Value, number_text, text_of, value_of
 from backend.analysis.query import CompareQuery
 
 MAX_SERIES = 40
 MAX_POINTS = 60
 LoadAxis = Literal["connections", "rate"]
+PARTS = {**IDENTITY, **OF_RUN}
 LOAD_WORDS = {"connections": "connections", "rate": "offered requests/s"}
 
 
@@ -37,7 +38,7 @@ class Plan:
             return tuple(part for part in IDENTITY if part not in on_axis)
         wanted = (*self.series, *((self.facet,) if self.facet else ()))
         covered = {part for name in wanted for part in _parts_of(name)}
-        return tuple(part for part in IDENTITY if part in covered and part not in on_axis)
+        return tuple(part for part in PARTS if part in covered and part not in on_axis)
 
     @property
     def x_is_load(self) -> bool:
@@ -64,6 +65,8 @@ class SeriesGroup:
     label: str
     # The load where it is not on the axis: `64 connections`.
     held: str | None
+    # Of its runs, where that makes the series: their time, their labels.
+    of_run: str | None
     panel: str | None
     points: Mapping[Value, tuple[CellFact, ...]]
 
@@ -100,7 +103,7 @@ def load_axis(loads: Iterable[tuple[str, int | None, float | None]]) -> LoadAxis
 
 def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], list[str]]:
     """The series in a stable order, and sentences on what was left out."""
-    axis, reads = FIELDS[plan.x], [IDENTITY[part] for part in plan.parts]
+    axis, reads = FIELDS[plan.x], [PARTS[part] for part in plan.parts]
     grouped: dict[tuple[object, ...], dict[Value, list[CellFact]]] = {}
     dropped = 0
     for cell in cells:
@@ -148,6 +151,7 @@ def _group(points: Mapping[Value, Sequence[CellFact]], plan: Plan) -> SeriesGrou
         id=_id(first, plan),
         label=_name(first, plan),
         held=_held(first, plan),
+        of_run=_of_run(first, plan),
         panel=_panel(plan, first),
         points=kept,
     )
@@ -175,7 +179,7 @@ def _id(cell: CellFact, plan: Plan) -> str:
         if whole <= parts:
             parts -= whole
             named[name] = str(read(cell))
-    named |= {part: str(IDENTITY[part](cell)) for part in parts}
+    named |= {part: str(PARTS[part](cell)) for part in parts}
     return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()[:8]
 
 
@@ -224,6 +228,12 @@ def _held(cell: CellFact, plan: Plan) -> str | None:
     return ", ".join(said) or None
 
 
+def _of_run(cell: CellFact, plan: Plan) -> str | None:
+    """The labels and the time of the runs, where they are part of what makes a series."""
+    said = [_NAMES[part](cell) or "" for part in reversed(OF_RUN) if part in plan.parts]
+    return ", ".join(said) or None
+
+
 def _name(cell: CellFact, plan: Plan) -> str:
     """What a series is called unless another is called the same: the server, where it has one."""
     if "name" in plan.parts:
@@ -242,6 +252,8 @@ _NAMES: dict[str, Callable[[CellFact], str | None]] = {
     "client_host": lambda cell: _host_text(cell.series.client_host),
     "loop": lambda cell: f"{cell.series.loop} loop",
     "connections": lambda cell: f"{cell.connections} connections",
+    "label": lambda cell: str(OF_RUN["label"](cell) or "no label"),
+    "date": lambda cell: str(OF_RUN["date"](cell)),
 }
 
 
@@ -294,6 +306,7 @@ def _host_text(host: HostFact | None) -> str:
 
 _PARTS: tuple[Callable[[SeriesGroup], str], ...] = (
     lambda one: one.first.server.version or "",
+    lambda one: one.of_run or "",
     lambda one: one.first.workload.name,
     _workload,
     lambda one: one.first.series.tool,

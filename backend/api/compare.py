@@ -16,7 +16,7 @@ from backend.accounts import access
 from backend.analysis.answers import answer
 from backend.analysis.cells import NotVisible
 from backend.analysis.comparison import compare
-from backend.analysis.fields import AXES, DIVIDING
+from backend.analysis.fields import AXES, GROUPING
 from backend.analysis.known import UnknownValue
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import VIEWS, CompareQuery, QueryError
@@ -56,7 +56,7 @@ QUERY = [
     _parameter("until", "Only runs up to and on this day", type=OpenApiTypes.DATE),
     _parameter("metric", "What is ranked", enum=list(METRICS), default="throughput"),
     _parameter("x", "What lies on the x axis", enum=AXES, default="connections"),
-    _parameter("facet", "What divides the chart into panels", enum=DIVIDING),
+    _parameter("facet", "What divides the chart into panels", enum=GROUPING),
     _parameter("at", "Where on the axis is ranked; else the last place most series share"),
     _parameter("baseline", "Id of the series the ratios are against"),
     _parameter("limit", "The p99, in µs, that the highest load must stay under", type=float),

@@ -1,12 +1,12 @@
 """Any field as filter, axis, series or facet; counts of what can be chosen; override."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from backend.analysis.comparison import compare
 from backend.analysis.facets import facets
-from backend.analysis.fields import AXES, DIVIDING, FIELDS, GROUPING
+from backend.analysis.fields import AXES, FIELDS, GROUPING
 from backend.analysis.known import UnknownValue
 from backend.analysis.metrics import METRICS
 from backend.analysis.query import CompareQuery
@@ -230,7 +230,7 @@ def test_every_field_can_make_series(lab, field):
     assert len(ask(lab, f"series={field}")["series"]) == 1
 
 
-@pytest.mark.parametrize("field", DIVIDING)
+@pytest.mark.parametrize("field", GROUPING)
 def test_every_field_can_be_a_facet(lab, field):
     make_run(lab, CellSpec("a", configuration={"workers": 2}))
     (panel,) = ask(lab, f"facet={field}")["panels"]
@@ -249,6 +249,46 @@ def test_panels_by_load_date_and_label_hold_what_they_say(lab):
     by_load = ask(lab, "facet=connections&x=label")
     assert [panel["value"] for panel in by_load["panels"]] == ["8", "64"]
     assert by_load["x"]["values"] == ["build:7", "build:8"]
+
+
+def labelled_runs(lab, *builds, host=MACHINE):
+    for build, rate in builds:
+        cells = [CellSpec("a", connections=load, rates=(rate,) * 3) for load in (8, 64)]
+        run = make_run(lab, *cells, host=host)
+        run.labels = {"build": build} if build else {}
+        run.save(update_fields=["labels"])
+
+
+def test_a_label_makes_series_that_are_ranked(lab):
+    labelled_runs(lab, ("7", 100.0), ("8", 200.0), ("", 300.0))
+    for query, name in (("series=label", "{}"), ("series=label&series=server", "a ({})")):
+        figures = ask(lab, query)
+        named = [name.format(text) for text in ("build:7", "build:8", "no label")]
+        assert sorted(series["label"] for series in figures["series"]) == sorted(named)
+        assert figures["outcome"]["intent"] == "only the label differs"
+        rows = figures["ranking"]["rows"]
+        assert [row["value"] for row in rows] == [300.0, 200.0, 100.0]
+
+
+def test_a_date_makes_series_over_loads(lab):
+    first, second = (make_run(lab, CellSpec("a")) for _ in range(2))
+    second.started_at = first.started_at + timedelta(days=1)
+    second.save(update_fields=["started_at"])
+    figures = ask(lab, "series=server&series=date")
+    assert len(figures["series"]) == 2
+    assert len({series["id"] for series in figures["series"]}) == 2
+    assert figures["outcome"]["intent"] == "only the date differs"
+    assert str(second.started_at.date()) in "".join(one["label"] for one in figures["series"])
+    (pooled,) = ask(lab, "series=server")["series"]
+    assert pooled["points"][0]["trials"] == 6
+
+
+def test_labels_that_make_series_of_different_hosts_are_no_change_of_either(lab):
+    labelled_runs(lab, ("7", 100.0))
+    labelled_runs(lab, ("8", 200.0), host=OTHER)
+    outcome = ask(lab, "series=server&series=label&series=host")["outcome"]
+    assert "label" in outcome["confounded"]
+    assert ask(lab, "series=server&series=host")["outcome"]["confounded"] == []
 
 
 @pytest.mark.parametrize("axis", AXES)

@@ -55,9 +55,8 @@ const OF_RUNS = [
   ["label", "label"],
 ] as const;
 
-/** What may make a series, what panels may go by, and the axis, as a reader calls it. */
-export const GROUPING = [...OF_SERIES, ...LOADS] as const;
-export const DIVIDING = [...GROUPING, ...OF_RUNS] as const;
+/** What may make a series or divide into panels, and the axis, as a reader calls it. */
+export const GROUPING = [...OF_SERIES, ...LOADS, ...OF_RUNS] as const;
 export const AXES = [...LOADS, ...OF_SERIES, ...OF_RUNS] as const;
 
 export const VIEWS = ["sweep", "nines", "tradeoff", "errors", "ratios", "trend"] as const;

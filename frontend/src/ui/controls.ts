@@ -5,7 +5,6 @@ import { logAxes, viewName } from "../charts/views";
 import {
   AXES,
   allOf,
-  DIVIDING,
   GROUPING,
   limitOf,
   logX,
@@ -118,7 +117,7 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
     select(
       "panels",
       "facet",
-      [["", "none"], ...fields(DIVIDING, oneOf(query, "facet"))],
+      [["", "none"], ...fields(GROUPING, oneOf(query, "facet"))],
       oneOf(query, "facet") ?? "",
       (facet) => go(withValue(query, "facet", facet || null)),
     ),

@@ -15,7 +15,7 @@ import {
 import { CLASS_NAMES, shareOf } from "../charts/errors";
 import { slotsIn } from "../charts/identity";
 import { curvesOf, TICKS, valueAt } from "../charts/nines";
-import { DIVIDING, oneOf } from "../state/query";
+import { GROUPING, oneOf } from "../state/query";
 import {
   exact,
   halfWidth,
@@ -100,7 +100,7 @@ export function figuresTable(
 function panelName(figures: Figures): string {
   if (!figures.panels) return "";
   const facet = oneOf(figures.query, "facet");
-  const name = DIVIDING.find(([field]) => field === facet)?.[1] ?? "panel";
+  const name = GROUPING.find(([field]) => field === facet)?.[1] ?? "panel";
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
