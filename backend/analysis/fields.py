@@ -6,10 +6,10 @@ One table. Adding a field is adding a line to FIELDS.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
 from backend.analysis.facts import CellFact, HostFact, SeriesFact, slug_of
 
@@ -17,6 +17,17 @@ Value = str | int | float | None
 # What a field belongs to: where it is filtered, and what a value of it is known of.
 Level = Literal["series", "run", "load"]
 UNKNOWN = "unknown"
+
+
+class OfRun(Protocol):
+    """What a run adds to a comparison."""
+
+    @property
+    def started_at(self) -> datetime | None: ...
+    @property
+    def recorded_at(self) -> datetime: ...
+    @property
+    def labels(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,24 +196,34 @@ def value_of(field: Field, cell: CellFact) -> Value:
     if field.id == "rate":
         return cell.rate_rps
     if field.id == "date":
-        return _moment(cell)
+        return moment_of(cell.run)
     if field.id == "label":
-        return _labels(cell)
-    values = field.values(cell.series)
+        return labels_of(cell.run)
+    return value_of_series(field, cell.series)
+
+
+def value_of_series(field: Field, series: SeriesFact) -> Value:
+    """The one value of a series on an axis."""
+    values = field.values(series)
     if field.kind == "number" or len(values) == 1:
         return values[0]
     return ", ".join(text_of(value) for value in values if value is not None)
 
 
-def _moment(cell: CellFact) -> str:
-    when: datetime = cell.run.started_at or cell.run.recorded_at
+def moment_of(run: OfRun) -> str:
+    """When a run happened, as it stands on an axis."""
+    when = run.started_at or run.recorded_at
     return f"{when:%Y-%m-%d %H:%M:%S}"
 
 
-def _labels(cell: CellFact) -> str | None:
-    return ", ".join(f"{key}:{text}" for key, text in sorted(cell.run.labels.items())) or None
+def labels_of(run: OfRun) -> str | None:
+    """All labels of a run together; None where it has none."""
+    return ", ".join(f"{key}:{text}" for key, text in sorted(run.labels.items())) or None
 
 
 # What a run adds where a link asks for it: when something was measured, and how its run is
 # labelled, is no part of what was measured.
-OF_RUN: dict[str, Callable[[CellFact], object]] = {"date": _moment, "label": _labels}
+OF_RUN: dict[str, Callable[[CellFact], str | None]] = {
+    "date": lambda cell: moment_of(cell.run),
+    "label": lambda cell: labels_of(cell.run),
+}

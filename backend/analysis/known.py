@@ -7,10 +7,21 @@ from __future__ import annotations
 
 import difflib
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from django.db.models import QuerySet
 
 from backend.analysis.catalogue import Catalogue
-from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
+from backend.analysis.fields import (
+    FIELDS,
+    UNKNOWN,
+    Field,
+    labels_of,
+    moment_of,
+    number_text,
+    text_of,
+    value_of_series,
+)
 from backend.analysis.labels import carrying
 from backend.analysis.query import FILTERS, CompareQuery, QueryError, quoted
 from backend.analysis.series import natural
@@ -60,9 +71,19 @@ def require_values(query: CompareQuery, catalogues: Sequence[Catalogue]) -> None
     for name in FILTERS:
         if FIELDS[name].level == "series":
             _require_spelled(name, FIELDS[name], getattr(query, name), catalogues)
+    if query.at is not None and FIELDS[query.x].level == "series":
+        _require_place(query.at, FIELDS[query.x], catalogues)
+
+
+def _require_place(at: str, field: Field, catalogues: Sequence[Catalogue]) -> None:
+    if any(one.has(field, at) for one in catalogues):
+        return
     # Several settings of a configuration stand on the axis together.
-    if query.at is not None and FIELDS[query.x].level == "series" and query.x != "configuration":
-        _require_spelled("at", FIELDS[query.x], (query.at,), catalogues)
+    series = [each for one in catalogues for each in one.series]
+    places = {value_of_series(field, each) for each in series} - {None}
+    texts = {text_of(place) for place in places if place is not None}
+    if at not in texts:
+        raise UnknownValue("at", at, texts)
 
 
 def _require_spelled(
@@ -74,9 +95,22 @@ def _require_spelled(
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
 
+_OF_RUN: Mapping[str, Callable[[Run], str | None]] = {"date": moment_of, "label": labels_of}
+
+
+def _require_moment(at: str, axis: str, theirs: QuerySet[Run]) -> None:
+    rows = list(theirs.only("started_at", "recorded_at", "labels")[: MAX_LABELLED + 1])
+    texts = {text for run in rows if (text := _OF_RUN[axis](run)) is not None}
+    # Among more runs than these it may yet be.
+    if at not in texts and 0 < len(rows) <= MAX_LABELLED:
+        raise UnknownValue("at", at, texts)
+
+
 def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> None:
-    """Raises UnknownValue for a label that no run has."""
+    """Raises UnknownValue for a label that no run has, and a place of runs where none is."""
     theirs = Run.objects.filter(workspace_id__in=workspace_ids)
+    if query.at is not None and query.x in _OF_RUN:
+        _require_moment(query.at, query.x, theirs)
     for label in query.label:
         if not theirs.filter(carrying(label)).exists() and theirs.exists():
             rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]
@@ -90,11 +124,27 @@ def require_loads(
     """Raises UnknownValue for a load that was never measured. `found`: what the query selects,
     which mostly has every load of it, so that nothing needs to be asked."""
     theirs = Cell.objects.filter(workspace_id__in=workspace_ids)
-    for place, (name, column) in enumerate(LOADS.items()):
-        seen = {number_text(float(load)) for one in found if (load := one[place]) is not None}
-        for value in set(getattr(query, name)) - seen - {UNKNOWN}:
-            if not theirs.filter(**{column: float(value)}).exists() and theirs.exists():
-                rows = theirs.exclude(**{column: None}).values_list(column, flat=True)
-                raise UnknownValue(
-                    name, value, {number_text(float(one)) for one in rows.distinct()}
-                )
+    seen = {
+        name: {number_text(float(load)) for one in found if (load := one[place]) is not None}
+        for place, name in enumerate(LOADS)
+    }
+    for name in LOADS:
+        for value in set(getattr(query, name)) - seen[name] - {UNKNOWN}:
+            _require_load(name, value, (name,), theirs)
+    if query.at is not None and FIELDS[query.x].level == "load":
+        # An axis of connections is one of offered rates where these are the load.
+        names = tuple(LOADS) if query.x == "connections" else (query.x,)
+        if not any(query.at in seen[name] for name in names):
+            _require_load("at", query.at, names, theirs)
+
+
+def _require_load(field: str, value: str, names: Sequence[str], theirs: QuerySet[Cell]) -> None:
+    columns = [LOADS[name] for name in names]
+    if any(theirs.filter(**{column: float(value)}).exists() for column in columns):
+        return
+    if theirs.exists():
+        rows = (
+            theirs.exclude(**{column: None}).values_list(column, flat=True) for column in columns
+        )
+        known = {number_text(float(load)) for loads in rows for load in loads.distinct()}
+        raise UnknownValue(field, value, known)

@@ -44,6 +44,12 @@ def ask(lab, text):
         ("rate=500", "rate", "There is nothing."),
         ("label=build:8", "label", "There is a:b:c, build:7. Did you mean build:7?"),
         ("x=version&at=1.28", "at", "There is 1.27, 2.8."),
+        ("at=9", "at", "“9”. There is 8, 64."),
+        ("x=rate&at=8", "at", "There is nothing."),
+        ("x=configuration&at=none", "at", "There is"),
+        ("x=payload&at=77", "at", "There is 13."),
+        ("x=label&at=build:8", "at", "There is a:b:c, build:7."),
+        ("x=date&at=2001-01-01 00:00:00", "at", "There is 2"),
         ("workspace=elsewhere", "workspace", "There is lab."),
     ],
 )
@@ -72,7 +78,15 @@ def test_what_exists_but_not_together_is_a_question_without_results(lab, text):
 
 
 def test_slugs_and_labels_with_colons_are_known(lab):
-    for text in ("label=a:b:c", "label=build:7", "at=8", "at=1.27&x=version", "at=nginx&x=server"):
+    for text in (
+        "label=a:b:c",
+        "label=build:7",
+        "at=8",
+        "at=1.27&x=version",
+        "at=nginx&x=server",
+        "at=13&x=payload",
+        "x=label&at=a:b:c, build:7",
+    ):
         assert ask(lab, text)["series"]
         query = CompareQuery.parse(text)
         assert understood(query, [lab.pk]) == query
