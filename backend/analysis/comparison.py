@@ -255,10 +255,17 @@ def _with_derived(finding: str, derived: str | None, outcome: Outcome) -> str:
 
 def _findings(gathered: Gathered, judged: Sequence[Judged]) -> str:
     """What the panels find, one after the other."""
-    said = [f"{one.panel}: {one.finding}" for one in judged[:MAX_SAID_PANELS]]
+    said = [_of_panel(one) for one in judged[:MAX_SAID_PANELS]]
     more = len(judged) - len(said)
     tail = f"; and {more} more" if more else ""
     return f"By {FIELDS[gathered.plan.facet or ''].label.lower()}: {'; '.join(said)}{tail}"
+
+
+def _of_panel(one: Judged) -> str:
+    """The finding of a panel under its name, which is not said twice: in a panel of one server
+    the finding begins with that server."""
+    named = one.finding == one.panel or one.finding.startswith(f"{one.panel} ")
+    return one.finding if named else f"{one.panel}: {one.finding}"
 
 
 _GRAVITY: tuple[Status, ...] = ("comparable", "caveats", "not_comparable")

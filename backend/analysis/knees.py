@@ -18,6 +18,9 @@ from backend.analysis.swept import (
 from backend.analysis.words import at_load, load_text, rate_text
 from backend.stats.knee import Knee, Load, find_knee
 
+# A share of the throughput that a knee's noise must not reach if it is to be called one.
+LOOSE = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class KneeRow:
@@ -48,15 +51,15 @@ def _knee(swept: Swept, axis: str, relevant: float) -> KneeRow:
     counted = [point for point in swept.points if not point.failing]
     loads = [Load(load_of(point), tuple(known(point, "throughput"))) for point in counted]
     knee = find_knee(loads, relevant=relevant)
-    why = knee_why(knee, axis)
+    why = knee_why(knee, axis, relevant)
     failing = len(swept.points) - len(counted)
     if failing:
         why += f" ({failing} load{'' if failing == 1 else 's'} above 1 % failures not counted)"
     return KneeRow(swept, knee, why)
 
 
-def knee_why(knee: Knee, axis: str) -> str:
-    """The sentence beside a knee, or in its place."""
+def knee_why(knee: Knee, axis: str, relevant: float) -> str:
+    """The sentence beside a knee, or in its place. `relevant`: the least gain that counts."""
     if knee.highest is None:
         return "A knee needs at least 3 loads of at least 3 trials"
     if knee.outcome == "rising":
@@ -66,8 +69,7 @@ def knee_why(knee: Knee, axis: str) -> str:
             f"Whether throughput rises beyond {load_text(knee.perhaps or knee.highest, axis)} is "
             "within noise: more trials would tell"
         )
-    gain = float(f"{(knee.excess or 0) * 100:.2g}")
-    parts = [f"Beyond it throughput gains at most {gain:g} %"]
+    parts = [_beyond(knee, relevant)]
     if knee.above is None:
         parts.append("it is the lowest load measured, so the knee may be below")
     else:
@@ -76,6 +78,16 @@ def knee_why(knee: Knee, axis: str) -> str:
     if knee.perhaps is not None:
         parts.append(f"it may already be {at_load(knee.perhaps, axis)}: more trials would tell")
     return "; ".join(parts)
+
+
+def _beyond(knee: Knee, relevant: float) -> str:
+    """How much more load may bring, as far as the trials tell."""
+    excess = knee.excess or 0
+    gain = f"{float(f'{excess * 100:.2g}'):g} %"
+    if excess <= relevant:
+        return f"Beyond it throughput gains at most {gain}"
+    more = ": more trials would tell" if excess > LOOSE else ""
+    return f"Beyond it throughput shows no gain; its noise leaves room for at most {gain}{more}"
 
 
 def knee_finding(rows: Sequence[KneeRow], *, axis: str) -> str:
@@ -96,4 +108,6 @@ def _knee_text(row: KneeRow, axis: str) -> str:
         return f"{label}: {row.why[0].lower()}{row.why[1:]}"
     rate = throughput_at(row.swept, knee.x)
     most = "" if rate is None else f" ({rate_text(rate)})"
-    return f"{label} gains no more beyond {load_text(knee.x, axis)}{most}"
+    # Where noise could hide so much, nothing is claimed of what more load would bring.
+    verb = "shows no gain" if (knee.excess or 0) > LOOSE else "gains no more"
+    return f"{label} {verb} beyond {load_text(knee.x, axis)}{most}"

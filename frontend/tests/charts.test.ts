@@ -424,6 +424,8 @@ describe("views", () => {
     expect(whyEmpty(figures(), "ratios", "throughput")).toContain("two or more workloads");
     const unlike = { status: "not_comparable", differing: [], reasons: [] } as const;
     expect(whyEmpty(figures({ outcome: unlike }), "ratios", "throughput")).toContain("withheld");
+    expect(whyEmpty(sample(), "trend", "throughput")).toContain("these figures lie over");
+    expect(whyEmpty(trend(), "trend", "throughput")).toBeNull();
     expect(whyEmpty(figures(), "sweep", "throughput")).toBeNull();
   });
 });

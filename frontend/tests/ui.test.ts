@@ -257,6 +257,23 @@ describe("the focus", () => {
     expect(document.activeElement?.parentElement?.id).toBe("r2");
   });
 
+  it("keeps what was typed and not sent, and the form open", () => {
+    const form = (id: string): string =>
+      `<div id="${id}"><details><summary>Dismiss …</summary><form><input type="text" id="why-${id}"></form></details></div>`;
+    document.body.innerHTML = `<main>${form("a")}${form("b")}</main>`;
+    const at = (id: string): HTMLInputElement | null => document.querySelector(`#why-${id}`);
+    const opened = document.querySelector<HTMLDetailsElement>("#b details");
+    if (opened) opened.open = true;
+    const field = at("b");
+    if (field) field.value = "known to be noise";
+    keepingFocus(region(), () => {
+      region().innerHTML = `${form("b")}${form("a")}`;
+    });
+    expect([at("a")?.value, at("b")?.value]).toEqual(["", "known to be noise"]);
+    expect(at("b")?.closest("details")?.open).toBe(true);
+    expect(at("a")?.closest("details")?.open).toBe(false);
+  });
+
   it("goes to the next, to the one before, or on to what follows", () => {
     const [a, b, c] = ["a", "b", "c"].map((name) => `<button>${name}</button>`);
     redraw(`${a}${b}${c}`, "button:nth-child(2)", `${a}${c}`);

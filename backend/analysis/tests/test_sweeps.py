@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from backend.analysis.capacity import capacity_finding, capacity_of
 from backend.analysis.knees import knee_finding, knees_of
 from backend.stats import median_interval
@@ -13,8 +15,13 @@ def measure(*each, origin="computed"):
     return SimpleNamespace(value=value, low=low, high=high, each=each, origin=origin)
 
 
-def point(x, rate, p99_ms=1.0, *, errors=0.0, overload=False, trials=3, origin="computed"):
-    near = (1.0, 1.002, 0.998, 1.001, 0.999)[:trials]
+NEAR = (1.0, 1.002, 0.998, 1.001, 0.999)
+
+
+def point(
+    x, rate, p99_ms=1.0, *, errors=0.0, overload=False, trials=3, origin="computed", near=NEAR
+):
+    near = near[:trials]
     return SimpleNamespace(
         x=x,
         failing=errors > 0.01,
@@ -31,6 +38,7 @@ def sweep(*points, label="nginx"):
     return SimpleNamespace(group=SimpleNamespace(id="aa", label=label), points=points)
 
 
+LEVELS = {1: 1000, 8: 8000, 64: 12_000, 256: 12_010}
 RISING = [point(1, 1000), point(8, 8000), point(64, 12_000), point(256, 12_010)]
 
 
@@ -67,6 +75,21 @@ def test_a_sweep_that_still_rises_says_so():
 
 def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
     assert "the knee may be below" in knee(*(point(x, 1000) for x in (1, 2, 4))).why
+
+
+@pytest.mark.parametrize(
+    ("spread", "why", "verb"),
+    [
+        (0.002, "Beyond it throughput gains at most", "gains no more"),
+        (0.01, "Beyond it throughput shows no gain; its noise leaves room for at most", "gains no"),
+        (0.2, ": more trials would tell; nothing was measured", "shows no gain"),
+    ],
+)
+def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):
+    near = [1 + spread * side for side in (-1, 0, 1)]
+    row = knee(*(point(x, rate, near=near) for x, rate in LEVELS.items()))
+    assert (row.knee.x, why in row.why) == (64, True)
+    assert f"nginx {verb}" in knee_finding([row], axis="connections")
 
 
 def test_answers_that_are_failures_are_no_gain():

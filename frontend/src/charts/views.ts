@@ -135,6 +135,9 @@ export function whyEmpty(figures: Figures, view: View, metric: MetricId): string
       ? "Ratios are withheld: these series were not measured under like conditions."
       : "A table of ratios needs two or more workloads and a baseline that was measured on them.";
   }
+  if (view === "trend" && figures.x.field !== "version" && figures.x.field !== "date") {
+    return `A trend is over versions or dates: these figures lie over ${figures.x.label.toLowerCase()}.`;
+  }
   if (view === "trend" && figures.x.values.length < 2) {
     return `A trend needs two or more values of ${figures.x.label.toLowerCase()}; there ${figures.x.values.length === 1 ? "is one" : "are none"}.`;
   }

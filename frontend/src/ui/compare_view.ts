@@ -85,6 +85,8 @@ export class CompareView {
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (!this.#holds(figures)) return;
     if (this.#hooks.frozen) this.#drawFinding(figures);
+    // Of another metric than is drawn, until the answer comes.
+    else slot(this.#root, "finding").classList.toggle("is-old", figures.metric !== this.#metric);
     this.#drawStage(figures);
   }
 
@@ -144,6 +146,7 @@ export class CompareView {
     const whole = headline(figures, viewOf(this.#query), this.#metric);
     title.textContent = short(whole, 320);
     title.title = title.textContent === whole ? "" : whole;
+    title.classList.remove("is-old");
     const missing = optionalSlot(this.#root, "missing");
     if (!missing) return;
     missing.textContent = notHeld(figures, metricIn(this.#query), this.#metric);

@@ -1,5 +1,5 @@
-// Redrawing makes controls anew: who works by keyboard stays where they were, and what was open
-// stays open.
+// Redrawing makes controls anew: who works by keyboard stays where they were, what was open stays
+// open, and what was typed stays typed.
 
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']";
 const STANDS_FOR = ["control", "metric", "view", "scale", "series", "facet"] as const;
@@ -8,9 +8,11 @@ const STANDS_FOR = ["control", "metric", "view", "scale", "series", "facet"] as 
 export function keepingFocus(root: HTMLElement, draw: () => void): void {
   const held = document.activeElement;
   const place = held instanceof HTMLElement && root.contains(held) ? placeOf(held, root) : null;
-  const open = new Set(menusIn(root, "details.menu[open]").map(([key]) => key));
+  const open = new Set(menusIn(root, "details[open]").map(([key]) => key));
+  const typed = draftsIn(root);
   draw();
-  for (const [key, menu] of menusIn(root, "details.menu")) if (open.has(key)) menu.open = true;
+  for (const [key, menu] of menusIn(root, "details")) if (open.has(key)) menu.open = true;
+  for (const draft of typed) putBack(root, draft);
   if (place && !held?.isConnected) refocus(place);
 }
 
@@ -20,6 +22,21 @@ function menusIn(root: HTMLElement, which: string): [key: string, menu: HTMLDeta
     const summary = menu.querySelector("summary");
     return summary ? [[keyOf(summary), menu]] : [];
   });
+}
+
+/** Fields of a form, with an id of their own, that hold what nobody has sent yet. */
+function draftsIn(root: HTMLElement): HTMLInputElement[] {
+  return [...root.querySelectorAll<HTMLInputElement>("form input[type=text][id]")].filter(
+    (field) => field.value !== field.defaultValue,
+  );
+}
+
+function putBack(root: HTMLElement, draft: HTMLInputElement): void {
+  if (draft.isConnected) return;
+  const heir = root.querySelector<HTMLInputElement>(`#${CSS.escape(draft.id)}`);
+  if (!heir) return;
+  heir.value = draft.value;
+  heir.setSelectionRange(draft.selectionStart, draft.selectionEnd);
 }
 
 interface Place {
