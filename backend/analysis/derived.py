@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from backend.analysis.capacity import CapacityRow, capacity_finding, capacity_of
+from backend.analysis.factors import DEFAULT_MUST_MATCH
 from backend.analysis.fields import FIELDS, Value
 from backend.analysis.knees import KneeRow, knee_finding, knees_of
 from backend.analysis.merging import Curve
 from backend.analysis.metrics import METRICS
-from backend.analysis.outcome import DEFAULT_MUST_MATCH, Outcome, outcome_of
+from backend.analysis.outcome import Outcome, outcome_of
 from backend.analysis.points import Point, Pool, plain, pool_of
 from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant
