@@ -46,9 +46,9 @@ from backend.analysis.metrics import METRICS
 from backend.analysis.names import renamed
 from backend.analysis.query import FILTERS, CompareQuery
 from backend.runs.dismissals import dismissals_of
+from backend.runs.measured import attempts
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.moment import one_moment
-from backend.runs.record import attempts
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000

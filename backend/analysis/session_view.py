@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from backend.runs.measured import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
-from backend.runs.record import attempts
 from backend.stats import Histogram
 
 

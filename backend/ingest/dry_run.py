@@ -17,8 +17,8 @@ from backend.ingest.process import plain_record
 from backend.ingest.receive import IncomingFile, UploadTooLarge
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
 from backend.runs.checks import Finding, check_trial
+from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
 from backend.runs.models import Host, Run
-from backend.runs.record import LoadPoint, TrialRecord, facts_of, load_point
 
 MAX_BYTES = 16 << 20
 MAX_FILES = 50

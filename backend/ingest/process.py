@@ -23,9 +23,10 @@ from backend.ingest.envelope import Envelope, TrialEntry, read_envelope
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
+from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
 from backend.runs.observing import apply_observations
-from backend.runs.record import RunElsewhere, RunFacts, TrialRecord, record_early, record_run
+from backend.runs.record import RunElsewhere, RunFacts, record_early, record_run
 from backend.runs.things import is_unsaid
 
 log = logging.getLogger(__name__)

@@ -12,8 +12,9 @@ from typing import Any
 from backend.accounts.models import Membership, Role, User, Workspace
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.storage import storage
+from backend.runs.measured import TrialRecord
 from backend.runs.models import Run, Trial
-from backend.runs.record import RunFacts, TrialRecord, record_run
+from backend.runs.record import RunFacts, record_run
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.uploads import WRK, Tenant, make_tenant
 

@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 
 from backend.analysis.session_view import session_view
+from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
-from backend.runs.record import RunFacts, TrialRecord, record_run
+from backend.runs.record import RunFacts, record_run
 from backend.stats import Histogram
 from backend.testing.uploads import make_tenant
 

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.runs.record import measured_s
+from backend.runs.measured import measured_s
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from backend.accounts.models import User, Workspace
 from backend.runs.identity import identity_of
+from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
-from backend.runs.record import RunFacts, TrialRecord, record_run, rerecord_run
+from backend.runs.record import RunFacts, record_run, rerecord_run
 from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
 from backend.runs.search import RunSearch
 from backend.runs.things import SERVER_FIELDS, SeriesIdentity, current_name, server_of

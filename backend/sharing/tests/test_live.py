@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.query import CompareQuery, QueryError
+from backend.runs.measured import TrialRecord
 from backend.runs.models import FormerName, Run
-from backend.runs.record import RunFacts, TrialRecord, record_run
+from backend.runs.record import RunFacts, record_run
 from backend.runs.renaming import rename
 from backend.sharing import Card, Reading, find_result_set, freeze, save_live
 from backend.sharing.models import ResultSet
