@@ -17,8 +17,8 @@ from django.db import connection
 
 from backend.analysis.catalogue import Catalogue
 from backend.analysis.cells import Selection, as_text, require_recorded, select
-from backend.analysis.fields import FIELDS, UNKNOWN, Field, number_text
-from backend.analysis.known import LOADS, require_loads
+from backend.analysis.fields import FIELDS, UNKNOWN, Field
+from backend.analysis.known import LOADS, load_text_of, require_loads
 from backend.analysis.query import FILTERS, MAX_LENGTH, CompareQuery
 from backend.analysis.series import natural
 from backend.runs.moment import one_moment
@@ -186,12 +186,8 @@ def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, 
     found: Counter[str] = Counter()
     for (connections, rate), trials in counts.loads.items():
         mine, others = (connections, rate) if field.id == "connections" else (rate, connections)
-        found[_load_text(mine)] += trials if not other or _load_text(others) in other else 0
+        found[load_text_of(mine)] += trials if not other or load_text_of(others) in other else 0
     return found
-
-
-def _load_text(load: float | None) -> str:
-    return UNKNOWN if load is None else number_text(float(load))
 
 
 def _by_series(field: Field, query: CompareQuery, listed: Sequence[Listed]) -> Mapping[str, int]:

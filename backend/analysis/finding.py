@@ -121,11 +121,11 @@ def _errors(ranking: Ranking, place: str) -> str:
     if not known:
         return f"No load tool here tells which requests failed {place}"
     worst = known[-1]
-    if not worst.measure.value:
-        rest = "" if len(known) == len(ranking.rows) else ", as far as it is known"
-        return f"No request failed {place}{rest}"
     class_ = ranking.metric.removeprefix("error_")
     kind = "" if class_ == "rate" else f" by {class_} errors"
+    if not worst.measure.value:
+        rest = "" if len(known) == len(ranking.rows) else ", as far as it is known"
+        return f"No request failed{kind} {place}{rest}"
     share = f"{worst.measure.value * 100:.3g} %"
     return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 

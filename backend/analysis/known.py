@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from django.db.models import QuerySet
 
@@ -37,13 +38,25 @@ MAX_LABELLED = 1_000
 
 
 class UnknownValue(QueryError):
-    """A value that nothing recorded has. `known`: those that something has."""
+    """A value that nothing recorded has. `known`: those that something has.
+
+    `said`: the same without these, for readers who may not know what else there is.
+    """
 
     def __init__(self, field: str, got: str, known: Collection[str]) -> None:
         super().__init__(field, got, _listed(known))
+        self.said = f"{field}: nothing here has {quoted(got)}."
         close = _close(got, known)
         hint = f" Did you mean {close}?" if close else ""
-        self.args = (f"{field}: nothing here has {quoted(got)}. There is {self.allowed}.{hint}",)
+        self.args = (f"{self.said} There is {self.allowed}.{hint}",)
+
+    def left_out_of(self, query: CompareQuery) -> CompareQuery | None:
+        """The query without the value; None where then nothing is asked for any more."""
+        before = getattr(query, self.field)
+        if not isinstance(before, tuple):
+            return replace(query, **{self.field: None}) if self.field == "at" else None
+        after = tuple(value for value in before if value != self.got)
+        return replace(query, **{self.field: after}) if after else None
 
 
 def _close(got: str, known: Collection[str]) -> str | None:
@@ -90,7 +103,7 @@ def _require_spelled(
     name: str, field: Field, values: Iterable[str], catalogues: Sequence[Catalogue]
 ) -> None:
     for value in values:
-        if value != UNKNOWN and not any(one.has(field, value) for one in catalogues):
+        if not any(one.has(field, value) for one in catalogues):
             texts = {text for one in catalogues for each in one.texts(field) for text in each}
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
@@ -124,12 +137,9 @@ def require_loads(
     """Raises UnknownValue for a load that was never measured. `found`: what the query selects,
     which mostly has every load of it, so that nothing needs to be asked."""
     theirs = Cell.objects.filter(workspace_id__in=workspace_ids)
-    seen = {
-        name: {number_text(float(load)) for one in found if (load := one[place]) is not None}
-        for place, name in enumerate(LOADS)
-    }
+    seen = {name: {load_text_of(one[place]) for one in found} for place, name in enumerate(LOADS)}
     for name in LOADS:
-        for value in set(getattr(query, name)) - seen[name] - {UNKNOWN}:
+        for value in set(getattr(query, name)) - seen[name]:
             _require_load(name, value, (name,), theirs)
     if query.at is not None and FIELDS[query.x].level == "load":
         # An axis of connections is one of offered rates where these are the load.
@@ -138,9 +148,15 @@ def require_loads(
             _require_load("at", query.at, names, theirs)
 
 
+def load_text_of(load: float | None) -> str:
+    """A load as a filter spells it."""
+    return UNKNOWN if load is None else number_text(float(load))
+
+
 def _require_load(field: str, value: str, names: Sequence[str], theirs: QuerySet[Cell]) -> None:
     columns = [LOADS[name] for name in names]
-    if any(theirs.filter(**{column: float(value)}).exists() for column in columns):
+    load = None if value == UNKNOWN else float(value)
+    if any(theirs.filter(**{column: load}).exists() for column in columns):
         return
     if theirs.exists():
         rows = (

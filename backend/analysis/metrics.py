@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from backend.analysis.facts import TrialFact
@@ -65,9 +66,14 @@ def _cpu_s(trial: TrialFact) -> float | None:
     return _number(trial, "server_cpu_s")
 
 
+def is_amount(value: object) -> bool:
+    """Whether what an agent sent is an amount: no use of anything is below nothing."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+
+
 def _number(trial: TrialFact, name: str) -> float | None:
     value = (trial.more.get("resources") or {}).get(name)
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if is_amount(value) else None
 
 
 def _cores_used(trial: TrialFact) -> float | None:

@@ -24,8 +24,10 @@ MAX_VALUES = 100
 MAX_LENGTH = 300
 # Of a number of bytes, as the column holds it.
 MAX_DIGITS = 18
-# The largest loads that a run can have.
-MAX_CONNECTIONS, MAX_RATE = 2**31 - 1, 10**15
+# The largest loads that a run can have, and the largest latency to ask about, in µs.
+MAX_CONNECTIONS, MAX_RATE, MAX_LATENCY = 2**31 - 1, 10**15, 10**12
+# What Python reads as a number is more: 1_000, inf, digits of other scripts.
+_DECIMAL = re.compile(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
 FILTERS = (
     *("run", "server", "version", "runtime", "configuration", "host", "client", "workload"),
@@ -107,8 +109,6 @@ class CompareQuery:
         numeric = axis is not None and axis.kind == "number"
         fields: dict[str, Any] = {}
         for name, values in given.items():
-            if name not in QUERY_FIELDS:
-                raise UnknownField(name)
             read = _place if name == "at" and numeric else _READERS.get(name, _text)
             if name in _MANY:
                 fields[name] = tuple(
@@ -116,7 +116,10 @@ class CompareQuery:
                 )
             else:
                 fields[name] = _single(name, [read(name, value) for value in values])
-        return cls(**fields)
+        query = cls(**fields)
+        if query.since and query.until and query.until < query.since:
+            raise QueryError("until", str(query.until), f"a day from {query.since} (since) on")
+        return query
 
     def canonical(self) -> str:
         """The one spelling of this query, without the leading question mark."""
@@ -142,13 +145,16 @@ _DEFAULTS: dict[str, Any] = {
 def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:
     """Every field with its values that are not empty."""
     if isinstance(source, str):
-        pairs = parse_qsl(source.lstrip("?"), max_num_fields=500)
+        pairs = parse_qsl(source.lstrip("?"), keep_blank_values=True, max_num_fields=500)
     elif hasattr(source, "lists"):  # Django's QueryDict gives only the last value by [].
         pairs = [(name, value) for name, values in source.lists() for value in values]
     else:
         pairs = [(name, one) for name, value in source.items() for one in _listed(value)]
     given: dict[str, list[str]] = {}
     for name, value in pairs:
+        if name not in QUERY_FIELDS:
+            raise UnknownField(name)
+        # A form sends every field it has; an empty one asks for nothing.
         if str(value) != "":
             given.setdefault(name, []).append(str(value))
     return given
@@ -185,15 +191,19 @@ def _uuid(name: str, value: str) -> uuid.UUID:
 
 def _number(allowed: str) -> Callable[[str, str], float]:
     def read(name: str, value: str) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
+        number = float(value) if _DECIMAL.fullmatch(value) else math.nan
         if not (math.isfinite(number) and number > 0):
             raise QueryError(name, value, f"{allowed} (a number above 0)")
         return number
 
     return read
+
+
+def _limit(name: str, value: str) -> float:
+    limit = _number("a limit in µs")(name, value)
+    if limit > MAX_LATENCY:
+        raise QueryError(name, value, f"a limit in µs, up to {MAX_LATENCY}")
+    return limit
 
 
 def _place(name: str, value: str) -> str:
@@ -214,7 +224,8 @@ def _load(name: str, value: str) -> str:
 
 
 def _size(name: str, value: str) -> str:
-    if value != UNKNOWN and not (value.isdecimal() and len(value) <= MAX_DIGITS):
+    digits = value.isascii() and value.isdecimal() and len(value) <= MAX_DIGITS
+    if value != UNKNOWN and not digits:
         raise QueryError(name, value, f"a number of bytes, or {UNKNOWN}")
     return value if value == UNKNOWN else str(int(value))
 
@@ -266,7 +277,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "x": _one_of(AXES),
     "series": _one_of(GROUPING),
     "facet": _one_of(GROUPING),
-    "limit": _number("a limit in µs"),
+    "limit": _limit,
     "override": _flag,
     "view": _one_of(VIEWS),
     "baseline": _series_id,

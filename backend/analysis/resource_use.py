@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.analysis.metrics import is_amount
 from backend.analysis.trial_figures import Figure, FigureGroup
 
 # Name in `Trial.resources`, label, kind. Shares are fractions of 1, one for each core.
@@ -64,13 +65,9 @@ def _figures(
 def _value(value: Any, kind: str) -> Any:
     """What was sent, where it is of its kind; anything else is unknown."""
     if kind == "shares":
-        is_list = isinstance(value, list) and all(_is_number(one) for one in value)
+        is_list = isinstance(value, list) and all(is_amount(one) for one in value)
         return value if is_list and value else None
-    return value if _is_number(value) else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_amount(value) else None
 
 
 def busiest_core(resources: Mapping[str, Any]) -> float | None:

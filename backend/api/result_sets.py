@@ -372,12 +372,15 @@ class ResultSetRevoke(APIView):
     @extend_schema(
         operation_id="result_set_revoke",
         request=None,
-        responses={200: ResultSetSerializer, **documented(401, 404)},
+        responses={200: ResultSetSerializer, **documented(401, 404, 409)},
     )
     def post(self, request: Request, link: UUID) -> Response:
         """Give it a new id and new addresses; the old ones lead nowhere from now on."""
         found = _manageable(request, link)
-        revoke(found)
+        try:
+            revoke(found)
+        except Refused as refused:
+            raise _refused(refused) from None
         return Response(_shown(request, found))
 
 

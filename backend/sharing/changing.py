@@ -86,7 +86,11 @@ def withdraw(result_set: ResultSet, reason: str) -> None:
 
 
 def revoke(result_set: ResultSet) -> None:
-    """Give it a new address that nobody knows yet; the old one leads nowhere from now on."""
+    """Give it a new address that nobody knows yet; the old one leads nowhere from now on.
+
+    Raises Refused when withdrawn: its tombstone stays where it was cited.
+    """
+    _not_withdrawn(result_set)
     result_set.link = uuid.uuid4()
     result_set.save(update_fields=["link"])
 

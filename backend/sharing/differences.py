@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.comparison import compare
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
@@ -76,10 +77,19 @@ def differences_since(result_set: ResultSet) -> Differences:
     return compared(snapshot["figures"], now, missing_runs=missing, relevant=share)
 
 
-def _asked_again(question: CompareQuery, left: set[uuid.UUID], result_set: ResultSet) -> Figures:
+def _asked_again(
+    question: CompareQuery, left: set[uuid.UUID], result_set: ResultSet
+) -> Figures | None:
+    """The figures of the runs that are `left`; None where nothing that was asked for is."""
     runs = tuple(run for run in question.run if run in left)
-    asked = replace(question, run=runs, workspace=result_set.workspace.slug)
-    return compare(asked, workspace_ids=[result_set.workspace_id])
+    asked: CompareQuery | None = replace(question, run=runs, workspace=result_set.workspace.slug)
+    while asked is not None:
+        try:
+            return compare(asked, workspace_ids=[result_set.workspace_id])
+        except UnknownValue as gone:
+            # With its last run a server is gone from the workspace, and from the question.
+            asked = gone.left_out_of(asked)
+    return None
 
 
 def compared(

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from textwrap import shorten
 from typing import Any
 
 from django.db import transaction
@@ -28,6 +29,8 @@ from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.sources import sources_of
 
 SCHEMA = 2
+# As the column holds it.
+MAX_TITLE = 300
 
 
 class NothingToFreeze(ValueError):
@@ -57,7 +60,7 @@ def freeze(
     with one_moment():
         figures = _with_runs_named(query, workspace)
         result_set = _begun(query, Kind.FROZEN, workspace, author, card)
-        result_set.title = card.title or figures["finding"][:300]
+        result_set.title = card.title or shorten(figures["finding"], MAX_TITLE, placeholder=" …")
         result_set.snapshot = canonical_json(_snapshot(result_set, figures))
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         result_set.save(force_insert=True)

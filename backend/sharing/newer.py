@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.analysis.cells import MAX_RUNS, select
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
@@ -31,9 +32,21 @@ def newer_runs(result_set: ResultSet) -> int | None:
         return None
     except _NamesItsRuns:
         return 0
-    found = select(question, [result_set.workspace_id])
-    cells = found.cells().filter(run__in=found.chosen_runs())
-    return cells.values("run").distinct().count()
+    return _shown_by(question, result_set.workspace_id)
+
+
+def _shown_by(question: CompareQuery | None, workspace_id: uuid.UUID) -> int:
+    """How many runs of the question have something that it shows."""
+    while question is not None:
+        try:
+            found = select(question, [workspace_id])
+        except UnknownValue as gone:
+            # With its last run a server is gone from the workspace, and from the question.
+            question = gone.left_out_of(question)
+            continue
+        cells = found.cells().filter(run__in=found.chosen_runs(), trial_count__gt=0)
+        return cells.values("run").distinct().count()
+    return 0
 
 
 class _NamesItsRuns(Exception):

@@ -100,7 +100,8 @@ def ratio(
     value = exp(fmean(logs[1]) - fmean(logs[0]))
     if short < LEAST_TRIALS:
         missing = LEAST_TRIALS - short
-        return _inconclusive(value, f"{missing} more {_trials(missing)} would tell")
+        # How noisy they are is not known yet, so neither is how many would tell.
+        return _inconclusive(value, f"an interval needs {missing} more {_trials(missing)} at least")
     found = _judged(value, _welch([logs]), better, relevant)
     if found.verdict != "inconclusive":
         return found

@@ -33,6 +33,7 @@ from backend.web.shared import (
     check_fields,
     frame_html,
     guarded,
+    why_no_answer,
 )
 
 LEAST_WIDTH, LEAST_HEIGHT = 240, 200
@@ -64,7 +65,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         figures = reading.figures
     except (NotVisible, QueryError) as error:
         title = "This live result set has no answer now"
-        return guarded(found, plain_message(409, title, str(error), ""))
+        return guarded(found, plain_message(409, title, why_no_answer(error), ""))
     page = render_to_string(
         "embed.html",
         {

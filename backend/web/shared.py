@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
+from backend.analysis.known import UnknownValue
 from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
 from backend.analysis.times import instant
 from backend.sharing.drawing import BusyDrawing, CannotDraw
@@ -125,7 +126,13 @@ def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
     """A live question that cannot be answered any more: its run is gone, or its field."""
     title = "This live result set has no answer now"
     hint = "Whoever made it can save the question anew."
+    said = why_no_answer(error)
     if request.path.endswith(".json"):
-        body = {"title": title, "status": 409, "detail": str(error), "hint": hint}
+        body = {"title": title, "status": 409, "detail": said, "hint": hint}
         return JsonResponse(body, status=409, content_type="application/problem+json")
-    return message(request, 409, title=title, sentence=str(error), hint=hint)
+    return message(request, 409, title=title, sentence=said, hint=hint)
+
+
+def why_no_answer(error: Exception) -> str:
+    """What is missing, but nothing of what else there is: readers of a link may not know that."""
+    return error.said if isinstance(error, UnknownValue) else str(error)

@@ -177,7 +177,7 @@ def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
     make_run(lab, CellSpec("gthread", rates=FAST[:2]), CellSpec("sync", rates=(1000.0, 1010.0)))
     figures = ask(lab)
     assert "cannot be told apart" in figures["finding"]
-    assert figures["finding"].endswith("1 more trial would tell")
+    assert figures["finding"].endswith("an interval needs 1 more trial at least")
     leader, baseline = (row["ratio"] for row in figures["ranking"]["rows"])
     assert leader["verdict"] == "inconclusive"
     assert leader["low"] is None

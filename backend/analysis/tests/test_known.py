@@ -50,6 +50,8 @@ def ask(lab, text):
         ("x=payload&at=77", "at", "There is 13."),
         ("x=label&at=build:8", "at", "There is a:b:c, build:7."),
         ("x=date&at=2001-01-01 00:00:00", "at", "There is 2"),
+        ("host=unknown", "host", "“unknown”. There is bench-1."),
+        ("connections=unknown", "connections", "“unknown”. There is 8, 64."),
         ("workspace=elsewhere", "workspace", "There is lab."),
     ],
 )
@@ -67,8 +69,8 @@ def test_what_nothing_has_is_refused_with_what_there_is(lab, text, field, said):
     [
         "server=caddy&version=1.27",
         "server=caddy&connections=64",
-        "host=unknown",
-        "label=a:b:c&connections=unknown",
+        "server=caddy&until=2001-01-01",
+        "label=a:b:c&connections=8&server=nginx",
     ],
 )
 def test_what_exists_but_not_together_is_a_question_without_results(lab, text):

@@ -110,7 +110,7 @@ def test_a_name_that_only_changed_its_case_is_one(lab):
 
 
 def test_what_was_never_renamed_is_asked_as_before(lab):
-    query = CompareQuery.parse("server=gthread&host=unknown&x=version")
+    query = CompareQuery.parse("server=gthread&tool=wrk&x=version")
     rename_all(lab)
     assert understood(query, [lab.pk]) == query
 

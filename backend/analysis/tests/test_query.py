@@ -67,6 +67,13 @@ def test_a_load_point_survives_its_spelling(at):
         ("x=threads", "connections, rate"),
         ("metric=p50&metric=p99", "one value"),
         ("server=a%00b", "without NUL"),
+        ("limit=1e20", "up to"),
+        ("limit=1_000", "a number above 0"),
+        ("connections=6_4", "a number above 0"),
+        ("limit=１", "a number above 0"),
+        ("payload=１", "a number of bytes"),
+        ("foo=", "Did you mean|Fields are"),
+        ("since=2026-05-01&until=2026-01-01", "a day from 2026-05-01"),
     ],
 )
 def test_a_wrong_one_says_what_is_allowed(text, says):

@@ -72,7 +72,7 @@ def test_its_query_names_its_runs(lab):
 def test_nothing_is_not_frozen(lab):
     make_run(lab, CellSpec())
     with pytest.raises(NothingToFreeze):
-        frozen(lab, "host=unknown")
+        frozen(lab, "until=2001-01-01")
     assert not ResultSet.objects.exists()
 
 

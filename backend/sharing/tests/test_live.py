@@ -9,11 +9,13 @@ from django.utils import timezone
 
 from backend.analysis.cells import NotVisible
 from backend.analysis.query import CompareQuery, QueryError
+from backend.ingest.removal import remove_run
 from backend.runs.measured import TrialRecord
 from backend.runs.models import FormerName, Run
 from backend.runs.record import RunFacts, record_run
 from backend.runs.renaming import rename
 from backend.sharing import Card, Reading, find_result_set, freeze, save_live
+from backend.sharing.differences import differences_since
 from backend.sharing.models import ResultSet
 from backend.sharing.newer import newer_runs
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
@@ -97,6 +99,39 @@ def test_a_question_that_means_nothing_any_more_says_so(lab):
     assert newer_runs(ResultSet.objects.get(pk=made.pk)) == 0
     make_run(lab, CellSpec())
     assert newer_runs(ResultSet.objects.get(pk=made.pk)) is None
+
+
+def test_a_server_whose_last_run_is_gone_breaks_nothing(lab, client):
+    run = make_run(lab, CellSpec("alpha"), CellSpec("beta"))
+    query = "server=alpha&server=beta"
+    kept, gone, open_ = frozen(lab, query), frozen(lab, "server=beta"), live(lab, query)
+    ResultSet.objects.update(visibility="unlisted")
+    make_run(lab, CellSpec("alpha"), CellSpec("secret"))
+    before = Reading(kept).json
+    remove_run(run)
+    assert (newer_runs(kept), newer_runs(gone), newer_runs(open_)) == (1, 0, 1)
+    assert Reading(ResultSet.objects.get(pk=kept.pk)).json == before
+    assert client.get(kept.path).status_code == client.get(gone.path).status_code == 200
+    found = differences_since(kept)
+    assert (found.after, len(found.missing_runs)) == (None, 1)
+    # What a live question cannot show any more is said, and nothing of what else there is.
+    for path in (f"{open_.path}.json", f"{open_.path}.csv", f"/embed/{open_.link}"):
+        answer = client.get(path)
+        assert answer.status_code == 409
+        assert "beta" in answer.content.decode()
+        assert "secret" not in answer.content.decode()
+
+
+def test_what_is_left_of_a_frozen_question_is_still_compared(lab):
+    make_run(lab, CellSpec("alpha"))
+    gone = make_run(lab, CellSpec("beta"))
+    made = frozen(lab, "server=alpha&server=beta&at=64")
+    remove_run(gone)
+    found = differences_since(made)
+    assert len(found.missing_runs) == 1
+    assert found.after is not None
+    assert "alpha" in found.after[0]
+    assert len(found.gone) == 1
 
 
 @pytest.mark.parametrize("make", [live, frozen])

@@ -50,6 +50,7 @@ def test_withdrawn_is_for_good(made):
     for change in (
         lambda: edit(made, notes="x"),
         lambda: withdraw(made, "again"),
+        lambda: revoke(made),
         lambda: supersede(made, None),
     ):
         with pytest.raises(Refused, match="for good"):

@@ -69,7 +69,7 @@ class TestKeeping:
             ("last_day", "soon"),
             ("last_day", "9999-12-31"),
             ("notes", "x" * 10_001),
-            ("query", "host=unknown"),
+            ("query", "until=2001-01-01"),
         ],
     )
     def test_a_form_that_is_not_taken(self, owner, scene, field, value):
