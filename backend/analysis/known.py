@@ -9,6 +9,7 @@ import difflib
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -52,11 +53,14 @@ class UnknownValue(QueryError):
 
     def left_out_of(self, query: CompareQuery) -> CompareQuery | None:
         """The query without the value; None where then nothing is asked for any more."""
-        before = getattr(query, self.field)
-        if not isinstance(before, tuple):
-            return replace(query, **{self.field: None}) if self.field == "at" else None
-        after = tuple(value for value in before if value != self.got)
-        return replace(query, **{self.field: after}) if after else None
+        if self.field == "at":
+            return replace(query, at=None)
+        if self.field not in FILTERS:
+            return None
+        left: dict[str, Any] = {
+            self.field: tuple(value for value in getattr(query, self.field) if value != self.got)
+        }
+        return replace(query, **left) if left[self.field] else None
 
 
 def _close(got: str, known: Collection[str]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from backend.analysis.facts import TrialFact
 from backend.stats import Better
@@ -66,7 +66,7 @@ def _cpu_s(trial: TrialFact) -> float | None:
     return _number(trial, "server_cpu_s")
 
 
-def is_amount(value: object) -> bool:
+def is_amount(value: object) -> TypeGuard[int | float]:
     """Whether what an agent sent is an amount: no use of anything is below nothing."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
