@@ -9,6 +9,7 @@ the workspace's choice.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -24,7 +25,7 @@ from backend.analysis.factors import (
     Factor,
 )
 from backend.analysis.facts import CellFact
-from backend.analysis.fields import FIELDS, IDENTITY, OF_RUN, Field, number_text
+from backend.analysis.fields import FIELDS, IDENTITY, OF_RUN, Field, number_text, value_of
 from backend.analysis.series import LOAD_WORDS, Plan, SeriesGroup, ordered
 
 Status = Literal["comparable", "caveats", "not_comparable"]
@@ -82,11 +83,12 @@ def outcome_of(
     cells = _one_of_each((cell for one in groups for cell in one.cells()), plan)
     silent = _silent(plan)
     every = [_ruled(factor, must_match) for factor in FACTORS]
-    across = [factor for factor in every if factor.part not in axis.covers]
-    tested = _tested(cells, (*axis.covers, *silent))
+    placed = _placed((*every, *TESTED), cells, axis)
+    across = [factor for factor in every if factor.id not in placed]
+    tested = _tested(cells, placed | silent)
     differing = [*tested, *(factor for factor in across if len(_known(factor, cells)) > 1)]
-    mixed = _mixed(groups, plan)
-    along = [] if mixed else _along(groups, plan, across)
+    mixed = _mixed(groups, plan, every)
+    along = [] if mixed else _along(groups, plan, across, placed | silent)
     refused = [factor for factor in differing if factor in (*along, *_refused(differing))]
     # An axis of loads says only where: the comparison is not about it.
     about = across if plan.x_is_load else every
@@ -124,15 +126,32 @@ def _ruled(factor: Factor, must_match: Collection[str]) -> Factor:
     return replace(factor, rule="axis" if factor.id in must_match else "note")
 
 
-def _tested(cells: Sequence[CellFact], covered: Collection[str]) -> list[Factor]:
-    """What differs of what is under test, without the `covered` parts; servers as a whole.
+def _placed(factors: Iterable[Factor], cells: Sequence[CellFact], axis: Field) -> set[str]:
+    """The factors that differ along the axis alone: at each place they have one value.
+
+    A server has its version and a host its kernel, so a place says these too; but not where one
+    name on the axis stands for two of them.
+    """
+    at = defaultdict(list)
+    for cell in cells:
+        at[value_of(axis, cell)].append(cell)
+    return {
+        factor.id
+        for factor in factors
+        if factor.part in axis.covers
+        and all(len(_known(factor, there)) <= 1 for there in at.values())
+    }
+
+
+def _tested(cells: Sequence[CellFact], without: Collection[str]) -> list[Factor]:
+    """What differs of what is under test, but for the factors `without`; servers as a whole.
 
     A date is about nothing by itself: it counts where nothing else under test differs.
     """
     found = [
         one
         for one in TESTED
-        if one.part not in covered and len({one.read(cell) for cell in cells}) > 1
+        if one.id not in without and len({one.read(cell) for cell in cells}) > 1
     ]
     if found[:1] == [TESTED[0]]:
         return found[:1]
@@ -155,26 +174,50 @@ def _dimensions(
     return (*words, *(("machine",) if machine else ()))
 
 
-def _mixed(groups: Sequence[SeriesGroup], plan: Plan) -> list[str]:
-    """What differs inside of a point: pooled trials must be of one kind."""
-    free = [p for p in IDENTITY if p not in plan.parts and p not in FIELDS[plan.x].covers]
-    found = [
-        part
-        for part in free
-        if any(
-            len({IDENTITY[part](cell) for cell in cells}) > 1
-            for one in groups
-            for cells in one.points.values()
-        )
+def _mixed(groups: Sequence[SeriesGroup], plan: Plan, every: Sequence[Factor]) -> list[str]:
+    """What differs inside of a point: pooled trials must be of one kind.
+
+    Of what the axis covers, what must match: a host may get another kernel and keep its name.
+    """
+    covered = FIELDS[plan.x].covers
+    reads = [(part, IDENTITY[part]) for part in IDENTITY if part not in (*plan.parts, *covered)]
+    reads += [
+        (factor.part, factor.read)
+        for factor in (*TESTED, *every)
+        if factor.part in covered and factor.rule != "note"
     ]
-    words = {"name": "servers", "rate": "offered rates", "request": "request settings"}
-    named = [words.get(part, part.replace("_", " ")) for part in found]
-    return [f"points mix different {', '.join(named)}; let them make series, or choose one"] * bool(
-        named
-    )
+    pools = [cells for one in groups for cells in one.points.values() if len(cells) > 1]
+    found = {
+        part: _PLURAL.get(part, part.replace("_", " "))
+        for part, read in reads
+        if any(len({read(cell) for cell in cells}) > 1 for cells in pools)
+    }
+    named = ", ".join(found.values())
+    return [f"points mix different {named}; let them make series, or choose one"] * bool(named)
 
 
-def _along(groups: Sequence[SeriesGroup], plan: Plan, across: Sequence[Factor]) -> list[Factor]:
+_PLURAL = {
+    "name": "servers",
+    "version": "versions",
+    "runtime": "runtimes",
+    "configuration": "configurations",
+    "workload": "workloads",
+    "payload": "payload sizes",
+    "request": "request settings",
+    "tool": "load tools",
+    "tool_version": "load tool versions",
+    "server_host": "server hosts",
+    "client_host": "client hosts",
+    "rate": "offered rates",
+}
+
+
+def _along(
+    groups: Sequence[SeriesGroup],
+    plan: Plan,
+    across: Sequence[Factor],
+    without: Collection[str],
+) -> list[Factor]:
     """What differs between the points of a series beside the axis, but for caveats.
 
     A date is about nothing by itself: what changed over the days is judged as across series.
@@ -184,7 +227,7 @@ def _along(groups: Sequence[SeriesGroup], plan: Plan, across: Sequence[Factor]) 
     found: list[Factor] = []
     for one in groups:
         cells = _one_of_each(one.cells(), plan)
-        found += _tested(cells, (*FIELDS[plan.x].covers, *_silent(plan)))
+        found += _tested(cells, without)
         found += [
             factor for factor in across if factor.rule != "note" and len(_known(factor, cells)) > 1
         ]

@@ -115,7 +115,7 @@ def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], lis
         grouped.setdefault(key, defaultdict(list))[place].append(cell)
     found = [_group(points, plan) for points in grouped.values()]
     found.sort(key=_order)
-    return label(found[:MAX_SERIES]), _left_out(found, dropped, plan)
+    return label(found[:MAX_SERIES], plan), _left_out(found, dropped, plan)
 
 
 def _left_out(found: Sequence[SeriesGroup], dropped: int, plan: Plan) -> list[str]:
@@ -257,65 +257,85 @@ _NAMES: dict[str, Callable[[CellFact], str | None]] = {
 }
 
 
-def label(groups: Sequence[SeriesGroup]) -> list[SeriesGroup]:
-    """Groups with labels that differ: each ambiguous one names the parts that tell it apart."""
+def label(groups: Sequence[SeriesGroup], plan: Plan) -> list[SeriesGroup]:
+    """Groups with labels that differ: each ambiguous one names what tells it apart."""
     by_label: dict[tuple[str | None, str], list[SeriesGroup]] = defaultdict(list)
     for one in groups:
         by_label[(one.panel, one.label)].append(one)
-    labels = {one.id: text for same in by_label.values() for one, text in _told_apart(same)}
+    labels = {one.id: text for same in by_label.values() for one, text in _told_apart(same, plan)}
     return [replace(one, label=labels[one.id]) for one in groups]
 
 
-def _told_apart(same: Sequence[SeriesGroup]) -> Iterable[tuple[SeriesGroup, str]]:
+def _told_apart(same: Sequence[SeriesGroup], plan: Plan) -> Iterable[tuple[SeriesGroup, str]]:
+    """Each with the texts that tell it from the others, and no more of them than are needed."""
     if len(same) == 1:
         return [(same[0], same[0].label)]
-    parts: list[list[str]] = [[] for _ in same]
-    for read in _PARTS:
-        texts = [read(one) for one in same]
-        if len(set(texts)) > 1:
-            for mine, text in zip(parts, texts, strict=True):
-                mine.append(text)
-        if len({tuple(mine) for mine in parts}) == len(same):
+    told: list[tuple[str, ...]] = [() for _ in same]
+    for texts in _tellings(same, plan):
+        further = [(*mine, text) for mine, text in zip(told, texts, strict=True)]
+        if len(set(further)) > len(set(told)):
+            told = further
+        if len(set(told)) == len(same):
             break
-    joined = [", ".join(text for text in mine if text) for mine in parts]
+    joined = [", ".join(text for text in mine if text) for mine in told]
     return [
         (one, f"{one.label} ({text})" if text else one.label)
         for one, text in zip(same, joined, strict=True)
     ]
 
 
-def _workload(one: SeriesGroup) -> str:
+def _tellings(same: Sequence[SeriesGroup], plan: Plan) -> Iterable[list[str]]:
+    """What each may be called after, the most telling first: only what makes the series."""
+    for parts, read in _TELLING:
+        if not parts or not parts.isdisjoint(plan.parts):
+            yield [read(one) for one in same]
+
+
+def _request(one: SeriesGroup) -> str:
     workload = one.first.workload
+    tls = {True: "TLS", False: "no TLS", None: None}[workload.tls]
     keepalive = {True: "keep-alive", False: "no keep-alive", None: None}[workload.keepalive]
-    size = None if workload.payload_bytes is None else f"{workload.payload_bytes} B"
-    return " ".join(filter(None, [workload.method, workload.path, size, keepalive]))
+    return " ".join(filter(None, [workload.method, tls, keepalive]))
 
 
-def _hosts(one: SeriesGroup) -> str:
-    series = one.first.series
-    return " → ".join(
-        dict.fromkeys(_host_text(host) for host in (series.client_host, series.server_host))
-    )
+def _size(one: SeriesGroup) -> str:
+    size = one.first.workload.payload_bytes
+    return "" if size is None else f"{size} B"
 
 
 def _host_text(host: HostFact | None) -> str:
-    if host is None:
-        return "unknown host"
-    return " ".join(filter(None, [host.label, host.kernel]))
+    return "unknown host" if host is None else host.label
 
 
-_PARTS: tuple[Callable[[SeriesGroup], str], ...] = (
-    lambda one: one.first.server.version or "",
-    lambda one: one.of_run or "",
-    lambda one: one.first.workload.name,
-    _workload,
-    lambda one: one.first.series.tool,
-    lambda one: one.first.series.tool_version or "version unknown",
-    lambda one: f"{one.first.series.loop} loop",
-    lambda one: "" if one.held is None else f"at {one.held}",
-    lambda one: " ".join(one.first.server.settings),
-    lambda one: one.first.server.runtime or "",
-    _hosts,
-    lambda one: one.first.run.workspace,
-    lambda one: f"series {one.id}",
+def _kernel(host: HostFact | None) -> str:
+    return "" if host is None else host.kernel or ""
+
+
+_HOSTS = frozenset({"server_host", "client_host"})
+# The parts of which one makes the series where the text may tell; none: in any case.
+_TELLING: tuple[tuple[frozenset[str], Callable[[SeriesGroup], str]], ...] = (
+    (frozenset({"version"}), lambda one: one.first.server.version or ""),
+    (frozenset(OF_RUN), lambda one: one.of_run or ""),
+    (frozenset({"workload"}), lambda one: one.first.workload.name),
+    (frozenset({"payload"}), _size),
+    (frozenset({"workload"}), lambda one: one.first.workload.path or ""),
+    (frozenset({"request"}), _request),
+    (frozenset({"tool"}), lambda one: one.first.series.tool),
+    (frozenset({"tool_version"}), lambda one: one.first.series.tool_version or "version unknown"),
+    (frozenset({"loop"}), lambda one: f"{one.first.series.loop} loop"),
+    (frozenset(LOAD_WORDS), lambda one: "" if one.held is None else f"at {one.held}"),
+    (frozenset({"configuration"}), lambda one: " ".join(one.first.server.settings)),
+    (frozenset({"runtime"}), lambda one: one.first.server.runtime or ""),
+    (frozenset({"server_host"}), lambda one: _host_text(one.first.series.server_host)),
+    (
+        frozenset({"client_host"}),
+        lambda one: f"from {_host_text(one.first.series.client_host)}",
+    ),
+    (frozenset({"server_host"}), lambda one: _kernel(one.first.series.server_host)),
+    (
+        frozenset({"client_host"}),
+        lambda one: f"client {_kernel(one.first.series.client_host)}",
+    ),
+    (frozenset(), lambda one: one.first.run.workspace),
+    (frozenset(), lambda one: f"series {one.id}"),
 )

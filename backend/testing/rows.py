@@ -59,16 +59,17 @@ def make_run(
     workspace: Workspace,
     *cells: CellSpec,
     host: Mapping[str, Any] | None = MACHINE,
+    client: Mapping[str, Any] | None = None,
     same_host: bool | None = False,
     started_at: datetime | None = STARTED,
 ) -> Run:
-    """A recorded run with these cells."""
+    """A recorded run with these cells; the client is on the same host unless one is given."""
     machine = None if host is None else _get(Host, workspace, host)
     run = Run.objects.create(
         id=uuid.uuid4(),
         workspace=workspace,
         server_host=machine,
-        client_host=machine,
+        client_host=machine if client is None else _get(Host, workspace, client),
         same_host=same_host,
         started_at=started_at,
         finished_at=started_at,

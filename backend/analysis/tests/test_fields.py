@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
 
 BIG = {**HELLO, "name": "big", "path": "/big", "payload_bytes": 10_000}
 OTHER = {**MACHINE, "name": "bench-2", "cpu_model": "EPYC"}
+LARGER = {**HELLO, "payload_bytes": 10_000}
 
 
 @pytest.fixture
@@ -468,3 +469,51 @@ def test_the_sentence_of_a_view_keeps_that_nothing_may_be_compared(lab, text):
     make_run(lab, *[CellSpec("b", connections=load, workload=other) for load in loads])
     assert "cannot be ranked" in ask(lab, text)["finding"]
     assert ask(lab, f"{text}&override=1")["finding"].startswith("Not comparable, shown by request")
+
+
+ELSEWHERE = {**HELLO, "path": "/other", "name": "other"}
+NEWER_KERNEL = {**MACHINE, "kernel": "6.12"}
+
+
+@pytest.mark.parametrize(
+    ("query", "runs", "status", "said"),
+    [
+        # Two servers on two machines, asked from one client: the place says nothing of these.
+        ("x=client", [("a", {}, MACHINE), ("b", {}, OTHER)], "not_comparable", "processor"),
+        ("x=payload", [("a", {}, MACHINE), ("b", {"workload": ELSEWHERE}, MACHINE)], None, "path"),
+        ("x=server", [("a", {}, MACHINE), ("a", {"version": "2"}, MACHINE)], None, "mix"),
+        ("x=payload", [("a", {}, MACHINE), ("a", {"workload": ELSEWHERE}, MACHINE)], None, "mix"),
+        ("x=workload", [("a", {}, MACHINE), ("a", {"workload": LARGER}, MACHINE)], None, "mix"),
+        ("x=tool", [("a", {}, MACHINE), ("a", {"tool_version": "5"}, MACHINE)], "caveats", "tool"),
+        ("x=host", [("a", {}, MACHINE), ("a", {}, NEWER_KERNEL)], "caveats", "kernel"),
+        ("x=host", [("a", {}, MACHINE), ("a", {}, {**MACHINE, "cores": 99})], None, "mix"),
+        # What a place does say may differ along the axis.
+        ("x=host", [("a", {}, MACHINE), ("a", {}, OTHER)], "comparable", ""),
+        ("x=server", [("a", {}, MACHINE), ("b", {"version": "2"}, MACHINE)], "comparable", ""),
+        ("x=payload", [("a", {}, MACHINE), ("a", {"workload": BIG}, MACHINE)], "comparable", ""),
+    ],
+)
+def test_a_place_exempts_what_it_says_and_nothing_else(lab, query, runs, status, said):
+    client = {**MACHINE, "name": "client"} if query == "x=client" else None
+    for server, more, host in runs:
+        make_run(lab, CellSpec(server, **more), host=host, client=client)
+    outcome = ask(lab, query)["outcome"]
+    assert outcome["status"] == (status or "not_comparable")
+    assert said in " ".join(outcome["reasons"])
+
+
+def test_series_are_called_after_what_makes_them(lab):
+    for host, versions in ((MACHINE, ("1.0", "1.1")), (OTHER, ("1.1", "2.0"))):
+        make_run(lab, *[CellSpec("cv", version=version) for version in versions], host=host)
+    labels = [series["label"] for series in ask(lab, "x=version")["series"]]
+    assert labels == ["cv (bench-1)", "cv (bench-2)"]
+
+
+def test_series_are_called_after_no_more_than_tells_them_apart(lab):
+    long = {**HELLO, "name": "long", "path": "/long", "payload_bytes": 99}
+    for host in (MACHINE, OTHER):
+        make_run(lab, *[CellSpec("cv", workload=load) for load in (HELLO, long)], host=host)
+    labels = {series["label"] for series in ask(lab)["series"]}
+    assert labels == {
+        f"cv 23.0 ({load}, {host})" for load in ("hello", "long") for host in ("bench-1", "bench-2")
+    }
