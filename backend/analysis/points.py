@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from backend.analysis.facts import CellFact, TrialFact
@@ -154,16 +154,25 @@ def _latency(each: tuple[float | None, ...], merged: float | None) -> Measure:
     if merged is None:
         return _reported(each, known)
     spread = _median(each, known, "computed")
+    # The merged percentile is the figure; its interval must not exclude it.
+    estimate = _holding(spread.estimate, merged)
     return Measure(
         value=merged,
-        # The merged percentile is the figure; its interval must not exclude it.
-        low=None if spread.low is None else min(spread.low, merged),
-        high=None if spread.high is None else max(spread.high, merged),
+        low=None if estimate is None else estimate.low,
+        high=None if estimate is None else estimate.high,
         each=each,
         origin="computed",
         interval=spread.interval,
-        estimate=spread.estimate,
+        estimate=estimate,
     )
+
+
+def _holding(estimate: Estimate | None, figure: float) -> Estimate | None:
+    """The estimate of a figure that is not the median of its trials, widened to hold it."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return estimate
+    low, high = min(estimate.low, figure), max(estimate.high, figure)
+    return replace(estimate, value=figure, low=low, high=high)
 
 
 def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure:
@@ -197,7 +206,8 @@ def _largest(each: tuple[float | None, ...], trials: Sequence[TrialFact]) -> Mea
         return Measure(None, None, None, each, None, None)
     origins = {trial.origin for trial in trials}
     origin = "computed" if origins == {"computed"} else "reported"
-    return Measure(max(known), None, None, each, origin, None, median_interval(known))
+    estimate = _holding(median_interval(known), max(known))
+    return Measure(max(known), None, None, each, origin, None, estimate)
 
 
 def _failures(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backend.analysis.fields import Value
 from backend.analysis.metrics import METRICS
 from backend.analysis.points import Measure, Point, plain
-from backend.stats import Estimate, Ratio, ratio, tiers
+from backend.stats import Estimate, Ratio, holding, ratio, tiers
 
 # The baseline against itself: ×1 without noise, whatever its trials say.
 _SELF = Ratio(1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False)
@@ -157,12 +157,16 @@ def ratio_of(one: Entrant, base: Entrant | None, metric: str, relevant: float) -
         return None
     if one.series == base.series:
         return _SELF
-    return ratio(
-        _values(base.measure(metric)),
-        _values(one.measure(metric)),
-        better=METRICS[metric].better,
-        relevant=relevant,
-    )
+    return ratio_of_measures(base.measure(metric), one.measure(metric), metric, relevant)
+
+
+def ratio_of_measures(base: Measure, other: Measure, metric: str, relevant: float) -> Ratio:
+    """`other` ÷ `base` from their trials; of latencies it holds the ratio of the figures shown."""
+    better = METRICS[metric].better
+    found = ratio(_values(base), _values(other), better=better, relevant=relevant)
+    if METRICS[metric].group != "latency" or not base.value or not other.value:
+        return found
+    return holding(found, other.value / base.value, better=better, relevant=relevant)
 
 
 def _why_none(one: Entrant, base: Entrant | None, metric: str) -> str | None:

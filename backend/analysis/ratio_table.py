@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from math import log
 
 from backend.analysis.finding import times
+from backend.analysis.metrics import METRICS
 from backend.analysis.points import Point
 from backend.analysis.ranking import ratio_dict
 from backend.analysis.swept import NAMED, Swept, known, more_series
-from backend.stats import Better, Ratio, ratio
+from backend.stats import Better, Ratio, holding, ratio
 from backend.stats.intervals import mean_ratio
 
 _SELF = Ratio(1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False)
@@ -29,6 +30,8 @@ class Sample:
 
     values: tuple[float, ...]
     unranked: str | None = None
+    # The figure of all requests together, where it is not one of the trials (latencies).
+    shown: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,13 @@ def entry_of(
     swept: Swept, *, row: str, metric: str, unranked: Callable[[Point], str | None]
 ) -> Entry:
     """The entry of a series; `unranked` says why a point may not be compared, or None."""
+    pooled = METRICS[metric].group == "latency"
     samples: dict[Load, Sample] = {
-        point.x: Sample(tuple(known(point, metric)), unranked(point))
+        point.x: Sample(
+            tuple(known(point, metric)),
+            unranked(point),
+            point.metrics[metric].value if pooled else None,
+        )
         for point in swept.points
         if point.x is not None
     }
@@ -203,7 +211,11 @@ def _cell(sample: Sample, base: Sample | None, is_base: bool, how: tuple[Better,
         return _none("The baseline was not measured here.")
     if base.unranked is not None:
         return _none(f"The baseline cannot serve as one: {base.unranked}")
-    return ratio(base.values, sample.values, better=how[0], relevant=how[1])
+    better, relevant = how
+    found = ratio(base.values, sample.values, better=better, relevant=relevant)
+    if not base.shown or not sample.shown:
+        return found
+    return holding(found, sample.shown / base.shown, better=better, relevant=relevant)
 
 
 def _none(why: str) -> Ratio:

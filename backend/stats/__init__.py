@@ -1,7 +1,16 @@
 """Pure statistics: histogram, percentiles, intervals, verdicts. No Django."""
 
 from backend.stats.histogram import Histogram
-from backend.stats.intervals import Better, Estimate, Ratio, Verdict, median_interval, ratio, tiers
+from backend.stats.intervals import (
+    Better,
+    Estimate,
+    Ratio,
+    Verdict,
+    holding,
+    median_interval,
+    ratio,
+    tiers,
+)
 
 __all__ = [
     "Better",
@@ -9,6 +18,7 @@ __all__ = [
     "Histogram",
     "Ratio",
     "Verdict",
+    "holding",
     "median_interval",
     "ratio",
     "tiers",

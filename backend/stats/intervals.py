@@ -21,6 +21,7 @@ NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 # t(97.5 %) ÷ (t(97.5 %) + t(80 %)) of many trials: what a half width may be of a difference, so
 # that the interval leaves out ×1 with a probability of 80 %.
 SURE_SHARE = 0.7
+ALIKE = 1 + 1e-9
 Verdict = Literal["improved", "regressed", "unchanged", "inconclusive"]
 Better = Literal["higher", "lower"]
 
@@ -106,6 +107,26 @@ def ratio(
     if found.verdict != "inconclusive":
         return found
     return replace(found, why=f"{found.why}; {_more_trials(logs, relevant)} would tell")
+
+
+def holding(found: Ratio, shown: float, *, better: Better, relevant: float) -> Ratio:
+    """`found`, widened to hold `shown`: the ratio of the two figures that stand beside it.
+
+    A percentile of all requests together may be far from those of the trials, where one trial is
+    unlike the others. Where ×1 comes in with it, nothing is claimed.
+    """
+    if found.value is None:
+        return found
+    if found.low is None or found.high is None:
+        return replace(found, value=shown)
+    # As they are stored, equal figures differ in their last digit.
+    if found.low / ALIKE <= shown <= found.high * ALIKE:
+        return found
+    bounds = log(min(found.low, shown)), log(max(found.high, shown))
+    wider = _judged(found.value, bounds, better, relevant)
+    if found.verdict == "inconclusive" or wider.verdict != "inconclusive":
+        return replace(wider, why=found.why)
+    return replace(wider, why=f"all requests together are at {shown:.3g}×, unlike most trials")
 
 
 def mean_ratio(

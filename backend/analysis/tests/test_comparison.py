@@ -208,6 +208,20 @@ def test_latency_is_better_when_lower(lab):
     assert "99 % of its requests in 0.25×" in figures["finding"]
 
 
+@pytest.mark.parametrize("metric", ["p99", "p99.9"])
+def test_what_is_said_of_a_latency_never_contradicts_the_figures_shown(lab, metric):
+    outlier = (1000.0,) * 9 + (100.0,)
+    make_run(lab, CellSpec("a", rates=outlier), CellSpec("b", rates=(400.0, 401.0, 399.0) * 3))
+    ranking = ask(lab, f"metric={metric}")["ranking"]
+    base = next(row for row in ranking["rows"] if row["series"] == ranking["baseline"])
+    (other,) = [row for row in ranking["rows"] if row is not base]
+    shown, found = other["value"] / base["value"], other["ratio"]
+    assert found["low"] <= shown * 1.000001
+    assert found["high"] >= shown * 0.999999
+    # Who stands first is not surely second.
+    assert ranking["rows"][0]["tier"].startswith("1")
+
+
 def test_a_failing_server_is_not_ranked(lab):
     make_run(lab, CellSpec("broken", rates=FAST, error_rate=0.5), CellSpec("a"), CellSpec("b"))
     figures = ask(lab)

@@ -132,8 +132,8 @@ def test_the_answer_has_the_shape_of_the_figures():
 
 def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
     points = [
-        SimpleNamespace(x=8, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0))}),
-        SimpleNamespace(x=64, metrics={"p99": SimpleNamespace(each=(5.0,))}),
+        SimpleNamespace(x=8, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0), value=2.5)}),
+        SimpleNamespace(x=64, metrics={"p99": SimpleNamespace(each=(5.0,), value=5.0)}),
     ]
     first = SimpleNamespace(
         server=SimpleNamespace(name="nginx"), workload=SimpleNamespace(name="hello")
@@ -146,7 +146,10 @@ def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
         unranked=lambda point: "overload" if point.x == 64 else None,
     )
     assert found == Entry(
-        "nginx 1.27", "nginx", "hello", {8: Sample((1.0, 3.0)), 64: Sample((5.0,), "overload")}
+        "nginx 1.27",
+        "nginx",
+        "hello",
+        {8: Sample((1.0, 3.0), shown=2.5), 64: Sample((5.0,), "overload", 5.0)},
     )
 
 
@@ -171,3 +174,20 @@ def test_turning_the_baseline_keeps_the_order_of_the_means(cells, baseline):
         own = two.means[two.rows.index(one.baseline)].value
         for mean, other in zip(one.means, two.means, strict=True):
             assert mean.value == pytest.approx(other.value / own)
+
+
+def test_a_cell_of_latencies_holds_the_ratio_of_the_figures_shown():
+    def entries(*shown):
+        for row, values, figure in zip(
+            "ab", ((1, 1.01, 0.99), (3, 3.03, 2.97)), shown, strict=True
+        ):
+            for workload in ("big", "hello"):
+                yield Entry(row, row, workload, {8: Sample(values, shown=figure)})
+
+    plain = ratio_table(list(entries(1.0, 3.0)), better="lower", relevant=0.02, baseline="a")
+    assert plain.cells[1][0].verdict == "regressed"
+    other = ratio_table(list(entries(30.0, 3.0)), better="lower", relevant=0.02, baseline="a")
+    assert (other.cells[1][0].verdict, other.cells[1][0].low) == (
+        "inconclusive",
+        pytest.approx(0.1),
+    )

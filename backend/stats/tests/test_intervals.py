@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.stats import median_interval, ratio, tiers
+from backend.stats import holding, median_interval, ratio, tiers
 from backend.stats.intervals import mean_ratio
 from backend.stats.student import incomplete_beta, t_quantile
 
@@ -183,3 +183,28 @@ def test_the_interval_of_a_mean_holds_the_truth_in_95_of_100():
         found = mean_ratio(pairs)
         held += found.low <= 1.1 <= found.high
     assert 460 <= held <= 490
+
+
+def test_a_ratio_is_widened_to_hold_that_of_the_figures_shown():
+    near, far = [1, 1.01, 0.99], [3, 3.03, 2.97]
+    found = ratio(near, far, better="lower")
+    wide = {"better": "lower", "relevant": 0.02}
+    assert holding(found, 3.001, **wide) == found
+    clear = holding(found, 2.0, **wide)
+    assert (clear.verdict, clear.low, clear.value) == ("regressed", 2.0, found.value)
+    # One trial is so unlike the others that all requests together say the opposite.
+    opposed = holding(found, 0.1, **wide)
+    assert (opposed.verdict, opposed.low) == ("inconclusive", pytest.approx(0.1))
+    assert "all requests together are at 0.1×" in opposed.why
+    assert not opposed.significant
+
+
+def test_without_an_interval_the_ratio_is_that_of_the_figures_shown():
+    found = ratio([1, 9], [9, 9.02], better="lower")
+    assert holding(found, 9.01 / 2.2, better="lower", relevant=0.02).value == 9.01 / 2.2
+
+
+def test_an_open_question_stays_one_however_wide():
+    found = ratio([100, 150, 80], [110, 90, 160])
+    wider = holding(found, 9.0, better="higher", relevant=0.02)
+    assert (wider.verdict, wider.why, wider.high) == ("inconclusive", found.why, pytest.approx(9))
