@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.cells import load_cells, load_dismissals, with_trials
@@ -99,7 +99,7 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
     """
     with one_moment():
         gathered = gather(query, workspace_ids)
-        judged = [_judge(gathered, panel) for panel in _panels(gathered)]
+        judged = [_judge(gathered, panel, sweeps) for panel, sweeps in _panels(gathered).items()]
         derived = _derive(gathered, judged)
     return _answer(gathered, judged, derived)
 
@@ -144,13 +144,21 @@ def _metrics(query: CompareQuery, cells: Sequence[CellFact]) -> tuple[str, ...]:
     return (*asked, "achieved") if offered else asked
 
 
-def _panels(gathered: Gathered) -> list[str | None]:
-    return list(dict.fromkeys(sweep.group.panel for sweep in gathered.sweeps)) or [None]
+def _panels(gathered: Gathered) -> dict[str | None, tuple[Sweep, ...]]:
+    return _parted(gathered.sweeps, lambda sweep: sweep.group.panel) or {None: ()}
 
 
-def _judge(gathered: Gathered, panel: str | None) -> Judged:
+def _parted(
+    sweeps: Sequence[Sweep], read: Callable[[Sweep], str | None]
+) -> dict[str | None, tuple[Sweep, ...]]:
+    found: dict[str | None, list[Sweep]] = defaultdict(list)
+    for sweep in sweeps:
+        found[read(sweep)].append(sweep)
+    return {key: tuple(inside) for key, inside in found.items()}
+
+
+def _judge(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> Judged:
     """Checks, outcome, ranking and finding of the series of one panel."""
-    sweeps = tuple(sweep for sweep in gathered.sweeps if sweep.group.panel == panel)
     points = [point for sweep in sweeps for point in sweep.points]
     fired = fired_checks(points, _ceiling(points), gathered.dismissals)
     outcome = outcome_of(
@@ -214,6 +222,8 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
     outcome = one.outcome if one else _outcomes(judged)
+    if one and gathered.query.view == "ratios" and derived.ratios is not None:
+        outcome = _by_workload(gathered)
     ranking = one.finding if one else _findings(gathered, judged)
     return {
         "schema": SCHEMA,
@@ -286,6 +296,19 @@ def _outcomes(judged: Sequence[Judged]) -> Outcome:
     intent, confounded = about.pop() if len(about) == 1 else (None, ())
     overridden = any(one.outcome.overridden for one in judged)
     return Outcome(gravest, tuple(differing), tuple(reasons), intent, confounded, overridden)
+
+
+def _by_workload(gathered: Gathered) -> Outcome:
+    """The outcome of a table of ratios: nothing in it is held against another workload.
+
+    Where some workloads are withheld and others not, that is a caveat of the table.
+    """
+    parts = _parted(gathered.sweeps, lambda sweep: sweep.group.first.workload.name)
+    judged = [_judge(gathered, workload, sweeps) for workload, sweeps in parts.items()]
+    outcome = _outcomes(judged)
+    if outcome.status == "not_comparable" and any(one.outcome.ranks for one in judged):
+        return replace(outcome, status="caveats")
+    return outcome
 
 
 def _together(judged: Sequence[Judged]) -> list[Fired]:

@@ -122,6 +122,21 @@ def test_a_workload_that_may_not_be_compared_has_no_ratios(lab):
     assert all(row[json] is None or row[json]["value"] is None for row in ratios["cells"])
 
 
+def test_the_outcome_of_a_table_of_ratios_is_that_of_each_workload(lab):
+    make_run(lab, *[CellSpec(name, workload=load) for name in "ab" for load in (HELLO, JSON)])
+    assert ask(lab)["outcome"]["status"] == "not_comparable"
+    figures = ask(lab, "view=ratios")
+    assert figures["outcome"]["status"] == "comparable"
+    assert "relative to a 23.0" in figures["finding"]
+    other = {**MACHINE, "name": "bench-2", "cpu_model": "EPYC"}
+    make_run(lab, CellSpec("c", workload=JSON), host=other)
+    partly = ask(lab, "view=ratios")["outcome"]
+    assert partly["status"] == "caveats"
+    assert partly["reasons"][0].startswith("json: processor of the server host differs")
+    make_run(lab, CellSpec("c"), host=other)
+    assert ask(lab, "view=ratios")["outcome"]["status"] == "not_comparable"
+
+
 def test_a_change_over_versions_is_found(lab):
     for number in range(12):
         rate = 1000.0 if number < 6 else 1300.0
