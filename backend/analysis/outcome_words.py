@@ -33,7 +33,12 @@ def outcome_text(figures: Mapping[str, Any]) -> str:
     """`comparable with caveats: client and server on one host; kernel differs: 6.1, 6.8`"""
     outcome = figures["outcome"]
     intent = outcome.get("intent")
-    details = [*([intent] if intent else []), *outcome.get("reasons", [])]
+    together = ", ".join(outcome.get("confounded", []))
+    details = [
+        *([intent] if intent else []),
+        *([f"confounded: {together}"] if together else []),
+        *outcome.get("reasons", []),
+    ]
     more = len(details) - SAID
     said = [*details[:SAID], *([f"and {more} more"] if more > 0 else [])]
     lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome["status"]]

@@ -25,7 +25,8 @@ _OF_SERIES = {
     **{name: name for name in ("tool", "loop", "host", "load")},
     "facet": "panel",
 }
-_STATUS = ("outcome", "overridden", "reasons", "truncated")
+_PANEL = _OF_SERIES["facet"]
+_STATUS = ("outcome", "intent", "confounded", "overridden", "reasons", "truncated")
 _UNITS = {"req/s": "_rps", "us": "_us", "bytes": "_bytes", "bytes/s": "_bytes_s", "s": "_s"}
 _AXES = {"rate": "offered_rps", "payload": "payload_bytes"}
 _RANGE = ("", "_low", "_high")
@@ -55,8 +56,8 @@ def table_of(figures: Figures, view: str | None = None) -> Table:
     """
     asked = view or parse_qs(figures.get("query", "")).get("view", ["sweep"])[-1]
     columns, rows = _VIEWS.get(asked, _sweep)(figures) or _sweep(figures)
-    status = _status(figures)
-    return Table((*columns, *_STATUS), tuple((*row, *status) for row in rows))
+    status = _status(figures, columns)
+    return Table((*columns, *_STATUS), tuple((*row, *status(row)) for row in rows))
 
 
 Found = tuple[Sequence[str], Iterable[Row]]
@@ -227,12 +228,25 @@ def _place(figures: Figures) -> str:
     return f"x_{axis}" if axis in _OF_SERIES else _AXES.get(axis, axis)
 
 
-def _status(figures: Figures) -> Row:
-    """What travels with every row: whether the series may be compared, and what is left out."""
-    outcome = figures["outcome"]
-    overridden = "yes" if is_overridden(figures) else "no"
-    reasons = "; ".join(outcome.get("reasons", []))
-    return [outcome["status"], overridden, reasons or None, figures.get("truncated")]
+def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:
+    """What travels with every row: whether the series of its panel may be compared, and what is
+    left out of them all."""
+    panels = {panel["value"]: panel["outcome"] for panel in figures.get("panels") or []}
+    place = columns.index(_PANEL) if panels and _PANEL in columns else None
+
+    def read(row: Row) -> Row:
+        outcome = figures["outcome"] if place is None else panels[row[place]]
+        overridden = outcome.get("overridden", is_overridden(figures))
+        return [
+            outcome["status"],
+            outcome.get("intent"),
+            ", ".join(outcome.get("confounded", [])) or None,
+            "yes" if overridden else "no",
+            "; ".join(outcome.get("reasons", [])) or None,
+            figures.get("truncated"),
+        ]
+
+    return read
 
 
 def _names(figures: Figures) -> dict[str, str]:

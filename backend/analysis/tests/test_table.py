@@ -6,7 +6,7 @@ from backend.analysis.comparison import compare
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import CompareQuery
 from backend.analysis.table import table_of
-from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
+from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
 JSON = {**HELLO, "name": "json", "path": "/json"}
@@ -58,6 +58,21 @@ def test_outcome_reasons_and_what_is_left_out_travel_with_every_row(monkeypatch)
     reasons = "; ".join(figures["outcome"]["reasons"])
     assert said == {("caveats", reasons, figures["truncated"])}
     assert reasons
+
+
+def test_a_row_of_a_panel_says_the_outcome_of_its_panel():
+    lab = make_workspace("lab")
+    make_run(lab, CellSpec("a"), CellSpec("b"), CellSpec("a", workload=JSON))
+    make_run(lab, CellSpec("b", workload=JSON), host={**MACHINE, "cpu_model": "EPYC"})
+    figures = compare(CompareQuery.parse("facet=workload"), workspace_ids=[lab.pk])
+    said = {(row["panel"], row["outcome"], row["confounded"]) for row in records(figures)}
+    assert said == {
+        ("hello", "comparable", None),
+        ("json", "not_comparable", "server, processor"),
+    }
+    assert "confounded: server, processor" in outcome_text(
+        {"outcome": figures["panels"][1]["outcome"]}
+    )
 
 
 def test_what_an_older_version_froze_is_overridden_by_its_query():

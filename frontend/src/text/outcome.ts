@@ -12,8 +12,8 @@ export function outcomeDetails(outcome: Outcome): readonly string[] {
   const { intent, reasons, confounded, differing } = outcome;
   return [
     ...(intent ? [intent] : []),
-    ...reasons,
     ...(confounded && confounded.length > 0 ? [`confounded: ${confounded.join(", ")}`] : []),
+    ...reasons,
     ...(differing.length > 0 && !intent ? [`differing: ${differing.join(", ")}`] : []),
   ];
 }
