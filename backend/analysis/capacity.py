@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from backend.analysis.fields import number_text
 from backend.analysis.points import Point, plain
-from backend.analysis.swept import NAMED, Swept, load_of, more_series, throughput_at
+from backend.analysis.swept import NAMED, Swept, load_of, more_series, throughput_at, unmeasured
 from backend.analysis.words import load_text, rate_text, time_text
 from backend.stats.limit import Bounded, Highest, highest_under
 
@@ -87,7 +87,7 @@ def _capacity_why(
 
 
 def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
-    missing = sorted({float(x) for x in loads if low < x < high})
+    missing = unmeasured(loads, low, high)
     text = f"nothing was measured between {number_text(low)} and {load_text(high, axis)}"
     if not missing:
         return text

@@ -121,10 +121,10 @@ def _loads(
     """Knees, and the highest loads under the limit: along an axis of loads only."""
     if not plan.x_is_load:
         return [], []
-    knees = knees_of(sweeps, axis=plan.x, relevant=relevant)
+    loads = sorted({float(point.x or 0) for sweep in sweeps for point in sweep.points})
+    knees = knees_of(sweeps, axis=plan.x, relevant=relevant, loads=loads)
     if query.limit is None:
         return knees, []
-    loads = sorted({float(point.x or 0) for sweep in sweeps for point in sweep.points})
     return knees, capacity_of(sweeps, limit_us=query.limit, axis=plan.x, loads=loads)
 
 

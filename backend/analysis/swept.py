@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from backend.analysis.points import Point
@@ -41,3 +41,10 @@ def load_of(point: Point) -> float:
 def more_series(count: int) -> list[str]:
     """`17 more series`, where a sentence does not name them; nothing for none."""
     return [f"{count} more series"] if count > 0 else []
+
+
+def unmeasured(loads: Iterable[float], low: float | None, high: float | None) -> list[float]:
+    """The loads between two neighbours of a series at which only others were measured."""
+    if low is None or high is None:
+        return []
+    return sorted({float(x) for x in loads if low < x < high})

@@ -42,8 +42,8 @@ LEVELS = {1: 1000, 8: 8000, 64: 12_000, 256: 12_010}
 RISING = [point(1, 1000), point(8, 8000), point(64, 12_000), point(256, 12_010)]
 
 
-def knee(*points, axis="connections"):
-    (row,) = knees_of([sweep(*points)], axis=axis, relevant=0.02)
+def knee(*points, axis="connections", loads=()):
+    (row,) = knees_of([sweep(*points)], axis=axis, relevant=0.02, loads=loads)
     return row
 
 
@@ -58,8 +58,8 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
         "series": "aa",
         "x": 64,
         "throughput": 12_000,
-        "why": "Beyond it throughput gains at most 0.54 %; nothing was measured between 8 and "
-        "64 connections",
+        "why": "Beyond it throughput gains at most 0.54 %; nothing was measured between 8 and 64, "
+        "nor between 64 and 256 connections",
     }
     assert knee_finding([row], axis="connections") == (
         "nginx gains no more beyond 64 connections (12,000 requests/s)"
@@ -69,7 +69,7 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
 def test_a_sweep_that_still_rises_says_so():
     row = knee(*RISING[:3])
     assert row.as_dict()["x"] is None
-    assert row.why == "Throughput still rises at 64 connections, the highest load measured"
+    assert row.why == "Throughput still rises at 64 connections, the highest load that counts"
     assert knee_finding([row], axis="connections").startswith("nginx: throughput still rises")
 
 
@@ -96,6 +96,20 @@ def test_answers_that_are_failures_are_no_gain():
     row = knee(*RISING, point(512, 90_000, errors=0.9))
     assert row.as_dict()["x"] == 64
     assert row.why.endswith("(1 load above 1 % failures not counted)")
+
+
+def test_a_load_that_only_others_were_measured_at_may_hide_the_knee():
+    row = knee(point(1, 1000), point(8, 8000), point(256, 8010), loads=(1, 8, 64, 256))
+    assert row.knee.x == 8
+    assert "nor between 8 and 256 connections (where others were: 64)" in row.why
+    assert knee_finding([row], axis="connections").startswith("nginx shows no gain beyond 8")
+
+
+def test_loads_of_few_trials_are_told():
+    row = knee(*RISING[:3], point(256, 90_000, trials=1))
+    assert row.why.endswith(
+        "64 connections, the highest load that counts (1 load of fewer than 3 trials not counted)"
+    )
 
 
 def test_few_trials_have_no_knee():
