@@ -88,6 +88,7 @@ class Tenant:
     data_version: int
     relevant_share: float
     must_match: tuple[str, ...]
+    min_trials: int
 
 
 def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list[Tenant]:
@@ -96,7 +97,14 @@ def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list
     if slug is not None:
         rows = rows.filter(slug=slug)
     return [
-        Tenant(one.pk, one.slug, one.data_version, one.relevant_share, tuple(one.must_match))
+        Tenant(
+            one.pk,
+            one.slug,
+            one.data_version,
+            one.relevant_share,
+            tuple(one.must_match),
+            one.min_trials,
+        )
         for one in rows
     ]
 

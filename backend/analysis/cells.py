@@ -226,6 +226,7 @@ def _run_fact(row: Sequence[Any], tenant: Tenant) -> RunFact:
         workspace=tenant.slug,
         relevant_share=tenant.relevant_share,
         must_match=tenant.must_match,
+        min_trials=tenant.min_trials,
         started_at=row[2],
         recorded_at=row[3],
         same_host=row[4],

@@ -86,7 +86,7 @@ SELECT series_id, connections, rate_rps, run_id,
        coalesce(sum(trial_count) FILTER (WHERE {run} AND {series}), 0),
        coalesce(sum(trial_count) FILTER (WHERE {load} AND {series}), 0),
        coalesce(sum(trial_count) FILTER (WHERE {run} AND {load} AND {series}), 0),
-       count(*) FILTER (WHERE {run} AND {load} AND {series})
+       count(*) FILTER (WHERE {run} AND {load} AND {series} AND trial_count > 0)
 FROM runs_cell
 WHERE run_id = ANY(%(runs)s)
 GROUP BY GROUPING SETS ((series_id), (connections, rate_rps), (run_id))

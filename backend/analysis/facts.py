@@ -97,6 +97,8 @@ class RunFact:
     relevant_share: float
     # The factors of the hosts that must match, by the workspace's choice.
     must_match: tuple[str, ...]
+    # Fewer trials of a load point are a caveat.
+    min_trials: int
     started_at: datetime | None
     recorded_at: datetime
     same_host: bool | None

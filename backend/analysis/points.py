@@ -267,4 +267,6 @@ def _cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[
         )
         for trial in trials
     ]
-    return (stored - _CELL_RULES) | {finding.id for finding in check_cell(facts)}
+    wanted = max(cell.run.min_trials for cell in cells)
+    found = check_cell(facts, min_trials=wanted)
+    return (stored - _CELL_RULES) | {finding.id for finding in found}

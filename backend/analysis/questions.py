@@ -15,8 +15,8 @@ from uuid import UUID
 
 from backend.analysis.comparison import compare
 from backend.analysis.fields import UNKNOWN, number_text
-from backend.analysis.query import CompareQuery
-from backend.analysis.series import load_axis
+from backend.analysis.query import MAX_VALUES, CompareQuery
+from backend.analysis.series import load_axis, natural
 from backend.runs.models import Cell, Host, Run, Trial
 from backend.stats.changes import LEAST_POSITIONS
 
@@ -56,6 +56,7 @@ class Known:
     load: float | None
     conditions: Conditions
     has_distribution: bool
+    run: UUID
 
     @property
     def host(self) -> str | None:
@@ -127,7 +128,16 @@ def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> Query:
         newest.setdefault(cell.server, cell.version)
     if all(newest[cell.server] == cell.version for cell in every):
         return {}
-    return {"version": tuple(sorted({version or UNKNOWN for version in newest.values()}))}
+    versions = set(newest.values())
+    older = [cell for cell in every if cell.version != newest[cell.server]]
+    if not any(cell.version in versions for cell in older):
+        return {"version": tuple(sorted(version or UNKNOWN for version in versions))}
+    # The newest of one is an older one of another, so that versions name too much: runs do not,
+    # where they hold the newest ones alone.
+    runs = {cell.run for cell in every} - {cell.run for cell in older}
+    if newest.keys() <= {cell.server for cell in every if cell.run in runs}:
+        return {"run": tuple(sorted(str(run) for run in runs))[:MAX_VALUES]}
+    return {"version": tuple(sorted(version or UNKNOWN for version in versions))}
 
 
 def questions_of(workspace_id: UUID, slug: str) -> list[Question]:
@@ -170,25 +180,30 @@ LOAD_COLUMNS = {"connections": 3, "rate": 4}
 
 def _held(runs: Sequence[UUID]) -> Held | None:
     rows = list(
-        Cell.objects.filter(run__in=runs)
+        Cell.objects.filter(run__in=runs, trial_count__gt=0)
         .order_by("-run__recorded_at", "pk")
         .values_list(
             *("series__server__name", "series__server__version", "series__workload__name"),
             *("connections", "rate_rps", "percentiles_us"),
             *("series__server_host", "series__client_host", "series__tool", "series__loop"),
+            "run",
         )[:MAX_CELLS]
     )
     if not rows:
         return None
+    # Of one run, the highest version counts as the newest.
+    place = {run: number for number, run in enumerate(runs)}
+    rows.sort(key=lambda row: natural(row[1] or ""), reverse=True)
+    rows.sort(key=lambda row: place[row[10]])
     hosts = _host_values(id_ for row in rows for id_ in row[6:8])
-    alike = [(hosts.get(row[6]), hosts.get(row[7]), *row[8:]) for row in rows]
+    alike = [(hosts.get(row[6]), hosts.get(row[7]), *row[8:10]) for row in rows]
     workload = _widest((row[2], row[0]) for row in rows)
     own = [(like, row) for like, row in zip(alike, rows, strict=True) if row[2] == workload]
     conditions = _widest((like, row[0]) for like, row in own)
     axis = load_axis((row[9], row[3], row[4]) for like, row in own if like == conditions)
     load = LOAD_COLUMNS[axis]
     every = tuple(
-        Known(row[0], row[1], row[2], row[load], like, bool(row[5]))
+        Known(row[0], row[1], row[2], row[load], like, bool(row[5]), row[10])
         for like, row in zip(alike, rows, strict=True)
     )
     return Held(workload, axis, every, conditions)

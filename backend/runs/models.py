@@ -179,7 +179,7 @@ class Cell(models.Model):
     )
     connections = models.PositiveIntegerField(null=True)
     rate_rps = models.FloatField(null=True)
-    # Trials that count: no warm-ups.
+    # Trials that count: no warm-ups, and each tells something (a figure of any kind).
     trial_count = models.PositiveIntegerField(default=0)
     # Compressed HdrHistogram of all counted trials, when every one of them has its own.
     histogram = models.BinaryField(null=True)

@@ -299,20 +299,21 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     counted = [trial for trial in trials if not trial.warmup]
     # A saved report says nothing of what was run before it; a plan lists every trial.
     warmed_up = len(counted) < len(trials) or (False if cell.run.plan else None)
+    facts = [
+        TrialFacts(
+            throughput_rps=trial.throughput_rps,
+            error_rate=trial.error_rate,
+            percentiles_us=trial.percentiles_us,
+        )
+        for trial in counted
+    ]
     found = check_cell(
-        [
-            TrialFacts(
-                throughput_rps=trial.throughput_rps,
-                error_rate=trial.error_rate,
-                percentiles_us=trial.percentiles_us,
-            )
-            for trial in counted
-        ],
+        facts,
         min_trials=cell.run.workspace.min_trials,
         warmed_up=warmed_up,
     )
     cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
-    cell.trial_count = len(counted)
+    cell.trial_count = sum(one.tells for one in facts)
     stored = [trial.histogram for trial in counted if trial.requests_completed]
     _merge_histograms(cell, [None if one is None else bytes(one) for one in stored])
 

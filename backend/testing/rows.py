@@ -115,7 +115,7 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
         series=series_of(run.workspace, identity),
         connections=spec.connections,
         rate_rps=spec.rate_rps,
-        trial_count=len(spec.rates),
+        trial_count=sum(rate is not None for rate in spec.rates),
         checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.checks],
     )
     trials = [_trial(cell, spec, 1.0, ordinal + n, warmup=True) for n in range(spec.warmups)]

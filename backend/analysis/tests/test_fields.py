@@ -517,3 +517,21 @@ def test_series_are_called_after_no_more_than_tells_them_apart(lab):
     assert labels == {
         f"cv 23.0 ({load}, {host})" for load in ("hello", "long") for host in ("bench-1", "bench-2")
     }
+
+
+def test_what_only_crashed_counts_nothing(lab):
+    make_run(lab, CellSpec("a"), CellSpec("crash", rates=(None, None)))
+    total, counts = count(lab)
+    assert counts["server"] == {"a": 3, "crash": 0}
+    assert total == {"cells": 1, "trials": 3, "runs": 1}
+
+
+def test_trials_of_several_runs_are_held_against_what_the_workspace_asks_for(lab):
+    lab.min_trials = 10
+    lab.save(update_fields=["min_trials"])
+    for _ in range(2):
+        make_run(lab, CellSpec("a"))
+    assert "few-trials" in [check["id"] for check in ask(lab)["checks"]]
+    for _ in range(2):
+        make_run(lab, CellSpec("a"))
+    assert "few-trials" not in [check["id"] for check in ask(lab)["checks"]]

@@ -35,7 +35,7 @@ def _few_trials(count: int, wanted: int) -> str | None:
     if count >= wanted:
         return None
     noun = "trial tells" if count == 1 else "trials tell"
-    return f"{count} {noun} something; {wanted - count} more would give an interval."
+    return f"{count} {noun} something; {wanted} are asked for."
 
 
 def _no_warmup(warmed_up: bool | None) -> str | None:

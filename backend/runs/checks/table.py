@@ -35,10 +35,11 @@ _ROWS = (
     Check(
         "few-trials",
         "warning",
-        "Fewer than 3 trials",
-        "One or two trials show nothing about how much a figure moves by itself, so there is no "
-        "interval and no verdict. Repeat each load point at least 3 times. A trial counts when it "
-        "tells something: a throughput, a share of failures or a latency.",
+        "Few trials",
+        "Fewer trials than the workspace asks for: 3, where it is not set otherwise. One or two "
+        "show nothing about how much a figure moves by itself, so there is no interval and no "
+        "verdict. Repeat each load point at least 3 times. A trial counts when it tells "
+        "something: a throughput, a share of failures or a latency.",
     ),
     Check(
         "error-rate",

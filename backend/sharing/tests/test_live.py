@@ -182,3 +182,11 @@ def test_it_outlives_renamings(lab, keep):
         assert document["query"] == "server=new&workload=newer&workspace=lab"
         assert servers(document) == {"new"}
         assert len(document["runs"]) == 2
+
+
+def test_a_run_that_tells_nothing_is_no_newer_one(lab):
+    make_run(lab, CellSpec("sync"))
+    made = live(lab, "server=sync")
+    make_run(lab, CellSpec("sync", rates=(None,)))
+    make_run(lab, CellSpec("sync", rates=()))
+    assert newer_runs(made) == 0

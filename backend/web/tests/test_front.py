@@ -261,3 +261,23 @@ def test_members_of_several_choose_one(scene):
     assert 'href="/w/own-lab/"' in html
     assert 'href="/w/third-lab/"' in html
     assert "secret-server" not in html
+
+
+def test_versions_of_one_run_are_put_in_their_order(db):
+    workspace = make_workspace()
+    versions = [CellSpec("nginx", version=f"1.{minor}") for minor in (2, 10, 9)]
+    make_run(workspace, CellSpec("caddy", version="2.8"), *versions)
+    assert asked(workspace)["fastest"].query["version"] == ("1.10", "2.8")
+
+
+def test_the_newest_of_one_server_is_no_older_one_of_another(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec("nginx", version="1"), CellSpec("caddy", version="2"))
+    newest = make_run(workspace, CellSpec("nginx", version="2"), CellSpec("caddy", version="1"))
+    assert asked(workspace)["fastest"].query["run"] == (str(newest.pk),)
+
+
+def test_a_server_that_only_crashed_is_none_of_them(db):
+    workspace = make_workspace()
+    make_run(workspace, CellSpec("a"), CellSpec("b"), CellSpec("crash", rates=(None, None)))
+    assert asked(workspace)["fastest"].about.startswith("2 servers")
