@@ -55,6 +55,7 @@ class Catalogue:
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
         self._known: dict[str, frozenset[str]] = {}
+        self._called: dict[str, dict[str, set[str]]] = {}
 
     def spellings(self, field: Field) -> list[frozenset[str]]:
         """For each series every spelling that means its value of the field."""
@@ -67,6 +68,16 @@ class Catalogue:
         if field.id not in self._known:
             self._known[field.id] = frozenset().union(*self.spellings(field))
         return spelling in self._known[field.id]
+
+    def called(self, field: Field, spelling: str) -> Set[str]:
+        """The values of the field that are this text, or have it as their slug."""
+        if field.id not in self._called:
+            called: dict[str, set[str]] = {}
+            for text in {text for texts in self.texts(field) for text in texts}:
+                for spelled in (text, slug_of(text)):
+                    called.setdefault(spelled, set()).add(text)
+            self._called[field.id] = called
+        return self._called[field.id].get(spelling, frozenset())
 
     def texts(self, field: Field) -> list[tuple[str, ...]]:
         """For each series its values of the field, spelled in one way."""

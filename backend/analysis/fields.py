@@ -5,6 +5,7 @@ One table. Adding a field is adding a line to FIELDS.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -217,8 +218,10 @@ def moment_of(run: OfRun) -> str:
 
 
 def labels_of(run: OfRun) -> str | None:
-    """All labels of a run together; None where it has none."""
-    return ", ".join(f"{key}:{text}" for key, text in sorted(run.labels.items())) or None
+    """All labels of a run together; None where it has none. One with a comma is quoted, so that
+    no two sets of labels read the same."""
+    said = (f"{key}:{text}" for key, text in sorted(run.labels.items()))
+    return ", ".join(json.dumps(one) if "," in one else one for one in said) or None
 
 
 # What a run adds where a link asks for it: when something was measured, and how its run is

@@ -17,9 +17,10 @@ NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workloa
 
 
 def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
-    """`query` with the current names of what it names by former ones or their slugs.
+    """`query` with the current names of what it names by slugs or by former names.
 
-    A value that something else is called, or spelled like, stays beside them.
+    A value that something else is called, or spelled like, stays beside them; so does an id, which
+    means one of several things that may have a name.
     """
     changed: dict[str, Any] = {
         name: tuple(sorted({now for value in values for now in _current(known, name, value)}))
@@ -33,9 +34,7 @@ def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
 
 
 def _current(known: Sequence[Catalogue], name: str, value: str) -> set[str]:
-    """What `value` of a field means now; itself where it is no former name or another has it."""
-    found = {now for one in known for now in one.names.current(NAMED[name], value)}
-    spelled = (same for one in known for same in one.spellings(FIELDS[name]) if value in same)
-    if not found or any(found.isdisjoint(same) for same in spelled):
-        found.add(value)
-    return found
+    """What `value` of a field means now; itself where nothing is or was called so."""
+    former = {now for one in known for now in one.names.current(NAMED[name], value)}
+    own = {text for one in known for text in one.called(FIELDS[name], value)}
+    return former | own or {value}

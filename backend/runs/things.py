@@ -161,5 +161,5 @@ def _pick(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def is_unsaid(value: object) -> bool:
-    """Whether a field of an identity is unknown: missing, or a text of nothing."""
-    return value is None or (isinstance(value, str) and not value.strip())
+    """Whether a field of an identity is unknown: missing, a text of nothing, or the word for it."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in ("", "unknown"))

@@ -535,3 +535,13 @@ def test_trials_of_several_runs_are_held_against_what_the_workspace_asks_for(lab
     for _ in range(2):
         make_run(lab, CellSpec("a"))
     assert "few-trials" not in [check["id"] for check in ask(lab)["checks"]]
+
+
+def test_no_two_sets_of_labels_read_the_same(lab):
+    for labels in ({"a": "1, b:2"}, {"a": "1", "b": "2"}):
+        run = make_run(lab, CellSpec("a"))
+        run.labels = labels
+        run.save(update_fields=["labels"])
+    figures = ask(lab, "x=label")
+    assert figures["x"]["values"] == ['"a:1, b:2"', "a:1, b:2"]
+    assert len(ask(lab, "series=server&series=label")["series"]) == 2

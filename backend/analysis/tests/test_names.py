@@ -123,3 +123,8 @@ def test_names_are_of_their_workspace(lab):
     assert understood(both, [other.pk]) == both
     everywhere = understood(both, [lab.pk, other.pk])
     assert everywhere.server == ("Old Sync", "new sync")
+
+
+def test_a_slug_is_asked_by_the_name_so_that_equal_views_have_equal_links(lab):
+    assert ask(lab, "server=old-sync")["query"] == "server=Old+Sync"
+    assert ask(lab, "x=server&at=old-sync")["query"] == "at=Old+Sync&x=server"

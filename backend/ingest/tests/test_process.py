@@ -160,7 +160,7 @@ def test_a_server_keeps_its_colour_over_versions(make_upload):
 
 def test_an_empty_text_says_nothing(make_upload):
     envelope = make_envelope(1)
-    envelope["trials"][0]["server"] = {"name": " ", "version": "", "runtime": "\n"}
+    envelope["trials"][0]["server"] = {"name": " ", "version": "", "runtime": "Unknown"}
     run = processed(make_upload(WRK, envelope=envelope)).run
     server = run.cells.get().series.server
     assert (server.name, server.version, server.runtime) == ("unknown server", None, None)
