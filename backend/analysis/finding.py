@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 
 from backend.analysis.fields import Value, text_of
 from backend.analysis.metrics import METRICS
@@ -131,13 +132,20 @@ def _errors(ranking: Ranking, place: str) -> str:
 
 
 def times(found: Ratio) -> str:
-    """`1.62× [1.55, 1.70]`, or without the interval where there is none."""
+    """`1.62× [1.55, 1.70]`, no finer than its interval; or without one where there is none."""
     if found.value is None:
         return "unknown"
     if found.low is None or found.high is None:
         return f"{_factor(found.value)}×"
-    return f"{_factor(found.value)}× [{_factor(found.low)}, {_factor(found.high)}]"
+    half = (found.high - found.low) / 2
+    low, high = _factor(found.low, half), _factor(found.high, half)
+    return f"{_factor(found.value, half)}× [{low}, {high}]"
 
 
-def _factor(value: float) -> str:
-    return f"{value:.2f}" if 0.1 <= value < 100 else f"{value:.3g}"
+def _factor(value: float, half: float = 0.0) -> str:
+    """Three digits, and of the half of its interval no more than two."""
+    decimals = 2 - floor(log10(value)) if value > 0 else 2
+    if half > 0:
+        decimals = min(decimals, 1 - floor(log10(half)))
+    rounded = round(value, decimals)
+    return f"{rounded:.{max(decimals, 0)}f}"
