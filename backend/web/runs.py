@@ -43,7 +43,7 @@ MAX_NAMES = 200
 
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The runs that the fields of the link select, newest first, and what became of uploads."""
+    """The runs that the link selects, the last received first, and what became of uploads."""
     workspace = visible.workspace_or_404(request, slug)
     given = request.GET.dict()
     after = given.pop("after", "")
