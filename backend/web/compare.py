@@ -95,5 +95,6 @@ def not_understood(request: HttpRequest, error: QueryError, page: str) -> HttpRe
         400,
         title="This link is not understood",
         sentence=str(error),
-        hint=f"Correct the address, or start again from {page}.",
+        hint="Correct the address.",
+        start=page,
     )

@@ -58,7 +58,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
             400,
             title="This link is not understood",
             sentence=str(error),
-            hint=f"Correct the address, or start again from {here}.",
+            hint="Correct the address.",
+            start=here,
         )
     except BadCursor:
         raise Http404 from None

@@ -142,6 +142,7 @@ def test_a_link_that_is_not_understood_names_the_field(owner, query):
     response = owner.get(f"/w/own-lab/compare?{query}")
     assert response.status_code == 400
     assert query.split("=")[0] in response.content.decode()
+    assert '<a href="/w/own-lab/compare">' in response.content.decode()
     assert (
         owner.post("/w/own-lab/result-sets/new", {"query": query, "title": "T"}).status_code == 400
     )

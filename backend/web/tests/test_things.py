@@ -200,6 +200,7 @@ def test_a_query_that_is_not_understood_is_named(owner, query, said):
     response = owner.get(f"/w/own-lab/runs?{query}")
     assert response.status_code == 400
     assert said in response.content.decode()
+    assert '<a href="/w/own-lab/runs">/w/own-lab/runs</a>' in response.content.decode()
     problem = owner.get(f"/api/v1/runs?{query}")
     assert problem.status_code == 400
     assert said in problem.json()["detail"]
