@@ -218,6 +218,19 @@ def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
     assert "question-closed" in html
 
 
+def test_a_comparison_of_nothing_teaches_the_first_steps(scene):
+    tenant = make_tenant("third-lab")
+    client = Client()
+    client.force_login(tenant.user)
+    html = client.get("/w/third-lab/compare").content.decode()
+    assert "curl -H" in html
+    assert "Share" not in html
+    make_run(tenant.workspace, CellSpec())
+    html = client.get("/w/third-lab/compare").content.decode()
+    assert "data-compare" in html
+    assert "Share" in html
+
+
 def test_a_front_says_of_a_result_set_that_it_is_not_current(owner, scene):
     shared = {"workspace": scene.own.workspace, "visibility": Visibility.PUBLIC}
     newer = make_result_set(**shared)
