@@ -1,0 +1,82 @@
+"""What a reader has in sight at each width, in a real Chromium: nothing cut without a sign of it,
+nothing squeezed, nothing that touches its neighbour."""
+
+import pytest
+from django.core.cache import cache
+
+from backend.accounts.models import TokenKind
+from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.runs.models import Host
+from backend.testing.rows import MACHINE, CellSpec, make_run
+from backend.testing.uploads import make_tenant
+
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+MANY = 16
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def lab():
+    """More servers than fit beside a chart."""
+    cache.clear()
+    tenant = make_tenant("lab")
+    cells = [
+        CellSpec(
+            server=f"server {number}", connections=load, rates=tuple(rate + i for i in range(3))
+        )
+        for number in range(MANY)
+        for load, rate in ((1, 900.0 + 50 * number), (8, 2000.0 + 90 * number), (64, 2010.0))
+    ]
+    make_run(tenant.workspace, *cells, host=MACHINE)
+    return tenant
+
+
+@pytest.fixture
+def page(chromium, live_server, lab):
+    context = chromium.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.complaints.append(said.text))
+    token = issue(TokenKind.LINK, lab.workspace, user=lab.user, name="t", lifetime=LINK_LIFETIME)
+    page.goto(f"{live_server.url}/sign-in/{token}?next=/docs/")
+    yield page
+    assert page.complaints == []
+    context.close()
+
+
+@pytest.fixture
+def visit(page, live_server):
+    def open_page(path, viewport=WIDE):
+        page.set_viewport_size(viewport)
+        page.goto(live_server.url + path)
+        if page.locator("[data-compare]").count():
+            page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
+        return page
+
+    return open_page
+
+
+def box(page, selector):
+    found = page.locator(selector).first.bounding_box()
+    assert found is not None, selector
+    return found
+
+
+def gap(page, above, below):
+    upper = box(page, above)
+    return box(page, below)["y"] - upper["y"] - upper["height"]
+
+
+def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit, lab):
+    host = Host.objects.get()
+    page = visit(f"/w/lab/hosts/{host.pk}", NARROW)
+    widths = page.locator(".facts dd").evaluate_all("all => all.map(e => e.clientWidth)")
+    assert min(widths) > 150
+    page.set_viewport_size(WIDE)
+    panels = page.locator(".columns > .panel").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().bottom"
+        " - e.lastElementChild.getBoundingClientRect().bottom)"
+    )
+    assert max(panels) < 40
