@@ -3,6 +3,7 @@ nothing squeezed, nothing that touches its neighbour."""
 
 import pytest
 from django.core.cache import cache
+from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
@@ -67,6 +68,22 @@ def box(page, selector):
 def gap(page, above, below):
     upper = box(page, above)
     return box(page, below)["y"] - upper["y"] - upper["height"]
+
+
+def test_a_long_ranking_is_mostly_in_sight_and_shows_where_it_is_cut(visit):
+    page = visit("/w/lab/compare")
+    ranking = page.locator(".ranking")
+    expect(ranking.locator(".rank")).to_have_count(MANY)
+    shown, whole = ranking.evaluate("e => [e.clientHeight, e.scrollHeight]")
+    assert 700 < shown <= 800 < whole
+    # The chart grows with it, and what follows from the sweep has its own place below.
+    assert box(page, "[data-slot=chart]")["height"] > 480
+    assert gap(page, ".stage", ".derived") > 0
+    assert page.locator(".derived li").count() == MANY
+    assert "local" in ranking.evaluate("e => getComputedStyle(e).backgroundAttachment")
+    page.set_viewport_size({"width": 1100, "height": 700})
+    page.set_viewport_size(WIDE)
+    assert box(page, "[data-slot=chart] canvas")["height"] > 480
 
 
 def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit, lab):
