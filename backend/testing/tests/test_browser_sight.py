@@ -86,6 +86,14 @@ def test_a_long_ranking_is_mostly_in_sight_and_shows_where_it_is_cut(visit):
     assert box(page, "[data-slot=chart] canvas")["height"] > 480
 
 
+def test_nothing_found_is_said_once(visit):
+    page = visit("/w/lab/compare?since=2090-01-01")
+    expect(page.locator("h1")).to_contain_text("nothing was measured")
+    expect(page.get_by_text("Share", exact=True)).to_be_hidden()
+    for slot in ("outcome", "checks", "runs"):
+        expect(page.locator(f"[data-slot={slot}]")).to_be_hidden()
+
+
 def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit, lab):
     host = Host.objects.get()
     page = visit(f"/w/lab/hosts/{host.pk}", NARROW)
