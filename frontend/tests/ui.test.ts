@@ -5,7 +5,7 @@ import type { Progress } from "../src/api/progress";
 import type { View } from "../src/state/query";
 import { summaryOf } from "../src/text/summary";
 import { chips } from "../src/ui/chips";
-import { choosers, metricPicker, scaleToggles } from "../src/ui/controls";
+import { choosers, metricPicker, scaleToggles, viewTabs } from "../src/ui/controls";
 import { derived } from "../src/ui/derived";
 import { rowsOf, targetId } from "../src/ui/dom";
 import { formatNumbers } from "../src/ui/enhance";
@@ -190,6 +190,18 @@ describe("controls", () => {
     field.value = value;
     field.dispatchEvent(new Event("change"));
   }
+
+  it("scroll to the chosen view within their row", async () => {
+    const row = document.body.appendChild(document.createElement("div"));
+    const box = (left: number, right: number): DOMRect => new DOMRect(left, 0, right - left, 30);
+    row.getBoundingClientRect = () => box(0, 300);
+    row.append(...viewTabs(sample(), "view=ratios", vi.fn()));
+    const tab = row.querySelector<HTMLElement>("[aria-pressed=true]");
+    if (!tab) throw new Error("no tab");
+    tab.getBoundingClientRect = () => box(420, 480);
+    await new Promise(requestAnimationFrame);
+    expect(row.scrollLeft).toBe(180);
+  });
 
   it("write the query and nothing else", () => {
     const go = vi.fn();

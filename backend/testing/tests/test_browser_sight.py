@@ -94,6 +94,17 @@ def test_nothing_found_is_said_once(visit):
         expect(page.locator(f"[data-slot={slot}]")).to_be_hidden()
 
 
+@pytest.mark.parametrize("view", ["errors", "ratios", "trend"])
+def test_the_chosen_view_is_in_sight_on_a_phone(visit, view):
+    page = visit(f"/w/lab/compare?view={view}", NARROW)
+    row = box(page, ".view-tabs")
+    page.wait_for_function("document.querySelector('.view-tabs').scrollLeft > 0")
+    tab = box(page, ".view-tab[aria-pressed=true]")
+    assert tab["x"] >= row["x"] - 1
+    assert tab["x"] + tab["width"] <= row["x"] + row["width"] + 1
+    assert page.evaluate("scrollY") == 0
+
+
 def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit, lab):
     host = Host.objects.get()
     page = visit(f"/w/lab/hosts/{host.pk}", NARROW)
