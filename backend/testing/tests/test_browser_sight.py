@@ -1,6 +1,8 @@
 """What a reader has in sight at each width, in a real Chromium: nothing cut without a sign of it,
 nothing squeezed, nothing that touches its neighbour."""
 
+from itertools import pairwise
+
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
@@ -126,3 +128,19 @@ def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit,
         " - e.lastElementChild.getBoundingClientRect().bottom)"
     )
     assert max(panels) < 40
+
+
+def test_the_picture_of_the_front_is_read_on_a_phone(chromium, live_server):
+    context = chromium.new_context(viewport=NARROW)
+    page = context.new_page()
+    page.goto(live_server.url)
+    size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
+    assert page.locator(".picture-label").first.evaluate(size) > 11.5
+    whole = box(page, ".picture")
+    for text in page.locator(".picture text").all():
+        at = text.bounding_box()
+        assert whole["x"] <= at["x"]
+        assert at["x"] + at["width"] <= whole["x"] + whole["width"]
+    labels = sorted(text.bounding_box()["y"] for text in page.locator(".picture-label").all())
+    assert min(below - above for above, below in pairwise(labels)) > 13
+    context.close()
