@@ -130,6 +130,19 @@ def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit,
     assert max(panels) < 40
 
 
+def test_the_options_of_a_filter_are_lines_not_paragraphs(visit):
+    page = visit("/w/lab/compare")
+    page.get_by_text("+ filter").click()
+    assert box(page, ".menu-check:visible")["height"] < 32
+
+
+def test_steps_and_points_of_a_document_are_marked(visit):
+    page = visit("/docs/getting-started")
+    kind = "e => getComputedStyle(e).listStyleType"
+    assert page.locator(".guide-text ol").first.evaluate(kind) == "decimal"
+    assert page.locator(".guide-nav ul").first.evaluate(kind) == "none"
+
+
 def test_the_picture_of_the_front_is_read_on_a_phone(chromium, live_server):
     context = chromium.new_context(viewport=NARROW)
     page = context.new_page()
