@@ -7,9 +7,9 @@ import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from backend.accounts.models import TokenKind
+from backend.accounts.models import Token, TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
-from backend.runs.models import Host
+from backend.runs.models import Host, Run
 from backend.testing.rows import MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
 
@@ -141,6 +141,17 @@ def test_steps_and_points_of_a_document_are_marked(visit):
     kind = "e => getComputedStyle(e).listStyleType"
     assert page.locator(".guide-text ol").first.evaluate(kind) == "decimal"
     assert page.locator(".guide-nav ul").first.evaluate(kind) == "none"
+
+
+def test_text_keeps_off_what_is_below_it(visit, lab):
+    token = Token.objects.get(workspace=lab.workspace, kind=TokenKind.AGENT)
+    page = visit(f"/w/lab/agents/{token.pk}/revoke")
+    assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
+    visit("/w/lab/compare")
+    assert gap(page, "[data-slot=chart]", ".readout") >= 6
+    Run.objects.all().delete()
+    visit("/w/lab/compare")
+    assert gap(page, ".steps-lead", ".steps") >= 8
 
 
 def test_the_picture_of_the_front_is_read_on_a_phone(chromium, live_server):
