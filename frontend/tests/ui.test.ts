@@ -52,6 +52,18 @@ describe("table", () => {
     expect(tableOf(figures()).querySelectorAll("thead th")[1]?.textContent).toBe("Connections");
   });
 
+  it("heads a column as its cells stand", () => {
+    const sides = (data: Figures): (boolean | undefined)[] => {
+      const table = tableOf(data);
+      const cell = rowsOf(table)[0]?.children[1];
+      return [table.querySelectorAll("thead th")[1], cell].map((one) =>
+        one?.classList.contains("number"),
+      );
+    };
+    expect(sides(figures())).toEqual([true, true]);
+    expect(sides(trend())).toEqual([false, false]);
+  });
+
   it("says unknown, never 0", () => {
     const cell = rowsOf(tableOf(figures()))[1]?.children[3];
     expect(cell?.textContent).toBe("unknown");
