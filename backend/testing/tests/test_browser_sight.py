@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from backend.accounts.models import Token, TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.runs.models import Host, Run
+from backend.testing.looks import violations
 from backend.testing.rows import MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
 
@@ -141,6 +142,25 @@ def test_steps_and_points_of_a_document_are_marked(visit):
     kind = "e => getComputedStyle(e).listStyleType"
     assert page.locator(".guide-text ol").first.evaluate(kind) == "decimal"
     assert page.locator(".guide-nav ul").first.evaluate(kind) == "none"
+
+
+def test_the_list_of_keys_lies_over_the_page(visit):
+    page = visit("/w/lab/compare")
+    page.locator("button[data-metric=p99]").focus()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Ctrl K")
+    expect(keys).to_contain_text("baseline")
+    assert page.evaluate("scrollY") == 0
+    assert violations(page) == []
+    # What lies under it takes no keys.
+    page.keyboard.press("/")
+    expect(page.locator("dialog[open]")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator("button[data-metric=p99]")).to_be_focused()
+    page.keyboard.press("?")
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_have_count(0)
 
 
 def test_text_keeps_off_what_is_below_it(visit, lab):
