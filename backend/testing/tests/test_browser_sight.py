@@ -169,6 +169,8 @@ def test_text_keeps_off_what_is_below_it(visit, lab):
     assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
     visit("/w/lab/compare")
     assert gap(page, "[data-slot=chart]", ".readout") >= 6
+    visit("/api/v1/docs")
+    assert gap(page, "section:has(> .facts) > p", "section > .facts") >= 8
     Run.objects.all().delete()
     visit("/w/lab/compare")
     assert gap(page, ".steps-lead", ".steps") >= 8
