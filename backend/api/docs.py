@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
@@ -17,6 +20,7 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.models import User
 
+_CODE = re.compile(r"`([^`]+)`")
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -65,14 +69,19 @@ def _endpoint(method: str, path: str, described: dict[str, Any]) -> dict[str, An
         "id": described["operationId"],
         "method": method.upper(),
         "path": path,
-        "text": described.get("description", ""),
+        "text": _marked(described.get("description", "")),
         "parameters": [
-            {"name": one["name"], "place": one["in"], "text": one.get("description", "")}
+            {"name": one["name"], "place": one["in"], "text": _marked(one.get("description", ""))}
             for one in described.get("parameters", [])
         ],
         "body": sorted(described.get("requestBody", {}).get("content", {})),
         "answers": [
-            {"code": code, "text": answer.get("description", "")}
+            {"code": code, "text": _marked(answer.get("description", ""))}
             for code, answer in sorted(described["responses"].items())
         ],
     }
+
+
+def _marked(text: str) -> SafeString:
+    """What a description has in backticks as code: other readers of the document know Markdown."""
+    return mark_safe(_CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308

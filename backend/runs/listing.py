@@ -1,4 +1,4 @@
-"""Listing runs, newest first, one page at a time.
+"""Listing runs, the last received first, one page at a time.
 
 Pages are cut by key (time, id), not by offset: a run that arrives while somebody reads never
 makes another one appear twice or not at all.

@@ -20,9 +20,11 @@ from backend.analysis.cells import NotVisible, understood
 from backend.analysis.comparison import compare as figures_of
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
+from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
 from backend.web.errors import message
+from backend.web.home import first_steps
 from backend.web.shared import image
 
 Question = tuple[Workspace, CompareQuery]
@@ -58,8 +60,12 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
 
 @asking
 def compare(request: HttpRequest, question: Question) -> HttpResponse:
-    """The page; its figures come from the API by the same query string."""
+    """The page; its figures come from the API by the same query string. While there is no run at
+    all it teaches how to send one."""
     workspace, parsed = question
+    if not run_count([workspace.pk]):
+        steps = first_steps(request, workspace)
+        return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
     query = parsed.canonical()
     only_here = urlencode({"workspace": workspace.slug})
     asked = f"{query}&{only_here}" if query else only_here
@@ -95,5 +101,6 @@ def not_understood(request: HttpRequest, error: QueryError, page: str) -> HttpRe
         400,
         title="This link is not understood",
         sentence=str(error),
-        hint=f"Correct the address, or start again from {page}.",
+        hint="Correct the address.",
+        start=page,
     )

@@ -12,10 +12,10 @@ log = logging.getLogger(__name__)
 
 
 def message(
-    request: HttpRequest, status: int, *, title: str, sentence: str, hint: str = ""
+    request: HttpRequest, status: int, *, title: str, sentence: str, hint: str = "", start: str = ""
 ) -> HttpResponse:
-    """One sentence on a page of its own, and what to do."""
-    context = {"title": title, "sentence": sentence, "hint": hint}
+    """One sentence on a page of its own, and what to do. `start`: the page to start again from."""
+    context = {"title": title, "sentence": sentence, "hint": hint, "start": start}
     return render(request, "message.html", context, status=status)
 
 

@@ -33,9 +33,9 @@ ORDER = (
     "agents",
 )
 _NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)
-_LINK = re.compile(r'href="(?!https?:|#|/)([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
-# Files of the repository that are no page here.
-_ELSEWHERE = re.compile(r' href="\.\./[^"]{0,200}"')
+_LINK = re.compile(r'href="(?!https?:|#|/)(?:\.\./)?([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
+# Files of the repository that are no page here: a reader finds them by their names there.
+_ELSEWHERE = re.compile(r'<a href="\.\./[^"]{0,200}"[^>]{0,40}>([^<]{0,200})</a>')
 _ATTRIBUTES = {
     **{f"h{level}": {"id"} for level in range(1, 7)},
     "a": {"href", "id"},
@@ -77,7 +77,7 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
         set_tag_attribute_values=_SCROLLING,
         link_rel="noopener",
     )
-    return title, _ELSEWHERE.sub("", _LINK.sub(r'href="/docs/\1\2"', cleaned))
+    return title, _ELSEWHERE.sub(r"<code>\1</code>", _LINK.sub(r'href="/docs/\1\2"', cleaned))
 
 
 def _names() -> list[tuple[str, str]]:

@@ -71,17 +71,24 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
     return _front(request, workspace, token=clear)
 
 
-def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
-    viewer = visible.viewer(request)
+def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") -> dict[str, Any]:
+    """What the commands that fill a workspace need."""
     writable = visible.may_write(request, workspace)
-    latest = _latest(workspace)
-    context = {
+    return {
         "workspace": workspace,
-        "nav": "front",
         "curl_command": curl_command(token or PLACEHOLDER),
         "token_url": f"/w/{workspace.slug}/tokens" if writable else "",
         "new_token": token,
         "writable": writable,
+    }
+
+
+def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> HttpResponse:
+    viewer = visible.viewer(request)
+    latest = _latest(workspace)
+    context = {
+        **first_steps(request, workspace, token=token),
+        "nav": "front",
         "settings_url": f"/w/{workspace.slug}/settings"
         if access.may_own(viewer, workspace.pk)
         else "",

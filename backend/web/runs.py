@@ -43,7 +43,7 @@ MAX_NAMES = 200
 
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The runs that the fields of the link select, newest first, and what became of uploads."""
+    """The runs that the link selects, the last received first, and what became of uploads."""
     workspace = visible.workspace_or_404(request, slug)
     given = request.GET.dict()
     after = given.pop("after", "")
@@ -58,7 +58,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
             400,
             title="This link is not understood",
             sentence=str(error),
-            hint=f"Correct the address, or start again from {here}.",
+            hint="Correct the address.",
+            start=here,
         )
     except BadCursor:
         raise Http404 from None

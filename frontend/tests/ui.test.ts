@@ -5,7 +5,7 @@ import type { Progress } from "../src/api/progress";
 import type { View } from "../src/state/query";
 import { summaryOf } from "../src/text/summary";
 import { chips } from "../src/ui/chips";
-import { choosers, metricPicker, scaleToggles } from "../src/ui/controls";
+import { choosers, metricPicker, scaleToggles, viewTabs } from "../src/ui/controls";
 import { derived } from "../src/ui/derived";
 import { rowsOf, targetId } from "../src/ui/dom";
 import { formatNumbers } from "../src/ui/enhance";
@@ -50,6 +50,18 @@ describe("table", () => {
     const named = rowsOf(table).map((row) => row.children[1]?.textContent);
     expect(new Set(named)).toEqual(new Set(["hello 13 B", "static 64 KiB"]));
     expect(tableOf(figures()).querySelectorAll("thead th")[1]?.textContent).toBe("Connections");
+  });
+
+  it("heads a column as its cells stand", () => {
+    const sides = (data: Figures): (boolean | undefined)[] => {
+      const table = tableOf(data);
+      const cell = rowsOf(table)[0]?.children[1];
+      return [table.querySelectorAll("thead th")[1], cell].map((one) =>
+        one?.classList.contains("number"),
+      );
+    };
+    expect(sides(figures())).toEqual([true, true]);
+    expect(sides(trend())).toEqual([false, false]);
   });
 
   it("says unknown, never 0", () => {
@@ -190,6 +202,18 @@ describe("controls", () => {
     field.value = value;
     field.dispatchEvent(new Event("change"));
   }
+
+  it("scroll to the chosen view within their row", async () => {
+    const row = document.body.appendChild(document.createElement("div"));
+    const box = (left: number, right: number): DOMRect => new DOMRect(left, 0, right - left, 30);
+    row.getBoundingClientRect = () => box(0, 300);
+    row.append(...viewTabs(sample(), "view=ratios", vi.fn()));
+    const tab = row.querySelector<HTMLElement>("[aria-pressed=true]");
+    if (!tab) throw new Error("no tab");
+    tab.getBoundingClientRect = () => box(420, 480);
+    await new Promise(requestAnimationFrame);
+    expect(row.scrollLeft).toBe(180);
+  });
 
   it("write the query and nothing else", () => {
     const go = vi.fn();

@@ -151,3 +151,5 @@ def test_the_docs_page_lists_every_endpoint():
     page = Client().get("/api/v1/docs").content.decode()
     for path in ("/api/v1/uploads", "/api/v1/compare", "/api/v1/result-sets"):
         assert path in page
+    assert "<code>view=nines</code>" in page
+    assert "`" not in page

@@ -1,11 +1,13 @@
 """The front pages: which questions a workspace's data answer, and what it shows as new."""
 
+import re
 from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
@@ -214,6 +216,31 @@ def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
         assert names == sorted(names)
     assert "No server was measured in two known versions at one load." in html
     assert "question-closed" in html
+
+
+def test_a_comparison_of_nothing_teaches_the_first_steps(scene):
+    tenant = make_tenant("third-lab")
+    client = Client()
+    client.force_login(tenant.user)
+    html = client.get("/w/third-lab/compare").content.decode()
+    assert "curl -H" in html
+    assert "Share" not in html
+    make_run(tenant.workspace, CellSpec())
+    html = client.get("/w/third-lab/compare").content.decode()
+    assert "data-compare" in html
+    assert "Share" in html
+
+
+def test_a_front_says_of_a_result_set_that_it_is_not_current(owner, scene):
+    shared = {"workspace": scene.own.workspace, "visibility": Visibility.PUBLIC}
+    newer = make_result_set(**shared)
+    make_result_set(**shared, withdrawn_at=timezone.now(), withdrawn_reason="wrong host")
+    make_result_set(**shared, superseded_by=newer)
+    html = owner.get("/w/own-lab/").content.decode()
+    assert re.findall(r'<span class="tag tag-[a-z]+">(withdrawn|superseded)</span>', html) == [
+        "superseded",
+        "withdrawn",
+    ]
 
 
 def test_a_front_shows_what_is_new_and_what_failed(owner, scene):

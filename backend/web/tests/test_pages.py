@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Token
+from backend.runs.models import Trial
 from backend.sharing import drawing
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_artefact, make_result_set
@@ -141,6 +142,7 @@ def test_a_link_that_is_not_understood_names_the_field(owner, query):
     response = owner.get(f"/w/own-lab/compare?{query}")
     assert response.status_code == 400
     assert query.split("=")[0] in response.content.decode()
+    assert '<a href="/w/own-lab/compare">' in response.content.decode()
     assert (
         owner.post("/w/own-lab/result-sets/new", {"query": query, "title": "T"}).status_code == 400
     )
@@ -162,6 +164,13 @@ def test_the_run_page_shows_trials_commands_and_raw_output(owner, scene):
     assert "wrk -c8 http://127.0.0.1:8080/" in page
     assert f"/a/{scene.artefact.pk}/raw" in page
     assert f"/w/own-lab/compare?run={scene.run.pk}" in page
+
+
+def test_a_load_is_not_read_as_part_of_a_version(owner, scene):
+    Trial.objects.filter(run=scene.run).update(resources={"server_cpu_s": 1.5})
+    page = owner.get(f"/r/{scene.run.pk}").content.decode()
+    used = page[page.index('id="resources-title"') :]
+    assert '<span class="hint">64 connections</span>' in used[: used.index("</table>")]
 
 
 def test_a_made_token_is_shown_once_and_works(owner):

@@ -1,5 +1,6 @@
 """Servers, hosts, workloads and the list of runs: what they hold, and how they are searched."""
 
+import re
 import uuid
 from datetime import UTC, datetime
 
@@ -164,6 +165,18 @@ def test_runs_are_chosen_by_the_link(owner, scene, query, found):
     assert count in html
 
 
+def test_runs_are_ordered_by_the_column_that_says_so(owner, scene):
+    late = make_run(
+        scene.own.workspace, CellSpec(), started_at=datetime(2020, 1, 2, 3, 4, tzinfo=UTC)
+    )
+    html = page(owner, "/w/own-lab/runs")
+    assert html.index(f'href="/r/{late.pk}"') < html.index(f'href="/r/{scene.run.pk}"')
+    head = re.search(r'<th scope="col" aria-sort="descending">(.*?)</th>', html)
+    assert "Received" in head[1]
+    assert late.recorded_at.strftime("%Y-%m-%d %H:%M UTC") in html
+    assert "The last received first" in html
+
+
 def test_a_run_is_found_by_the_beginning_of_its_id(owner, scene):
     make_run(scene.own.workspace, CellSpec())
     start = str(scene.run.pk)[:13]
@@ -187,6 +200,7 @@ def test_a_query_that_is_not_understood_is_named(owner, query, said):
     response = owner.get(f"/w/own-lab/runs?{query}")
     assert response.status_code == 400
     assert said in response.content.decode()
+    assert '<a href="/w/own-lab/runs">/w/own-lab/runs</a>' in response.content.decode()
     problem = owner.get(f"/api/v1/runs?{query}")
     assert problem.status_code == 400
     assert said in problem.json()["detail"]

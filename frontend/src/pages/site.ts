@@ -41,18 +41,29 @@ function bindMenus(): void {
   });
 }
 
-function bindHelp(): void {
-  const help = document.querySelector<HTMLDetailsElement>("details[data-help]");
-  if (!help) return;
-  onKey("?", () => {
-    help.open = !help.open;
-    if (help.open) help.querySelector("summary")?.focus();
+/** The list of keys lies over the page: closed, it leaves the reader where they were. */
+function bindKeys(): void {
+  const list = document.querySelector<HTMLDialogElement>("dialog.keys");
+  const opener = document.querySelector<HTMLButtonElement>("button[data-keys]");
+  if (!list || !opener) return;
+  const open = (): void => list.showModal();
+  onKey("?", open);
+  opener.addEventListener("click", open);
+  opener.hidden = false;
+  list.addEventListener("keydown", (event) => {
+    if (event.key !== "?") return;
+    // Else the page takes the same key and opens it again.
+    event.stopPropagation();
+    list.close();
+  });
+  list.addEventListener("click", (event) => {
+    if (event.target === list) list.close();
   });
 }
 
 bindTheme();
 bindMenus();
-bindHelp();
+bindKeys();
 bindPalette();
 formatNumbers();
 formatTimes();

@@ -82,13 +82,25 @@ function moreMetrics(
 
 export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
   const chosen = viewOf(query);
-  return VIEWS.map((view) =>
+  const tabs = VIEWS.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view },
       () => go(withView(query, view)),
       viewName(figures, view),
     ),
   );
+  // They have a place only once the page has taken them.
+  requestAnimationFrame(() => bringIntoSight(tabs[VIEWS.indexOf(chosen)]));
+  return tabs;
+}
+
+/** On a narrow screen tabs scroll sideways in their row; the page stays where it is. */
+function bringIntoSight(tab: HTMLElement | undefined): void {
+  const row = tab?.parentElement;
+  if (!tab || !row) return;
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
+  if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
 }
 
 export function scaleToggles(figures: Figures, query: string, go: Go): HTMLElement[] {

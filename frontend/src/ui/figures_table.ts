@@ -11,6 +11,7 @@ import {
   measureOf,
   type Point,
   type Series,
+  type X,
 } from "../api/figures";
 import { CLASS_NAMES, shareOf } from "../charts/errors";
 import { slotsIn } from "../charts/identity";
@@ -149,12 +150,17 @@ function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableR
     {},
     heading("Series", "", "ascending"),
     panel && heading(panel, "", "ascending"),
-    heading(figures.x.label, "number", "ascending"),
+    heading(figures.x.label, figures.x.values.every(isNumber) ? "number" : "", "ascending"),
     heading("Trials", "number", "descending"),
     ...columns.map((one) => metricHeading(one.metric.label, one.unit.header, one.metric.better)),
     ...classes.map((one) => metricHeading(`Errors: ${CLASS_NAMES[one]}`, "%", "lower")),
     heading("Checks", "", "descending"),
   );
+}
+
+/** Numbers stand at the right, under a heading at the right; versions and names at the left. */
+function isNumber(x: X): boolean {
+  return typeof x === "number";
 }
 
 function heading(label: string, style: string, first: string): HTMLTableCellElement {
@@ -190,7 +196,7 @@ function metricHeading(
 }
 
 function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement {
-  const numeric = typeof point.x === "number";
+  const numeric = isNumber(point.x);
   return h(
     "tr",
     { id: `cell-${point.cell}`, "data-series": series.id },

@@ -48,7 +48,13 @@ export function bindPalette(): void {
   });
   const list = h("ul", { id: "palette-list", role: "listbox", "aria-label": "Results" });
   const said = h("p", { class: "hint palette-said", role: "status" });
-  const dialog = h("dialog", { class: "palette", "aria-label": "Search" }, input, list, said);
+  const dialog = h(
+    "dialog",
+    { class: "dialog palette", "aria-label": "Search" },
+    input,
+    list,
+    said,
+  );
   document.body.append(dialog);
 
   const mark = (): void => {

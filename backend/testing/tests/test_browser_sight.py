@@ -1,0 +1,192 @@
+"""What a reader has in sight at each width, in a real Chromium: nothing cut without a sign of it,
+nothing squeezed, nothing that touches its neighbour."""
+
+from itertools import pairwise
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from backend.accounts.models import Token, TokenKind
+from backend.accounts.tokens import LINK_LIFETIME, issue
+from backend.runs.models import Host, Run
+from backend.testing.looks import violations
+from backend.testing.rows import MACHINE, CellSpec, make_run
+from backend.testing.uploads import make_tenant
+
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+MANY = 16
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def lab():
+    """More servers than fit beside a chart."""
+    cache.clear()
+    tenant = make_tenant("lab")
+    cells = [
+        CellSpec(
+            server=f"server {number}", connections=load, rates=tuple(rate + i for i in range(3))
+        )
+        for number in range(MANY)
+        for load, rate in ((1, 900.0 + 50 * number), (8, 2000.0 + 90 * number), (64, 2010.0))
+    ]
+    make_run(tenant.workspace, *cells, host=MACHINE)
+    return tenant
+
+
+@pytest.fixture
+def page(chromium, live_server, lab):
+    context = chromium.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.complaints.append(said.text))
+    token = issue(TokenKind.LINK, lab.workspace, user=lab.user, name="t", lifetime=LINK_LIFETIME)
+    page.goto(f"{live_server.url}/sign-in/{token}?next=/docs/")
+    yield page
+    assert page.complaints == []
+    context.close()
+
+
+@pytest.fixture
+def visit(page, live_server):
+    def open_page(path, viewport=WIDE):
+        page.set_viewport_size(viewport)
+        page.goto(live_server.url + path)
+        if page.locator("[data-compare]").count():
+            page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
+        return page
+
+    return open_page
+
+
+def box(page, selector):
+    found = page.locator(selector).first.bounding_box()
+    assert found is not None, selector
+    return found
+
+
+def gap(page, above, below):
+    upper = box(page, above)
+    return box(page, below)["y"] - upper["y"] - upper["height"]
+
+
+def test_a_long_ranking_is_mostly_in_sight_and_shows_where_it_is_cut(visit):
+    page = visit("/w/lab/compare")
+    ranking = page.locator(".ranking")
+    expect(ranking.locator(".rank")).to_have_count(MANY)
+    shown, whole = ranking.evaluate("e => [e.clientHeight, e.scrollHeight]")
+    assert 700 < shown <= 800 < whole
+    # The chart grows with it, and what follows from the sweep has its own place below.
+    assert box(page, "[data-slot=chart]")["height"] > 480
+    assert gap(page, ".stage", ".derived") > 0
+    assert page.locator(".derived li").count() == MANY
+    assert "local" in ranking.evaluate("e => getComputedStyle(e).backgroundAttachment")
+    page.set_viewport_size({"width": 1100, "height": 700})
+    page.set_viewport_size(WIDE)
+    assert box(page, "[data-slot=chart] canvas")["height"] > 480
+
+
+def test_nothing_found_is_said_once(visit):
+    page = visit("/w/lab/compare?since=2090-01-01")
+    expect(page.locator("h1")).to_contain_text("nothing was measured")
+    expect(page.get_by_text("Share", exact=True)).to_be_hidden()
+    for slot in ("outcome", "checks", "runs"):
+        expect(page.locator(f"[data-slot={slot}]")).to_be_hidden()
+
+
+@pytest.mark.parametrize("view", ["errors", "ratios", "trend"])
+def test_the_chosen_view_is_in_sight_on_a_phone(visit, view):
+    page = visit(f"/w/lab/compare?view={view}", NARROW)
+    row = box(page, ".view-tabs")
+    page.wait_for_function("document.querySelector('.view-tabs').scrollLeft > 0")
+    tab = box(page, ".view-tab[aria-pressed=true]")
+    assert tab["x"] >= row["x"] - 1
+    assert tab["x"] + tab["width"] <= row["x"] + row["width"] + 1
+    assert page.evaluate("scrollY") == 0
+
+
+def test_whose_figures_they_are_stays_in_sight_on_a_phone(visit):
+    page = visit("/w/lab/compare", NARROW)
+    first = box(page, ".figures tbody th")
+    assert first["width"] <= NARROW["width"] * 0.45
+    page.locator("[data-slot=table]").evaluate("e => { e.scrollLeft = 300; }")
+    assert box(page, ".figures tbody th")["x"] == first["x"]
+    painted = "e => getComputedStyle(e).backgroundColor"
+    assert page.locator(".figures tbody th").first.evaluate(painted) != "rgba(0, 0, 0, 0)"
+
+
+def test_facts_of_a_host_are_read_on_a_phone_and_make_no_other_panel_tall(visit, lab):
+    host = Host.objects.get()
+    page = visit(f"/w/lab/hosts/{host.pk}", NARROW)
+    widths = page.locator(".facts dd").evaluate_all("all => all.map(e => e.clientWidth)")
+    assert min(widths) > 150
+    page.set_viewport_size(WIDE)
+    panels = page.locator(".columns > .panel").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().bottom"
+        " - e.lastElementChild.getBoundingClientRect().bottom)"
+    )
+    assert max(panels) < 40
+
+
+def test_the_options_of_a_filter_are_lines_not_paragraphs(visit):
+    page = visit("/w/lab/compare")
+    page.get_by_text("+ filter").click()
+    assert box(page, ".menu-check:visible")["height"] < 32
+
+
+def test_steps_and_points_of_a_document_are_marked(visit):
+    page = visit("/docs/getting-started")
+    kind = "e => getComputedStyle(e).listStyleType"
+    assert page.locator(".guide-text ol").first.evaluate(kind) == "decimal"
+    assert page.locator(".guide-nav ul").first.evaluate(kind) == "none"
+
+
+def test_the_list_of_keys_lies_over_the_page(visit):
+    page = visit("/w/lab/compare")
+    page.locator("button[data-metric=p99]").focus()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Ctrl K")
+    expect(keys).to_contain_text("baseline")
+    assert page.evaluate("scrollY") == 0
+    assert violations(page) == []
+    # What lies under it takes no keys.
+    page.keyboard.press("/")
+    expect(page.locator("dialog[open]")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator("button[data-metric=p99]")).to_be_focused()
+    page.keyboard.press("?")
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_text_keeps_off_what_is_below_it(visit, lab):
+    token = Token.objects.get(workspace=lab.workspace, kind=TokenKind.AGENT)
+    page = visit(f"/w/lab/agents/{token.pk}/revoke")
+    assert gap(page, ".panel p >> nth=-1", ".panel .actions") >= 8
+    visit("/w/lab/compare")
+    assert gap(page, "[data-slot=chart]", ".readout") >= 6
+    visit("/api/v1/docs")
+    assert gap(page, "section:has(> .facts) > p", "section > .facts") >= 8
+    Run.objects.all().delete()
+    visit("/w/lab/compare")
+    assert gap(page, ".steps-lead", ".steps") >= 8
+
+
+def test_the_picture_of_the_front_is_read_on_a_phone(chromium, live_server):
+    context = chromium.new_context(viewport=NARROW)
+    page = context.new_page()
+    page.goto(live_server.url)
+    size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
+    assert page.locator(".picture-label").first.evaluate(size) > 11.5
+    whole = box(page, ".picture")
+    for text in page.locator(".picture text").all():
+        at = text.bounding_box()
+        assert whole["x"] <= at["x"]
+        assert at["x"] + at["width"] <= whole["x"] + whole["width"]
+    labels = sorted(text.bounding_box()["y"] for text in page.locator(".picture-label").all())
+    assert min(below - above for above, below in pairwise(labels)) > 13
+    context.close()
