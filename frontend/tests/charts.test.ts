@@ -144,17 +144,21 @@ describe("sweepChart", () => {
     expect(drawn[0]?.borderColor).toBe("context");
   });
 
-  it("dots a line over a load that was not measured, and breaks it over a name", () => {
-    const gap = series("a", 0, [point(1, {}), point(64, {})]);
+  it("fades a line over a load that was not measured, and breaks it over a name", () => {
+    const gap = series("a", 4, [point(1, {}), point(64, {})]);
     const joined = figures({ series: [gap, series("b", 1, [point(8, {})])] });
-    const dash = (data: Figures): unknown => {
-      const segment = datasets(data)[0]?.segment as unknown as Record<string, unknown> | undefined;
-      const asked = segment?.borderDash ?? segment?.borderColor;
-      return (asked as ((context: object) => unknown) | undefined)?.({ p1DataIndex: 1 });
-    };
-    expect(dash(joined)).toEqual([1.5, 5]);
-    expect(marksKey(joined, "sweep", options())).toContain("dotted");
-    expect(dash(trend())).toBeUndefined();
+    const coloured = { ...theme, series: theme.series.map(() => "#0072b2") };
+    const stretch = (data: Figures): Record<string, unknown> =>
+      Object.fromEntries(
+        Object.entries(datasets(data, { theme: coloured })[0]?.segment ?? {}).map(
+          ([key, asked]) => [key, (asked as (context: object) => unknown)({ p1DataIndex: 1 })],
+        ),
+      );
+    // Its dash stays: it is what tells the series from another of its colour.
+    expect(stretch(joined)).toEqual({ borderColor: "#0072b259" });
+    expect(datasets(joined)[0]?.borderDash).toEqual(dashOf(4));
+    expect(marksKey(joined, "sweep", options())).toContain("faint stretch");
+    expect(stretch(trend())).toEqual({});
     expect(datasets(trend(), { emphasis: new Set() })[1]?.segment).toBeDefined();
   });
 
@@ -554,6 +558,12 @@ describe("sheet", () => {
 });
 
 describe("identity", () => {
+  it("gives no two of the first 32 slots one colour with one marker or one dash", () => {
+    const slots = Array.from({ length: 32 }, (_, slot) => slot);
+    expect(new Set(slots.map((slot) => `${slot % 8} ${markerOf(slot)}`)).size).toBe(32);
+    expect(new Set(slots.map((slot) => `${slot % 8} ${dashOf(slot)}`)).size).toBe(32);
+  });
+
   const looks = (...all: [string, number][]): number[] => [
     ...slotsIn(figures({ series: all.map(([id, slot]) => series(id, slot, [])) })).values(),
   ];

@@ -17,12 +17,16 @@ export function colourOf(slot: number, theme: ChartTheme): string {
 const VARIANT = 64;
 const VARIANTS = 4;
 
+/** Colours come again every so many slots: then with another marker, so that no two look alike. */
 export function markerOf(slot: number): Marker {
-  return MARKERS[(slot + variantOf(slot)) % MARKERS.length] ?? "circle";
+  const place = slot + Math.floor(slot / SLOTS) + variantOf(slot);
+  return MARKERS[place % MARKERS.length] ?? "circle";
 }
 
+/** Told apart by dash alone too: a curve of percentiles has no markers. */
 export function dashOf(slot: number): number[] {
-  const place = Math.floor(slot / MARKERS.length) + variantOf(slot);
+  const place =
+    Math.floor(slot / MARKERS.length) + Math.floor(slot / (2 * SLOTS)) + variantOf(slot);
   return [...(DASHES[place % DASHES.length] ?? [])];
 }
 

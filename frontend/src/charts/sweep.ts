@@ -23,14 +23,14 @@ import {
 } from "../text/format";
 import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, type Look, lookOf, tooltipLook } from "./look";
 import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
 import { guide, limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
 import { endLabels, type LabelOptions } from "./marks/labels";
 import { loadMarks } from "./marks/loads";
-import type { ChartTheme } from "./theme";
+import { type ChartTheme, faint } from "./theme";
 
 export const ERROR_LIMIT = 0.01;
 
@@ -136,7 +136,7 @@ function dataset(
     spanGaps: false,
     showLine: joinsPoints(figures),
     ...(options.trend ? { stepped: "middle" as const } : {}),
-    ...(skips.size > 0 ? { segment: dotted(skips, isCategory(figures)) } : {}),
+    ...(skips.size > 0 ? { segment: faded(skips, look, isCategory(figures)) } : {}),
     pointBackgroundColor: filling(look, points, options.theme.surface),
   };
 }
@@ -197,15 +197,18 @@ export function hasSkips(figures: Figures): boolean {
   });
 }
 
-/** Dotted where a load between was not measured; no line at all across a missing name. */
-function dotted(skips: ReadonlySet<number>, category: boolean): object {
-  const over = (context: { p1DataIndex: number }): boolean => skips.has(context.p1DataIndex);
-  return category
-    ? {
-        borderColor: (context: { p1DataIndex: number }) =>
-          over(context) ? "transparent" : undefined,
-      }
-    : { borderDash: (context: { p1DataIndex: number }) => (over(context) ? [1.5, 5] : undefined) };
+const FAINT = 0.35;
+
+/**
+ * Faint where a load between was not measured, with its own dash: that tells the series. No line
+ * at all across a missing name.
+ */
+function faded(skips: ReadonlySet<number>, look: Look, category: boolean): object {
+  const colour = category ? "transparent" : faint(look.borderColor, FAINT);
+  return {
+    borderColor: ({ p1DataIndex }: { p1DataIndex: number }) =>
+      skips.has(p1DataIndex) ? colour : undefined,
+  };
 }
 
 /** How many times the largest value an interval may reach before the axis cuts it off. */

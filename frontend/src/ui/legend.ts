@@ -61,7 +61,7 @@ export function marksKey(figures: Figures, view: View, options: SweepOptions): s
   if (points.some((point) => (point.metrics.error_rate?.value ?? 0) > 0.01)) {
     parts.push("✕ = errors above 1 %");
   }
-  if (hasSkips(figures)) parts.push("dotted = a load between was not measured");
+  if (hasSkips(figures)) parts.push("faint stretch = a load between was not measured");
   if (marked(figures, figures.knees ?? [])) parts.push("ring = knee");
   if (marked(figures, figures.capacity?.rows ?? [])) {
     parts.push("▲ = highest load within the limit");
