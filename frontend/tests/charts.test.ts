@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Figures, type Measure, parts, type Ratio } from "../src/api/figures";
+import { type Figures, type Measure, parts, type RankRow, type Ratio } from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
 import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
@@ -650,6 +650,19 @@ describe("rankingView", () => {
     expect(view?.ticks.map((tick) => tick.text)).toEqual(["0", "40k", "80k"]);
     expect(view?.rows[0]).toMatchObject({ ratio: "×2.00", ratioRange: "[1.90, 2.10]", tier: "1" });
     expect(view?.rows[1]).toMatchObject({ baseline: true, ratio: "×1", from: null, to: null });
+  });
+
+  it("gives the rankings of all panels one axis", () => {
+    const whole = panelled();
+    const [first, second] = parts(whole);
+    if (!first || !second) throw new Error("two panels");
+    const half = (row: RankRow): RankRow => ({ ...row, series: "gone", value: 7, high: null });
+    const small = { ...second.ranking, rows: second.ranking?.rows.map(half) };
+    const panels = whole.panels?.map((one, i) => (i === 1 ? { ...one, ranking: small } : one));
+    const uneven = { ...whole, panels } as Figures;
+    const tops = parts(uneven).map((part) => rankingView(part, uneven)?.ticks);
+    expect(tops[1]).toEqual(tops[0]);
+    expect(rankingView(parts(uneven)[1] ?? uneven)?.ticks).not.toEqual(tops[0]);
   });
 
   it("is absent when the answer withholds it", () => {
