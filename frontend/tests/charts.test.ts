@@ -575,13 +575,13 @@ describe("identity", () => {
     expect([dashOf(b ?? 0), markerOf(b ?? 0)]).not.toEqual([dashOf(3), markerOf(3)]);
   });
 
-  it("gives many series of one server colours of their own, its first one the stored", () => {
-    expect(looks(["a", 3], ["b", 3], ["c", 3])).toEqual([3, 0, 1]);
-    const many = looks(
-      ["x", 1],
-      ...["a", "b", "c", "d", "e"].map((id): [string, number] => [id, 3]),
-    );
-    expect(new Set(many.map((look) => look % 8)).size).toBe(6);
+  it("keeps the colour of the only server too, and tells sixteen series of it apart", () => {
+    const many = looks(...Array.from({ length: 16 }, (_, i): [string, number] => [`v${i}`, 3]));
+    expect(new Set(many.map((look) => look % 8))).toEqual(new Set([3]));
+    expect(new Set(many.map((look) => `${dashOf(look)} ${markerOf(look)}`)).size).toBe(16);
+    const first = many.slice(0, 4);
+    expect(new Set(first.map(markerOf)).size).toBe(4);
+    expect(new Set(first.map((look) => `${dashOf(look)}`)).size).toBe(4);
   });
 
   it("gives what is called the same one look in all panels", () => {

@@ -15,11 +15,13 @@ export function colourOf(slot: number, theme: ChartTheme): string {
 
 /** Series of one server keep its colour: each so many slots on has another marker and dash. */
 const VARIANT = 64;
-const VARIANTS = 4;
+/** All pairs of a dash and a marker; the first four differ in both. */
+const VARIANTS = 16;
 
 /** Colours come again every so many slots: then with another marker, so that no two look alike. */
 export function markerOf(slot: number): Marker {
-  const place = slot + Math.floor(slot / SLOTS) + variantOf(slot);
+  const turn = Math.floor(variantOf(slot) / DASHES.length);
+  const place = slot + Math.floor(slot / SLOTS) + variantOf(slot) + turn;
   return MARKERS[place % MARKERS.length] ?? "circle";
 }
 
@@ -31,7 +33,7 @@ export function dashOf(slot: number): number[] {
 }
 
 function variantOf(slot: number): number {
-  return Math.floor(slot / VARIANT);
+  return Math.floor(slot / VARIANT) % VARIANTS;
 }
 
 /** What looks the same wherever it is drawn: a series, and what is the same in other panels. */
@@ -96,9 +98,9 @@ const known = new WeakMap<Figures, readonly LineLook[]>();
 
 /**
  * What is drawn, with the look of each. A server keeps the colour of its stored slot on every page;
- * its other series (two hosts, two versions) share the colour and differ in dash and marker. Where
- * one server alone has series, or more of them than there are dashes, they get free slots; lines
- * that belong to no one server (the same host in the panels of several) get one by their name.
+ * its other series (two hosts, two versions) share the colour and differ in dash and marker, however
+ * many: any other colour is another server's on the next page. Lines that belong to no one server
+ * (the same host in the panels of several) get a free slot by their name.
  */
 export function looksIn(figures: Figures): readonly LineLook[] {
   const before = known.get(figures);
@@ -116,27 +118,22 @@ export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
 }
 
 function looksOf(lines: readonly Line[]): readonly number[] {
-  const counts = new Map<number, number>();
-  for (const { own } of lines) if (own !== null) counts.set(own, (counts.get(own) ?? 0) + 1);
-  const taken = new Set(counts.keys());
+  const taken = new Set(lines.map(({ own }) => own));
   const seen = new Map<number, number>();
-  const next = (start: number): number => {
-    const free = freeSlot(taken, start);
-    taken.add(free);
-    return free;
-  };
   return lines.map(({ own, label }) => {
-    if (own === null) return next(placeOf(label));
+    if (own === null) {
+      const free = freeSlot(taken, placeOf(label));
+      taken.add(free);
+      return free;
+    }
     const before = seen.get(own) ?? 0;
     seen.set(own, before + 1);
-    if (before === 0) return own;
-    const shares = counts.size > 1 && (counts.get(own) ?? 0) <= VARIANTS;
-    return shares ? own + VARIANT * before : next(0);
+    return own + VARIANT * before;
   });
 }
 
 /** The first free slot from `start`, round all colours before any comes again. */
-function freeSlot(taken: ReadonlySet<number>, start: number): number {
+function freeSlot(taken: ReadonlySet<number | null>, start: number): number {
   let tried = 0;
   const slot = (): number => (tried < SLOTS ? (start + tried) % SLOTS : tried);
   while (taken.has(slot())) tried += 1;
