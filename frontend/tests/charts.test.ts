@@ -3,6 +3,7 @@ import { type Figures, type Measure, parts, type RankRow, type Ratio } from "../
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
 import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
+import { endLabels } from "../src/charts/marks/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
 import { paintRatios } from "../src/charts/paint_ratios";
 import { niceTop, rankingView } from "../src/charts/ranking";
@@ -634,6 +635,29 @@ describe("labels", () => {
     );
     expect(placed.map((one) => one.id)).toEqual(["c", "b", "a"]);
     expect(placed.map((one) => one.at)).toEqual([72, 88, 104]);
+  });
+
+  it("are tied to the end of their own line, wherever that is", () => {
+    const from: number[][] = [];
+    const ctx = { ...canvasFor([]), moveTo: (x: number, y: number) => from.push([x, y]) };
+    const ends = [
+      { id: "a", x: 500, y: 80 },
+      { id: "b", x: 120, y: 30 },
+    ];
+    const chart = {
+      ctx,
+      chartArea: { top: 0, bottom: 200, right: 508 },
+      data: { datasets: ends.map(({ id, y }) => ({ seriesId: id, loud: true, data: [{ y }] })) },
+      getDatasetMeta: (index: number) => ({ data: [ends[index]] }),
+    };
+    const texts = new Map(ends.map(({ id }) => [id, id]));
+    const plugin = endLabels({ theme, width: 178, texts });
+    const draw = plugin.afterDatasetsDraw as unknown as (chart: object) => void;
+    draw(chart);
+    expect(from).toEqual([
+      [127, 30],
+      [507, 80],
+    ]);
   });
 
   it("are cut to fit, with an ellipsis", () => {
