@@ -1,8 +1,10 @@
+import type { Chart } from "chart.js";
 import { describe, expect, it, vi } from "vitest";
 import { type Figures, type Measure, parts, type RankRow, type Ratio } from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
 import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
+import { setHighlight } from "../src/charts/marks/highlight";
 import { endLabels } from "../src/charts/marks/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
 import { paintRatios } from "../src/charts/paint_ratios";
@@ -27,7 +29,14 @@ import {
 } from "../src/charts/sweep";
 import type { ChartTheme } from "../src/charts/theme";
 import { latencyOf, tradeoffChart, tradeoffPoints } from "../src/charts/tradeoff";
-import { type ChartView, errorsNote, viewChart, viewTitle, whyEmpty } from "../src/charts/views";
+import {
+  type ChartView,
+  errorsNote,
+  namedAtEnds,
+  viewChart,
+  viewTitle,
+  whyEmpty,
+} from "../src/charts/views";
 import { dateOf } from "../src/ui/export_png";
 import { marksKey } from "../src/ui/legend";
 import { figures, measure, point, series } from "./figures";
@@ -543,11 +552,26 @@ describe("sheet", () => {
     );
   });
 
-  it("names the loud lines, those of several panels once", () => {
+  it("names the loud lines, then the grey ones, those of several panels once", () => {
     const data = panelled();
     const loud = new Set(data.series.map((one) => one.id));
     expect(legendOf(data, loud, theme).length).toBe(3);
-    expect(legendOf(data, new Set(), theme)).toEqual([]);
+    const [one, ...others] = legendOf(figures(), new Set(["b"]), theme);
+    expect(one).toMatchObject({ label: "server b", colour: "c1" });
+    expect(others).toEqual([{ label: "server a", colour: "context", dash: [] }]);
+  });
+
+  it("needs no legend only where every drawn line is named at its end", () => {
+    const all = new Set(["a", "b"]);
+    expect(namedAtEnds(figures(), "sweep", all)).toBe(true);
+    for (const view of ["sweep", "tradeoff"] as const) {
+      expect(namedAtEnds(figures(), view, new Set(["a"]))).toBe(false);
+    }
+    const data = sample({ series: 3 });
+    const drawn = new Set(data.curves?.series.map((curve) => curve.series));
+    expect(namedAtEnds(data, "nines", drawn)).toBe(true);
+    expect(namedAtEnds(data, "nines", new Set())).toBe(false);
+    expect(namedAtEnds(figures(), "errors", all)).toBe(false);
   });
 
   it("wraps at words and ends what does not fit with an ellipsis", () => {
@@ -618,6 +642,36 @@ describe("identity", () => {
     expect(chosen.size).toBe(6);
     expect(chosen.has("s8") && chosen.has("s7")).toBe(true);
     expect(defaultEmphasis(many.slice(0, 4), []).size).toBe(4);
+  });
+});
+
+describe("tooltip", () => {
+  const loud = new Set(["a"]);
+  const many = figures({ series: ["a", "b", "c"].map((id, i) => series(id, i, [point(8, {})])) });
+
+  /** What is listed with a series pointed at, and what stands below. */
+  const said = (lit: string | null): readonly [readonly string[], unknown] => {
+    const config = sweepChart(many, options({ emphasis: loud }));
+    const all = config.data.datasets as unknown as SweepDataset[];
+    const chart = { data: config.data, draw: () => {} } as unknown as Chart;
+    setHighlight(chart, lit);
+    const items = all.map((dataset) => ({ chart, dataset, parsed: { x: 8, y: 8000 } }));
+    const how = config.options?.plugins?.tooltip as unknown as {
+      filter: (item: object) => boolean;
+      itemSort: (a: object, b: object) => number;
+      callbacks: { footer: (items: readonly object[]) => unknown };
+    };
+    const listed = items.filter(how.filter).sort(how.itemSort);
+    const getActiveElements = (): object[] =>
+      all.map((_, datasetIndex) => ({ datasetIndex, index: 0 }));
+    const footer = how.callbacks.footer.call({ chart, getActiveElements }, listed);
+    return [listed.map(({ dataset }) => dataset.seriesId), footer];
+  };
+
+  it("lists the line pointed at first, then the loud ones, and counts the rest", () => {
+    expect(said(null)).toEqual([["a"], "and 2 more"]);
+    expect(said("b")).toEqual([["b", "a"], "and 1 more"]);
+    expect(said("a")).toEqual([["a"], "and 2 more"]);
   });
 });
 

@@ -60,15 +60,20 @@ export function sheetOf(
 
 const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "danger" } as const;
 
-/** The loud lines; what is the same in several panels is one. */
+/** The loud lines, then those that are grey; what is the same in several panels is one. */
 export function legendOf(
   figures: Figures,
   emphasis: ReadonlySet<string>,
   theme: ChartTheme,
 ): readonly SheetLine[] {
-  return looksIn(figures)
-    .filter(({ ids }) => ids.some((id) => emphasis.has(id)))
-    .map(({ label, slot }) => ({ label, colour: colourOf(slot, theme), dash: dashOf(slot) }));
+  const all = looksIn(figures).map(({ label, slot, ids }) =>
+    ids.some((id) => emphasis.has(id))
+      ? { loud: true, label, colour: colourOf(slot, theme), dash: dashOf(slot) }
+      : { loud: false, label, colour: theme.context, dash: [] },
+  );
+  return all
+    .sort((a, b) => Number(b.loud) - Number(a.loud))
+    .map(({ label, colour, dash }) => ({ label, colour, dash }));
 }
 
 const PAD = 28;

@@ -1,5 +1,5 @@
 // figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
-import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+import type { ChartConfiguration, ChartDataset } from "chart.js";
 import {
   everyValue,
   type Figures,
@@ -23,7 +23,7 @@ import {
 } from "../text/format";
 import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, type Look, lookOf, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, type Look, lookOf, type Told, tooltip } from "./look";
 import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
 import { guide, limitLine } from "./marks/guide";
@@ -92,7 +92,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
         x: xScale(figures, options),
         y: startsAboveZero(figures, options) ? lifted(y, extent) : y,
       },
-      plugins: { tooltip: tooltip(figures, unit, options) },
+      plugins: { tooltip: tooltip(options.theme, told(figures, unit, options)) },
     },
     plugins: [
       guide(options.at === null ? null : place(options.at), theme),
@@ -286,18 +286,12 @@ function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   };
 }
 
-function tooltip(figures: Figures, unit: Unit, options: SweepOptions): object {
+function told(figures: Figures, unit: Unit, options: SweepOptions): Told {
   const metric = metricOf(figures, options.metric);
   return {
-    ...tooltipLook(options.theme),
-    itemSort: (a: TooltipItem<"line">, b: TooltipItem<"line">) =>
-      Number(b.parsed.y) - Number(a.parsed.y),
-    callbacks: {
-      title: (items: TooltipItem<"line">[]) =>
-        items[0] ? loadPoint((items[0].raw as SweepPoint).at, figures.x.label) : "",
-      label: (item: TooltipItem<"line">) =>
-        ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
-    },
+    order: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
+    title: ([first]) => (first ? loadPoint((first.raw as SweepPoint).at, figures.x.label) : ""),
+    label: (item) => ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
   };
 }
 

@@ -144,9 +144,18 @@ export function whyEmpty(figures: Figures, view: View, metric: MetricId): string
   return null;
 }
 
-/** Whether the chart names its lines where they end; a legend has to do where it does not. */
-export function namedAtEnds(figures: Figures, view: View): boolean {
+/** Whether every line that is drawn is named at its end; a legend has to do where one is not. */
+export function namedAtEnds(figures: Figures, view: View, emphasis: ReadonlySet<string>): boolean {
   if (view === "ratios") return true;
+  const drawn =
+    view === "nines"
+      ? curvesOf(figures).map((curve) => curve.series)
+      : figures.series.map((series) => series.id);
+  return labelsEnds(figures, view) && drawn.every((id) => emphasis.has(id));
+}
+
+/** Whether the view names its loud lines where they end. */
+export function labelsEnds(figures: Figures, view: ChartView): boolean {
   if (figures.panels || view === "errors") return false;
   if (view === "sweep" || view === "trend") return joinsPoints(figures);
   return view !== "tradeoff" || !isCategory(figures);

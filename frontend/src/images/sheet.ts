@@ -20,7 +20,7 @@ const theme = lightTheme(tokens, "Sheet");
 export function draw({ figures, url, date }: Scene, make: typeof createCanvas): Canvas {
   const { query, metric } = figures;
   const emphasis = emphasisOf(figures);
-  const named = namedAtEnds(figures, viewOf(query));
+  const named = namedAtEnds(figures, viewOf(query), emphasis);
   const legend = named ? [] : legendOf(figures, emphasis, theme);
   const short = figures.panels != null;
   const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });

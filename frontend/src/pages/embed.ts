@@ -7,6 +7,7 @@ import {
   type AnyConfig,
   type ChartView,
   headline,
+  labelsEnds,
   namedAtEnds,
   notHeld,
   viewChart,
@@ -55,7 +56,8 @@ function start(root: HTMLElement, figures: Figures): void {
   };
 
   const drawCharts = (place: HTMLElement, drawn: ChartView): void => {
-    const named = matchMedia(WIDE).matches && namedAtEnds(figures, drawn);
+    const labelled = matchMedia(WIDE).matches && labelsEnds(figures, drawn);
+    const named = labelled && namedAtEnds(figures, drawn, emphasis);
     slot(root, "legend").replaceChildren(...(named ? [] : legend(figures, emphasis, toggle)));
     const boxes = boxesIn(place, figures);
     const theme = readTheme(root);
@@ -68,7 +70,7 @@ function start(root: HTMLElement, figures: Figures): void {
           logY: logY(query),
           emphasis,
           theme,
-          labelWidth: named ? LABEL_WIDTH : 0,
+          labelWidth: labelled ? LABEL_WIDTH : 0,
           at: part.ranking?.x ?? null,
           limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
           scope: figures,
