@@ -2,7 +2,14 @@ import type { Chart } from "chart.js";
 import { describe, expect, it, vi } from "vitest";
 import { type Figures, type Measure, parts, type RankRow, type Ratio } from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
-import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
+import {
+  dashOf,
+  defaultEmphasis,
+  emphasisOf,
+  looksIn,
+  markerOf,
+  slotsIn,
+} from "../src/charts/identity";
 import { fitted, spread } from "../src/charts/labels";
 import { setHighlight } from "../src/charts/marks/highlight";
 import { endLabels } from "../src/charts/marks/labels";
@@ -351,6 +358,26 @@ describe("errorsChart", () => {
   });
 });
 
+describe("the scale of errors", () => {
+  it("is ticked at its end, also where the band is low", () => {
+    const low = figures({
+      series: [series("a", 0, [point(1, { metrics: { error_rate: measure(0.017) } })])],
+    });
+    for (const size of ["main", "small"] as const) {
+      const y = errorsChart(low, { ...options(), size }).options?.scales?.y as unknown as {
+        max: number;
+        afterBuildTicks: (axis: { ticks: { value: number }[] }) => void;
+        ticks: { autoSkip: boolean; callback: (value: number) => string };
+      };
+      const axis: { ticks: { value: number }[] } = { ticks: [] };
+      y.afterBuildTicks(axis);
+      expect(y.max).toBe(0.02);
+      expect(y.ticks.autoSkip).toBe(false);
+      expect(axis.ticks.map((tick) => y.ticks.callback(tick.value))).toEqual(["0", "", "2 %"]);
+    }
+  });
+});
+
 describe("ratioView", () => {
   const one = (value: number, verdict: Ratio["verdict"]): Ratio => ({
     value,
@@ -582,6 +609,8 @@ describe("sheet", () => {
   });
 });
 
+const rankedRow = { value: 1, low: null, high: null, tier: "1", ratio: null };
+
 describe("identity", () => {
   it("gives no two of the first 32 slots one colour with one marker or one dash", () => {
     const slots = Array.from({ length: 32 }, (_, slot) => slot);
@@ -642,6 +671,28 @@ describe("identity", () => {
     expect(chosen.size).toBe(6);
     expect(chosen.has("s8") && chosen.has("s7")).toBe(true);
     expect(defaultEmphasis(many.slice(0, 4), []).size).toBe(4);
+  });
+
+  it("emphasises in each view those that it is about", () => {
+    const fails = { metrics: { error_rate: measure(0.3) } };
+    const many = Array.from({ length: 9 }, (_, i) =>
+      series(`s${i}`, i, i === 8 ? [point(8, fails)] : [point(8, {})]),
+    );
+    const ranked = many.map((one) => ({ ...rankedRow, series: one.id, label: one.label }));
+    const ranking = { x: 8, metric: "throughput", baseline: null, rows: ranked };
+    const curves = { at: 8, series: [{ series: "s7", count: 100, points: [] }] };
+    const data = figures({ series: many, ranking, curves });
+    expect([...emphasisOf(data, "sweep")]).toEqual(["s0", "s1", "s2", "s3", "s4", "s5"]);
+    expect([...emphasisOf(data, "errors")]).toEqual(["s8", "s0", "s1", "s2", "s3", "s4"]);
+    expect(emphasisOf(data, "nines").has("s7")).toBe(true);
+  });
+
+  it("prefers the series with the most points where nothing is ranked", () => {
+    const many = Array.from({ length: 9 }, (_, i) =>
+      series(`s${i}`, i, i > 2 ? [point(1, {}), point(8, {})] : [point(1, {})]),
+    );
+    const unranked = figures({ series: many, ranking: null });
+    expect([...emphasisOf(unranked, "trend")]).toEqual(["s3", "s4", "s5", "s6", "s7", "s8"]);
   });
 });
 

@@ -10,10 +10,11 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single } from "../text/format";
-import { fontSize, placeOf, type Size, xScale, yScale } from "./axes";
+import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
 import { type Drawn, frame, isDense, lookOf, type Told, tooltip } from "./look";
 import { highlight } from "./marks/highlight";
+import { niceTop } from "./ranking";
 import { joinsPoints } from "./sweep";
 import type { ChartTheme } from "./theme";
 
@@ -108,16 +109,27 @@ function axisOf(band: Band): string {
   return band === "total" ? "y" : `y_${band}`;
 }
 
+/** Ticked at both ends and between, however low the band: without its end a height says nothing. */
 function bandScale(most: number, theme: ChartTheme, size: Size): object {
   const scale = yScale({ theme, size, kind: "ratio", log: false, least: 0, most });
+  const top = niceTop(most || 0.01);
+  const tick = scale.ticks.callback as (share: number) => string;
   return {
     ...scale,
+    max: top,
     axis: "y",
     position: "left",
     stack: "bands",
     offset: true,
     border: { display: true, color: theme.grid },
-    ticks: { ...scale.ticks, maxTicksLimit: 3 },
+    afterBuildTicks: (axis: TickScale) => {
+      axis.ticks = [0, top / 2, top].map((value) => ({ value }));
+    },
+    ticks: {
+      ...scale.ticks,
+      autoSkip: false,
+      callback: (share: number) => (share > 0 && share < top ? "" : tick(share)),
+    },
   };
 }
 

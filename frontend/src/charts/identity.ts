@@ -1,5 +1,6 @@
 // How a series is told apart: colour by its stored slot, marker and dash as the second channel.
-import { type Figures, parts, type Series } from "../api/figures";
+import { type Figures, measureOf, parts, type Series } from "../api/figures";
+import type { View } from "../state/query";
 import { type ChartTheme, SLOTS } from "./theme";
 
 export const MARKERS = ["circle", "rectRot", "triangle", "rect"] as const;
@@ -158,11 +159,31 @@ export function defaultEmphasis(
   return new Set([...new Set(first)].slice(0, EMPHASISED));
 }
 
-/** The lines that are loud until the reader chooses: the leaders of every panel. */
-export function emphasisOf(figures: Figures): ReadonlySet<string> {
-  const chosen = parts(figures).flatMap((part) => {
-    const ranked = part.ranking?.rows.map((row) => row.series) ?? [];
-    return [...defaultEmphasis(part.series, ranked)];
-  });
+/** The lines that are loud until the reader chooses: the leaders of every panel in this view. */
+export function emphasisOf(figures: Figures, view: View): ReadonlySet<string> {
+  const chosen = parts(figures).flatMap((part) => [
+    ...defaultEmphasis(part.series, leadersOf(part, view)),
+  ]);
   return new Set(chosen);
+}
+
+/** The series by how much of what the view shows is theirs, then by the ranking. */
+function leadersOf(figures: Figures, view: View): readonly string[] {
+  const ranked = figures.ranking?.rows.map((row) => row.series) ?? [];
+  const ids = [...new Set([...ranked, ...figures.series.map((series) => series.id)])];
+  const weights = weightsOf(figures, view);
+  return ids.sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0));
+}
+
+function weightsOf(figures: Figures, view: View): ReadonlyMap<string, number> {
+  const by = (weight: (series: Series) => number): Map<string, number> =>
+    new Map(figures.series.map((series) => [series.id, weight(series)]));
+  if (view === "errors") return by(worstShare);
+  const curved = new Set(figures.curves?.series.map((curve) => curve.series));
+  if (view === "nines") return by((series) => Number(curved.has(series.id)));
+  return figures.ranking ? new Map() : by((series) => series.points.length);
+}
+
+function worstShare(series: Series): number {
+  return Math.max(0, ...series.points.map((point) => measureOf(point, "error_rate")?.value ?? 0));
 }

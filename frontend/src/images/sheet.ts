@@ -19,8 +19,9 @@ const theme = lightTheme(tokens, "Sheet");
 
 export function draw({ figures, url, date }: Scene, make: typeof createCanvas): Canvas {
   const { query, metric } = figures;
-  const emphasis = emphasisOf(figures);
-  const named = namedAtEnds(figures, viewOf(query), emphasis);
+  const view = viewOf(query);
+  const emphasis = emphasisOf(figures, view);
+  const named = namedAtEnds(figures, view, emphasis);
   const legend = named ? [] : legendOf(figures, emphasis, theme);
   const short = figures.panels != null;
   const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });

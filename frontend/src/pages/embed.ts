@@ -46,7 +46,7 @@ function start(root: HTMLElement, figures: Figures): void {
   const metric = knownMetrics(figures).find((one) => one.id === asked)?.id ?? figures.metric;
   const view = viewOf(query);
   const missing = notHeld(figures, asked, metric);
-  let emphasis = emphasisOf(figures);
+  let emphasis = emphasisOf(figures, view);
 
   const toggle = (ids: readonly string[], on: boolean): void => {
     const others = [...emphasis].filter((id) => !ids.includes(id));

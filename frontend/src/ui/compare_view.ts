@@ -76,7 +76,9 @@ export class CompareView {
   preview(query: string): void {
     this.#query = query;
     const figures = this.#figures;
-    if (figures) keepingFocus(this.#root, () => this.#drawQuery(figures));
+    if (!figures) return;
+    this.#emphasis = loudIn(figures, query);
+    keepingFocus(this.#root, () => this.#drawQuery(figures));
   }
 
   #drawQuery(figures: Figures): void {
@@ -94,7 +96,7 @@ export class CompareView {
     this.#figures = figures;
     this.#query = query;
     this.#shown = query;
-    this.#emphasis = emphasisFrom(location.hash) ?? emphasisOf(figures);
+    this.#emphasis = loudIn(figures, query);
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
@@ -274,6 +276,11 @@ export class CompareView {
       if (series && !this.#hooks.frozen) this.#set("baseline", series);
     });
   }
+}
+
+/** What the reader chose, else what the view is about. */
+function loudIn(figures: Figures, query: string): ReadonlySet<string> {
+  return emphasisFrom(location.hash) ?? emphasisOf(figures, viewOf(query));
 }
 
 /** A link to a check leads to it: the browser looked for it before it was there. */
