@@ -40,10 +40,12 @@ import {
   type ChartView,
   errorsNote,
   namedAtEnds,
+  saidBelow,
   viewChart,
   viewTitle,
   whyEmpty,
 } from "../src/charts/views";
+import type { View } from "../src/state/query";
 import { dateOf } from "../src/ui/export_png";
 import { marksKey } from "../src/ui/legend";
 import { figures, measure, point, series } from "./figures";
@@ -539,6 +541,28 @@ describe("sheet", () => {
     expect(title("p99")).toBe("Latency p99");
     expect(title("p99", "view=ratios")).toBe(figures().finding);
     expect(viewTitle(sample(), "ratios", "p99")).toMatch(/^Throughput as a ratio to/);
+  });
+
+  it("is headed by what percentiles and errors show, where the finding is of something else", () => {
+    const title = (data: Figures, query: string): string =>
+      sheetOf(data, query, data.metric, { legend: [], link: "", date: "" }).title;
+    const data = sample();
+    expect(title(data, "view=errors")).toMatch(/^Attempts failed at .* timed out$/);
+    expect(title(data, "view=nines")).toMatch(/^99 % of responses came within [^.]*\.?[^⁨]*\)$/);
+    expect(title(data, "view=tradeoff")).toBe(data.finding);
+    expect(title({ ...data, metric: "error_rate" }, "view=errors")).toBe(data.finding);
+    expect(title({ ...data, metric: "p99" }, "view=nines")).toBe(data.finding);
+    expect(title(figures(), "view=nines")).toBe(figures().finding);
+  });
+
+  it("says nothing below the name of a view twice, or where nothing is drawn", () => {
+    const below = (data: Figures, view: View): string => saidBelow(data, view, data.metric);
+    expect(below(sample(), "nines")).toMatch(/^Each curve ends where .* No histogram/);
+    expect(below(sample(), "errors")).toBe("");
+    expect(below({ ...sample(), metric: "error_rate" }, "errors")).toMatch(/^Attempts failed/);
+    expect(below(sample(), "sweep")).toMatch(/^Throughput lies between/);
+    expect(below(sample(), "trend")).toBe("");
+    expect(below(figures(), "ratios")).toBe("");
   });
 
   it("is dated with the day its figures were frozen, and today where they go on", () => {

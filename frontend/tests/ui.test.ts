@@ -5,7 +5,7 @@ import type { Progress } from "../src/api/progress";
 import type { View } from "../src/state/query";
 import { summaryOf } from "../src/text/summary";
 import { chips } from "../src/ui/chips";
-import { choosers, metricPicker, scaleToggles } from "../src/ui/controls";
+import { choosers, metricPicker, scaleToggles, viewTabs } from "../src/ui/controls";
 import { derived } from "../src/ui/derived";
 import { rowsOf, targetId } from "../src/ui/dom";
 import { formatNumbers } from "../src/ui/enhance";
@@ -409,6 +409,25 @@ describe("derived", () => {
     expect(said[2]).toMatch(/: 64 connections, surely at none, 41.0k req\/s$/);
     expect(said[3]).toContain(": none");
     expect(said[4]).toContain("throughput still grows");
+  });
+});
+
+describe("tabs of views", () => {
+  const trendOf = (data: Figures): string => {
+    let asked = "";
+    const tabs = viewTabs(data, "at=8", (query) => {
+      asked = query;
+    });
+    tabs.find((tab) => tab.dataset.view === "trend")?.click();
+    return asked;
+  };
+
+  it("keep the ranked load when the axis becomes another", () => {
+    expect(trendOf(figures())).toBe("connections=64&view=trend&x=version");
+    const open = { field: "rate", label: "Rate", values: [1, 8, 64] };
+    expect(trendOf(figures({ x: open }))).toBe("rate=64&view=trend&x=version");
+    expect(trendOf(panelled())).toMatch(/^connections=\d+&view=trend/);
+    expect(trendOf({ ...trend(), ranking: figures().ranking })).toBe("view=trend&x=version");
   });
 });
 

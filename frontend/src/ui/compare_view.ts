@@ -2,7 +2,7 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
-import { headline, notHeld } from "../charts/views";
+import { headline, notHeld, ownHeadline } from "../charts/views";
 import {
   drawnQuery,
   emphasisFrom,
@@ -86,9 +86,10 @@ export class CompareView {
     this.#drawLinks(figures);
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (!this.#holds(figures)) return;
-    if (this.#hooks.frozen) this.#drawFinding(figures);
+    const own = ownHeadline(figures, viewOf(this.#query), this.#metric) !== null;
+    if (this.#hooks.frozen || own || figures.metric === this.#metric) this.#drawFinding(figures);
     // Of another metric than is drawn, until the answer comes.
-    else slot(this.#root, "finding").classList.toggle("is-old", figures.metric !== this.#metric);
+    else slot(this.#root, "finding").classList.add("is-old");
     this.#drawStage(figures);
   }
 
@@ -162,7 +163,8 @@ export class CompareView {
     const cut = slot(this.#root, "truncated");
     cut.textContent = truncatedText(figures);
     cut.hidden = !cut.textContent;
-    if (!this.#hooks.frozen) document.title = `${short(figures.finding, 120)} · Loadsheet`;
+    const whole = headline(figures, viewOf(this.#query), this.#metric);
+    if (!this.#hooks.frozen) document.title = `${short(whole, 120)} · Loadsheet`;
   }
 
   #drawControls(figures: Figures): void {

@@ -19,6 +19,7 @@ import {
   errorsNote,
   headline,
   metricName,
+  saidBelow,
   type ViewOptions,
   viewChart,
   viewTitle,
@@ -140,7 +141,9 @@ export class Stage {
       viewTitle(figures, view, metric),
       ...(better ? [h("span", { class: "aside" }, `${described.better} is better`)] : []),
     );
-    slot(this.#root, "summary").textContent = summaryOf(figures, view, metric);
+    const summary = slot(this.#root, "summary");
+    summary.textContent = saidBelow(figures, view, metric);
+    summary.hidden = summary.textContent === "";
     slot(this.#root, "legend").replaceChildren(
       ...legend(figures, emphasis, (ids, on) => this.#toggle(ids, on)),
     );
