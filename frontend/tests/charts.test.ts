@@ -10,7 +10,7 @@ import {
   markerOf,
   slotsIn,
 } from "../src/charts/identity";
-import { fitted, spread } from "../src/charts/labels";
+import { cutApart, fitted, spread } from "../src/charts/labels";
 import { setHighlight } from "../src/charts/marks/highlight";
 import { endLabels } from "../src/charts/marks/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
@@ -833,3 +833,28 @@ describe("rankingView", () => {
     expect([0.9, 1, 26_300, 67_200].map(niceTop)).toEqual([1, 1, 30_000, 80_000]);
   });
 });
+describe("names on an axis", () => {
+  it("keep what tells them apart when they are cut", () => {
+    expect(cutApart(["gunicorn gthread", "gunicorn sync", "nginx"], 12)).toEqual([
+      "gunico…hread",
+      "gunico… sync",
+      "nginx",
+    ]);
+    expect(cutApart(["gunicorn gthread 23.0", "gunicorn sync 23.0"], 12)).toEqual([
+      "…gthread…",
+      "…sync…",
+    ]);
+    expect(cutApart(["one", "one"], 9)).toEqual(["one", "one"]);
+    expect([...(cutApart(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
+  });
+
+  it("differ on the axis of a small card", () => {
+    const values = ["gunicorn gthread", "gunicorn sync"];
+    const x = { field: "server", label: "Server", kind: "category" as const, values };
+    const card = sweepChart(figures({ x, series: [] }), options({ size: "small" }));
+    const axis = card.options?.scales?.x as unknown;
+    const { callback } = (axis as { ticks: { callback: (place: number) => string } }).ticks;
+    expect(callback(0)).not.toBe(callback(1));
+  });
+});
+
