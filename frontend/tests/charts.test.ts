@@ -14,9 +14,9 @@ import { cutApart, fitted, spread } from "../src/charts/labels";
 import { setHighlight } from "../src/charts/marks/highlight";
 import { endLabels } from "../src/charts/marks/labels";
 import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
-import { paintRatios } from "../src/charts/paint_ratios";
+import { paintRatios, ratiosHeight } from "../src/charts/paint_ratios";
 import { niceTop, rankingView } from "../src/charts/ranking";
-import { ratioView, TINTS, tintOf } from "../src/charts/ratios";
+import { type RatioView, ratioView, TINTS, tintOf } from "../src/charts/ratios";
 import {
   brokenLink,
   extraHeight,
@@ -443,6 +443,47 @@ describe("ratioView", () => {
     );
   });
 
+  it("has a picture as tall as its rows, up to a bound, and a key within its width", () => {
+    const ctx = canvasFor([]);
+    const rows = (count: number): RatioView => {
+      const view = ratioView(sample());
+      const row = view?.rows[0];
+      if (!view || !row) throw new Error("ratios");
+      return { ...view, rows: Array.from({ length: count }, () => row) };
+    };
+    const [few, more, most] = [4, 15, 400].map((n) => ratiosHeight(ctx, rows(n), theme, 800));
+    expect((more ?? 0) - (few ?? 0)).toBe(11 * 38);
+    expect(most).toBeLessThan(1200);
+    const ends: number[] = [];
+    const written: string[] = [];
+    const fillText = (text: string, x: number): void => {
+      written.push(text.replace(/[\u2068\u2069]/g, ""));
+      ends.push(x + width(written.at(-1) ?? ""));
+    };
+    const rect = { x: 0, y: 0, width: 800, height: more ?? 0 };
+    paintRatios({ ...ctx, fillText } as CanvasRenderingContext2D, rows(15), rect, theme);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(800);
+    expect(written).toContain("not distinguishable");
+    expect(written.join("|")).not.toContain("more row");
+  });
+
+  it("tells what is withheld from what was not measured, and says why", () => {
+    const data = sample();
+    const none = { value: null, low: null, high: null, verdict: "inconclusive" } as const;
+    const unranked = { ...none, why: "The baseline cannot serve as one: overload" };
+    const cells = data.ratios?.cells.map((row) =>
+      row.map((cell, i) => (i === 1 ? unranked : cell)),
+    );
+    const view = ratioView({ ...data, ratios: { ...data.ratios, cells } } as Figures);
+    expect(view?.rows.map((row) => row.cells[1]?.text)).toEqual(Array(4).fill("withheld"));
+    expect(view?.rows.at(-1)?.cells[2]?.text).toBe("–");
+    expect(view?.withheld).toEqual([`4 ratios on json 2 KiB withheld: ${unranked.why}`]);
+    const written: string[] = [];
+    const rect = { x: 0, y: 0, width: 2000, height: 400 };
+    if (view) paintRatios(canvasFor(written), view, rect, theme);
+    expect(written.join("|")).toContain(unranked.why);
+  });
+
   it("shows what was not measured as missing", () => {
     const view = ratioView(sample());
     expect(view?.rows.at(-1)?.cells.at(-1)).toMatchObject({ text: "–", value: null });
@@ -796,6 +837,31 @@ describe("labels", () => {
   });
 });
 
+describe("names on an axis", () => {
+  it("keep what tells them apart when they are cut", () => {
+    expect(cutApart(["gunicorn gthread", "gunicorn sync", "nginx"], 12)).toEqual([
+      "gunico…hread",
+      "gunico… sync",
+      "nginx",
+    ]);
+    expect(cutApart(["gunicorn gthread 23.0", "gunicorn sync 23.0"], 12)).toEqual([
+      "…gthread…",
+      "…sync…",
+    ]);
+    expect(cutApart(["one", "one"], 9)).toEqual(["one", "one"]);
+    expect([...(cutApart(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
+  });
+
+  it("differ on the axis of a small card", () => {
+    const values = ["gunicorn gthread", "gunicorn sync"];
+    const x = { field: "server", label: "Server", kind: "category" as const, values };
+    const card = sweepChart(figures({ x, series: [] }), options({ size: "small" }));
+    const axis = card.options?.scales?.x as unknown;
+    const { callback } = (axis as { ticks: { callback: (place: number) => string } }).ticks;
+    expect(callback(0)).not.toBe(callback(1));
+  });
+});
+
 describe("rankingView", () => {
   it("puts every dot on one axis from zero", () => {
     const view = rankingView(figures());
@@ -833,28 +899,3 @@ describe("rankingView", () => {
     expect([0.9, 1, 26_300, 67_200].map(niceTop)).toEqual([1, 1, 30_000, 80_000]);
   });
 });
-describe("names on an axis", () => {
-  it("keep what tells them apart when they are cut", () => {
-    expect(cutApart(["gunicorn gthread", "gunicorn sync", "nginx"], 12)).toEqual([
-      "gunico…hread",
-      "gunico… sync",
-      "nginx",
-    ]);
-    expect(cutApart(["gunicorn gthread 23.0", "gunicorn sync 23.0"], 12)).toEqual([
-      "…gthread…",
-      "…sync…",
-    ]);
-    expect(cutApart(["one", "one"], 9)).toEqual(["one", "one"]);
-    expect([...(cutApart(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
-  });
-
-  it("differ on the axis of a small card", () => {
-    const values = ["gunicorn gthread", "gunicorn sync"];
-    const x = { field: "server", label: "Server", kind: "category" as const, values };
-    const card = sweepChart(figures({ x, series: [] }), options({ size: "small" }));
-    const axis = card.options?.scales?.x as unknown;
-    const { callback } = (axis as { ticks: { callback: (place: number) => string } }).ticks;
-    expect(callback(0)).not.toBe(callback(1));
-  });
-});
-

@@ -1,9 +1,9 @@
 // One image, 1200 × 630: the sheet that a reader saves of a view, drawn on a Node canvas. It is
-// taller where its link takes more than a line.
+// taller where its link takes more than a line, or its table more rows.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../styles/tokens.css";
 import { emphasisOf } from "../charts/identity";
-import { paintView } from "../charts/paint";
+import { extraRows, paintView } from "../charts/paint";
 import { extraHeight, legendOf, paintSheet, sheetOf } from "../charts/sheet";
 import { namedAtEnds } from "../charts/views";
 import { viewOf } from "../state/query";
@@ -26,8 +26,11 @@ export function draw({ figures, url, date }: Scene, make: typeof createCanvas): 
   const short = figures.panels != null;
   const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
   const width = WIDTH / ZOOM;
-  const extra = extraHeight(contextOf(make(1, 1)), sheet, theme, width);
-  const canvas = make(WIDTH, HEIGHT + Math.ceil(extra * ZOOM));
+  const measuring = contextOf(make(1, 1));
+  const least = HEIGHT / ZOOM + extraHeight(measuring, sheet, theme, width);
+  const place = paintSheet(measuring, sheet, theme, width, least);
+  const height = least + extraRows(measuring, { figures, query, theme }, place);
+  const canvas = make(WIDTH, Math.ceil(height * ZOOM));
   const ctx = contextOf(canvas);
   ctx.scale(ZOOM, ZOOM);
   const rect = paintSheet(ctx, sheet, theme, width, canvas.height / ZOOM);
