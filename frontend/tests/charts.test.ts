@@ -174,7 +174,7 @@ describe("sweepChart", () => {
         ),
       );
     // Its dash stays: it is what tells the series from another of its colour.
-    expect(stretch(joined)).toEqual({ borderColor: "#0072b259" });
+    expect(stretch(joined)).toEqual({ borderColor: "#0072b280" });
     expect(datasets(joined)[0]?.borderDash).toEqual(dashOf(4));
     expect(marksKey(joined, "sweep", options())).toContain("faint stretch");
     expect(stretch(trend())).toEqual({});

@@ -197,7 +197,7 @@ export function hasSkips(figures: Figures): boolean {
   });
 }
 
-const FAINT = 0.35;
+const FAINT = 0.5;
 
 /**
  * Faint where a load between was not measured, with its own dash: that tells the series. No line

@@ -62,8 +62,9 @@ function write(chart: Chart<ChartType>, end: End, placed: Placed, options: Label
   ctx.strokeStyle = end.colour;
   ctx.lineWidth = 1;
   const seen = strength(chart, end.id);
-  ctx.globalAlpha = 0.7 * seen;
-  if (end.x < chartArea.right - LEADER) ctx.setLineDash(DOTS);
+  const early = end.x < chartArea.right - LEADER;
+  ctx.globalAlpha = (early ? 1 : 0.7) * seen;
+  if (early) ctx.setLineDash(DOTS);
   ctx.beginPath();
   ctx.moveTo(end.x + CLEAR, end.y);
   ctx.lineTo(start + LEADER - 8, placed.at);
