@@ -1,6 +1,13 @@
 import type { Chart } from "chart.js";
 import { describe, expect, it, vi } from "vitest";
-import { type Figures, type Measure, parts, type RankRow, type Ratio } from "../src/api/figures";
+import {
+  type Curve,
+  type Figures,
+  type Measure,
+  parts,
+  type RankRow,
+  type Ratio,
+} from "../src/api/figures";
 import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
 import {
   dashOf,
@@ -18,6 +25,7 @@ import { paintRatios, ratiosHeight } from "../src/charts/paint_ratios";
 import { niceTop, rankingView } from "../src/charts/ranking";
 import { type RatioView, ratioView, TINTS, tintOf } from "../src/charts/ratios";
 import {
+  briefLegend,
   brokenLink,
   extraHeight,
   legendOf,
@@ -666,6 +674,17 @@ describe("sheet", () => {
     expect(namedAtEnds(figures(), "errors", all)).toBe(false);
   });
 
+  it("names in a small image only what its lines' ends do not", () => {
+    const named = (data: Figures, view: View, loud: readonly string[]): string[] =>
+      briefLegend(data, view, new Set(loud), theme).map(({ label }) => label);
+    expect(named(figures(), "sweep", ["a", "b"])).toEqual([]);
+    expect(named(figures(), "sweep", ["b"])).toEqual(["server a"]);
+    expect(named(figures(), "errors", ["b"])).toEqual(["server b", "server a"]);
+    expect(named(figures(), "ratios", ["b"])).toEqual([]);
+    const data = sample({ series: 3 });
+    expect(named(data, "nines", [])).toEqual(data.series.slice(0, 2).map(({ label }) => label));
+  });
+
   it("wraps at words and ends what does not fit with an ellipsis", () => {
     expect(wrapped("one two three", 80, 3, width)).toEqual(["one two", "three"]);
     expect(wrapped("one two three four", 80, 2, width)).toEqual(["one two", "three f…"]);
@@ -745,11 +764,18 @@ describe("identity", () => {
     );
     const ranked = many.map((one) => ({ ...rankedRow, series: one.id, label: one.label }));
     const ranking = { x: 8, metric: "throughput", baseline: null, rows: ranked };
-    const curves = { at: 8, series: [{ series: "s7", count: 100, points: [] }] };
+    const tail = (us: number): Curve["points"] => [[99, us]];
+    const curves = {
+      at: 8,
+      series: many
+        .filter(({ id }) => id !== "s0")
+        .map(({ id }, i) => ({ series: id, count: 100, points: tail(i === 7 ? 9000 : 500 - i) })),
+    };
     const data = figures({ series: many, ranking, curves });
     expect([...emphasisOf(data, "sweep")]).toEqual(["s0", "s1", "s2", "s3", "s4", "s5"]);
     expect([...emphasisOf(data, "errors")]).toEqual(["s8", "s0", "s1", "s2", "s3", "s4"]);
-    expect(emphasisOf(data, "nines").has("s7")).toBe(true);
+    // The fastest and the slowest, which are spoken of, then the ranking of those with a curve.
+    expect([...emphasisOf(data, "nines")]).toEqual(["s7", "s8", "s1", "s2", "s3", "s4"]);
   });
 
   it("prefers the series with the most points where nothing is ranked", () => {

@@ -179,9 +179,22 @@ function weightsOf(figures: Figures, view: View): ReadonlyMap<string, number> {
   const by = (weight: (series: Series) => number): Map<string, number> =>
     new Map(figures.series.map((series) => [series.id, weight(series)]));
   if (view === "errors") return by(worstShare);
-  const curved = new Set(figures.curves?.series.map((curve) => curve.series));
-  if (view === "nines") return by((series) => Number(curved.has(series.id)));
+  if (view === "nines") return curveWeights(figures);
   return figures.ranking ? new Map() : by((series) => series.points.length);
+}
+
+/** Those that have a curve, first the fastest and the slowest: they head the view. */
+function curveWeights(figures: Figures): ReadonlyMap<string, number> {
+  const tails = (figures.curves?.series ?? []).map(({ series, points }) => ({
+    series,
+    us: points.find(([percent]) => percent >= 99)?.[1] ?? null,
+  }));
+  const sorted = tails
+    .filter(({ us }) => us !== null)
+    .sort((a, b) => Number(a.us) - Number(b.us))
+    .map(({ series }) => series);
+  const ends = [sorted.at(0), sorted.at(-1)];
+  return new Map(tails.map(({ series }) => [series, ends.includes(series) ? 2 : 1]));
 }
 
 function worstShare(series: Series): number {

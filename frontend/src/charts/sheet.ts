@@ -1,13 +1,13 @@
 // The sheet around an exported chart: what a picture must carry when it is taken away from its
 // page. Paints on any 2D context, in a browser or not; knows no DOM.
 import type { Figures, MetricId, Outcome } from "../api/figures";
-import { viewOf } from "../state/query";
+import { type View, viewOf } from "../state/query";
 import { isolated, plural, short } from "../text/format";
 import { outcomeText, truncatedText } from "../text/outcome";
 import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
-import { headline, viewTitle } from "./views";
+import { drawnIn, headline, labelsEnds, viewTitle } from "./views";
 
 export interface SheetLine {
   readonly label: string;
@@ -74,6 +74,20 @@ export function legendOf(
   return all
     .sort((a, b) => Number(b.loud) - Number(a.loud))
     .map(({ label, colour, dash }) => ({ label, colour, dash }));
+}
+
+/** The lines that the view itself does not name, where room is scarce. */
+export function briefLegend(
+  figures: Figures,
+  view: View,
+  emphasis: ReadonlySet<string>,
+  theme: ChartTheme,
+): readonly SheetLine[] {
+  if (view === "ratios") return [];
+  if (!labelsEnds(figures, view)) return legendOf(figures, emphasis, theme);
+  const drawn = new Set(drawnIn(figures, view));
+  const grey = figures.series.filter(({ id }) => drawn.has(id) && !emphasis.has(id));
+  return legendOf({ ...figures, series: grey }, emphasis, theme);
 }
 
 const PAD = 28;

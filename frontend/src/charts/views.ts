@@ -168,11 +168,13 @@ export function whyEmpty(figures: Figures, view: View, metric: MetricId): string
 /** Whether every line that is drawn is named at its end; a legend has to do where one is not. */
 export function namedAtEnds(figures: Figures, view: View, emphasis: ReadonlySet<string>): boolean {
   if (view === "ratios") return true;
-  const drawn =
-    view === "nines"
-      ? curvesOf(figures).map((curve) => curve.series)
-      : figures.series.map((series) => series.id);
-  return labelsEnds(figures, view) && drawn.every((id) => emphasis.has(id));
+  return labelsEnds(figures, view) && drawnIn(figures, view).every((id) => emphasis.has(id));
+}
+
+/** The series that have a line in the view. */
+export function drawnIn(figures: Figures, view: ChartView): readonly string[] {
+  if (view === "nines") return curvesOf(figures).map((curve) => curve.series);
+  return figures.series.map((series) => series.id);
 }
 
 /** Whether the view names its loud lines where they end. */

@@ -38,6 +38,12 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
   return boxes;
 }
 
+/** A frame may have room for a few lines of the legend: the others are scrolled to. */
+function loudFirst(items: readonly HTMLElement[]): HTMLElement[] {
+  const isLoud = (item: HTMLElement): boolean => item.getAttribute("aria-pressed") === "true";
+  return [...items].sort((a, b) => Number(isLoud(b)) - Number(isLoud(a)));
+}
+
 function start(root: HTMLElement, figures: Figures): void {
   const mounts = new Mounts();
   // The frozen view with what the frame asks for on top: ?metric=p99&logy=1.
@@ -58,7 +64,9 @@ function start(root: HTMLElement, figures: Figures): void {
   const drawCharts = (place: HTMLElement, drawn: ChartView): void => {
     const labelled = matchMedia(WIDE).matches && labelsEnds(figures, drawn);
     const named = labelled && namedAtEnds(figures, drawn, emphasis);
-    slot(root, "legend").replaceChildren(...(named ? [] : legend(figures, emphasis, toggle)));
+    slot(root, "legend").replaceChildren(
+      ...(named ? [] : loudFirst(legend(figures, emphasis, toggle))),
+    );
     const boxes = boxesIn(place, figures);
     const theme = readTheme(root);
     parts(figures).forEach((part, i) => {

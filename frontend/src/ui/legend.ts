@@ -34,9 +34,12 @@ export function pressLegend(
   figures: Figures,
   emphasis: ReadonlySet<string>,
 ): void {
-  looksIn(figures).forEach(({ ids }, i) => {
-    place.children[i]?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
-  });
+  const items = new Map(
+    [...place.children].map((item) => [(item as HTMLElement).dataset.series, item]),
+  );
+  for (const { ids } of looksIn(figures)) {
+    items.get(ids[0])?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
+  }
 }
 
 function isLoud(ids: readonly string[], emphasis: ReadonlySet<string>): boolean {

@@ -23,7 +23,7 @@ export function ratioTable(figures: Figures): HTMLElement {
   const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
   const means = view.means && h("p", { class: "hint" }, `${view.means}.`);
   const withheld = view.withheld.map((one) => h("p", { class: "hint" }, name(one, 240)));
-  return h("div", {}, h("div", box, table), ...withheld, key(view), means);
+  return h("div", {}, h("div", box, table), key(view), ...withheld, means);
 }
 
 function caption({ metric, baseline, better }: RatioView): string {
