@@ -703,7 +703,11 @@ describe("identity", () => {
   });
 
   const looks = (...all: [string, number][]): number[] => [
-    ...slotsIn(figures({ series: all.map(([id, slot]) => series(id, slot, [])) })).values(),
+    ...slotsIn(
+      figures({
+        series: all.map(([id, slot]) => ({ ...series(id, slot, []), server: `of ${slot}` })),
+      }),
+    ).values(),
   ];
 
   it("keeps a server's colour, and tells its other series apart by dash and marker", () => {
@@ -720,6 +724,11 @@ describe("identity", () => {
     const first = many.slice(0, 4);
     expect(new Set(first.map(markerOf)).size).toBe(4);
     expect(new Set(first.map((look) => `${dashOf(look)}`)).size).toBe(4);
+  });
+
+  it("gives two servers two colours, also where two workspaces gave them one slot", () => {
+    const slots = ["a", "b", "c"].map((id, i) => series(id, i === 2 ? 1 : 0, []));
+    expect([...slotsIn(figures({ series: slots })).values()]).toEqual([0, 2, 1]);
   });
 
   it("gives what is called the same one look in all panels", () => {

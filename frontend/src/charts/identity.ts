@@ -41,6 +41,7 @@ function variantOf(slot: number): number {
 interface Line {
   readonly label: string;
   readonly ids: readonly string[];
+  readonly server: string;
   /** The stored slot of its server; null where it stands for several servers. */
   readonly own: number | null;
 }
@@ -83,11 +84,12 @@ function linesOf(figures: Figures): readonly Line[] {
   const nameOf = figures.panels ? namesIn(figures) : null;
   const found = new Map<string, Line>();
   for (const series of figures.series) {
-    const { id, label, slot } = series;
+    const { id, label, slot, server } = series;
     const name = nameOf ? nameOf(series) : id;
     const before = found.get(name);
     found.set(name, {
       label: before && before.label !== label ? name : label,
+      server,
       own: before && before.own !== slot ? null : slot,
       ids: [...(before?.ids ?? []), id],
     });
@@ -120,17 +122,38 @@ export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
 
 function looksOf(lines: readonly Line[]): readonly number[] {
   const taken = new Set(lines.map(({ own }) => own));
-  const seen = new Map<number, number>();
-  return lines.map(({ own, label }) => {
-    if (own === null) {
-      const free = freeSlot(taken, placeOf(label));
-      taken.add(free);
-      return free;
-    }
-    const before = seen.get(own) ?? 0;
-    seen.set(own, before + 1);
-    return own + VARIANT * before;
+  const next = (start: number): number => {
+    const free = freeSlot(taken, start);
+    taken.add(free);
+    return free;
+  };
+  const bases = basesOf(lines, next);
+  const seen = new Map<string, number>();
+  return lines.map((line) => {
+    if (line.own === null) return next(placeOf(line.label));
+    const before = seen.get(ownerOf(line)) ?? 0;
+    seen.set(ownerOf(line), before + 1);
+    return (bases.get(ownerOf(line)) ?? line.own) + VARIANT * before;
   });
+}
+
+function ownerOf({ own, server }: Line): string {
+  return `${own} ${server}`;
+}
+
+/** The slot of each server: its stored one, but where two workspaces gave the same to two servers. */
+function basesOf(
+  lines: readonly Line[],
+  next: (start: number) => number,
+): ReadonlyMap<string, number> {
+  const bases = new Map<string, number>();
+  const given = new Set<number>();
+  for (const line of lines) {
+    if (line.own === null || bases.has(ownerOf(line))) continue;
+    bases.set(ownerOf(line), given.has(line.own) ? next(line.own) : line.own);
+    given.add(line.own);
+  }
+  return bases;
 }
 
 /** The first free slot from `start`, round all colours before any comes again. */
