@@ -1,13 +1,31 @@
+import type { Chart } from "chart.js";
 import { describe, expect, it, vi } from "vitest";
-import { type Figures, type Measure, parts, type Ratio } from "../src/api/figures";
-import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
-import { dashOf, defaultEmphasis, looksIn, markerOf, slotsIn } from "../src/charts/identity";
-import { fitted, spread } from "../src/charts/labels";
-import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
-import { paintRatios } from "../src/charts/paint_ratios";
-import { niceTop, rankingView } from "../src/charts/ranking";
-import { ratioView, TINTS, tintOf } from "../src/charts/ratios";
 import {
+  type Curve,
+  type Figures,
+  type Measure,
+  parts,
+  type RankRow,
+  type Ratio,
+} from "../src/api/figures";
+import { bandsOf, type ErrorDataset, errorsChart, unclassified } from "../src/charts/errors";
+import {
+  dashOf,
+  defaultEmphasis,
+  emphasisOf,
+  looksIn,
+  markerOf,
+  slotsIn,
+} from "../src/charts/identity";
+import { cutApart, fitted, spread } from "../src/charts/labels";
+import { setHighlight } from "../src/charts/marks/highlight";
+import { endLabels } from "../src/charts/marks/labels";
+import { type NinesDataset, nines, ninesChart, valueAt } from "../src/charts/nines";
+import { paintRatios, ratiosHeight } from "../src/charts/paint_ratios";
+import { niceTop, rankingView } from "../src/charts/ranking";
+import { type RatioView, ratioView, TINTS, tintOf } from "../src/charts/ratios";
+import {
+  briefLegend,
   brokenLink,
   extraHeight,
   legendOf,
@@ -26,7 +44,16 @@ import {
 } from "../src/charts/sweep";
 import type { ChartTheme } from "../src/charts/theme";
 import { latencyOf, tradeoffChart, tradeoffPoints } from "../src/charts/tradeoff";
-import { type ChartView, errorsNote, viewChart, viewTitle, whyEmpty } from "../src/charts/views";
+import {
+  type ChartView,
+  errorsNote,
+  namedAtEnds,
+  saidBelow,
+  viewChart,
+  viewTitle,
+  whyEmpty,
+} from "../src/charts/views";
+import type { View } from "../src/state/query";
 import { dateOf } from "../src/ui/export_png";
 import { marksKey } from "../src/ui/legend";
 import { figures, measure, point, series } from "./figures";
@@ -144,17 +171,21 @@ describe("sweepChart", () => {
     expect(drawn[0]?.borderColor).toBe("context");
   });
 
-  it("dots a line over a load that was not measured, and breaks it over a name", () => {
-    const gap = series("a", 0, [point(1, {}), point(64, {})]);
+  it("fades a line over a load that was not measured, and breaks it over a name", () => {
+    const gap = series("a", 4, [point(1, {}), point(64, {})]);
     const joined = figures({ series: [gap, series("b", 1, [point(8, {})])] });
-    const dash = (data: Figures): unknown => {
-      const segment = datasets(data)[0]?.segment as unknown as Record<string, unknown> | undefined;
-      const asked = segment?.borderDash ?? segment?.borderColor;
-      return (asked as ((context: object) => unknown) | undefined)?.({ p1DataIndex: 1 });
-    };
-    expect(dash(joined)).toEqual([1.5, 5]);
-    expect(marksKey(joined, "sweep", options())).toContain("dotted");
-    expect(dash(trend())).toBeUndefined();
+    const coloured = { ...theme, series: theme.series.map(() => "#0072b2") };
+    const stretch = (data: Figures): Record<string, unknown> =>
+      Object.fromEntries(
+        Object.entries(datasets(data, { theme: coloured })[0]?.segment ?? {}).map(
+          ([key, asked]) => [key, (asked as (context: object) => unknown)({ p1DataIndex: 1 })],
+        ),
+      );
+    // Its dash stays: it is what tells the series from another of its colour.
+    expect(stretch(joined)).toEqual({ borderColor: "#0072b280" });
+    expect(datasets(joined)[0]?.borderDash).toEqual(dashOf(4));
+    expect(marksKey(joined, "sweep", options())).toContain("faint stretch");
+    expect(stretch(trend())).toEqual({});
     expect(datasets(trend(), { emphasis: new Set() })[1]?.segment).toBeDefined();
   });
 
@@ -337,6 +368,26 @@ describe("errorsChart", () => {
   });
 });
 
+describe("the scale of errors", () => {
+  it("is ticked at its end, also where the band is low", () => {
+    const low = figures({
+      series: [series("a", 0, [point(1, { metrics: { error_rate: measure(0.017) } })])],
+    });
+    for (const size of ["main", "small"] as const) {
+      const y = errorsChart(low, { ...options(), size }).options?.scales?.y as unknown as {
+        max: number;
+        afterBuildTicks: (axis: { ticks: { value: number }[] }) => void;
+        ticks: { autoSkip: boolean; callback: (value: number) => string };
+      };
+      const axis: { ticks: { value: number }[] } = { ticks: [] };
+      y.afterBuildTicks(axis);
+      expect(y.max).toBe(0.02);
+      expect(y.ticks.autoSkip).toBe(false);
+      expect(axis.ticks.map((tick) => y.ticks.callback(tick.value))).toEqual(["0", "", "2 %"]);
+    }
+  });
+});
+
 describe("ratioView", () => {
   const one = (value: number, verdict: Ratio["verdict"]): Ratio => ({
     value,
@@ -398,6 +449,47 @@ describe("ratioView", () => {
     expect(paint({ width: 440, height: 110 })).toContain(
       "3 more rows and 1 more column at the link",
     );
+  });
+
+  it("has a picture as tall as its rows, up to a bound, and a key within its width", () => {
+    const ctx = canvasFor([]);
+    const rows = (count: number): RatioView => {
+      const view = ratioView(sample());
+      const row = view?.rows[0];
+      if (!view || !row) throw new Error("ratios");
+      return { ...view, rows: Array.from({ length: count }, () => row) };
+    };
+    const [few, more, most] = [4, 15, 400].map((n) => ratiosHeight(ctx, rows(n), theme, 800));
+    expect((more ?? 0) - (few ?? 0)).toBe(11 * 38);
+    expect(most).toBeLessThan(1200);
+    const ends: number[] = [];
+    const written: string[] = [];
+    const fillText = (text: string, x: number): void => {
+      written.push(text.replace(/[\u2068\u2069]/g, ""));
+      ends.push(x + width(written.at(-1) ?? ""));
+    };
+    const rect = { x: 0, y: 0, width: 800, height: more ?? 0 };
+    paintRatios({ ...ctx, fillText } as CanvasRenderingContext2D, rows(15), rect, theme);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(800);
+    expect(written).toContain("not distinguishable");
+    expect(written.join("|")).not.toContain("more row");
+  });
+
+  it("tells what is withheld from what was not measured, and says why", () => {
+    const data = sample();
+    const none = { value: null, low: null, high: null, verdict: "inconclusive" } as const;
+    const unranked = { ...none, why: "The baseline cannot serve as one: overload" };
+    const cells = data.ratios?.cells.map((row) =>
+      row.map((cell, i) => (i === 1 ? unranked : cell)),
+    );
+    const view = ratioView({ ...data, ratios: { ...data.ratios, cells } } as Figures);
+    expect(view?.rows.map((row) => row.cells[1]?.text)).toEqual(Array(4).fill("withheld"));
+    expect(view?.rows.at(-1)?.cells[2]?.text).toBe("–");
+    expect(view?.withheld).toEqual([`4 ratios on json 2 KiB withheld: ${unranked.why}`]);
+    const written: string[] = [];
+    const rect = { x: 0, y: 0, width: 2000, height: 400 };
+    if (view) paintRatios(canvasFor(written), view, rect, theme);
+    expect(written.join("|")).toContain(unranked.why);
   });
 
   it("shows what was not measured as missing", () => {
@@ -500,6 +592,28 @@ describe("sheet", () => {
     expect(viewTitle(sample(), "ratios", "p99")).toMatch(/^Throughput as a ratio to/);
   });
 
+  it("is headed by what percentiles and errors show, where the finding is of something else", () => {
+    const title = (data: Figures, query: string): string =>
+      sheetOf(data, query, data.metric, { legend: [], link: "", date: "" }).title;
+    const data = sample();
+    expect(title(data, "view=errors")).toMatch(/^Attempts failed at .* timed out$/);
+    expect(title(data, "view=nines")).toMatch(/^99 % of responses came within [^.]*\.?[^⁨]*\)$/);
+    expect(title(data, "view=tradeoff")).toBe(data.finding);
+    expect(title({ ...data, metric: "error_rate" }, "view=errors")).toBe(data.finding);
+    expect(title({ ...data, metric: "p99" }, "view=nines")).toBe(data.finding);
+    expect(title(figures(), "view=nines")).toBe(figures().finding);
+  });
+
+  it("says nothing below the name of a view twice, or where nothing is drawn", () => {
+    const below = (data: Figures, view: View): string => saidBelow(data, view, data.metric);
+    expect(below(sample(), "nines")).toMatch(/^Each curve ends where .* No histogram/);
+    expect(below(sample(), "errors")).toBe("");
+    expect(below({ ...sample(), metric: "error_rate" }, "errors")).toMatch(/^Attempts failed/);
+    expect(below(sample(), "sweep")).toMatch(/^Throughput lies between/);
+    expect(below(sample(), "trend")).toBe("");
+    expect(below(figures(), "ratios")).toBe("");
+  });
+
   it("is dated with the day its figures were frozen, and today where they go on", () => {
     const page = document.createElement("div");
     page.dataset.frozenAt = "2026-03-01T23:30:00-02:00";
@@ -538,11 +652,37 @@ describe("sheet", () => {
     );
   });
 
-  it("names the loud lines, those of several panels once", () => {
+  it("names the loud lines, then the grey ones, those of several panels once", () => {
     const data = panelled();
     const loud = new Set(data.series.map((one) => one.id));
     expect(legendOf(data, loud, theme).length).toBe(3);
-    expect(legendOf(data, new Set(), theme)).toEqual([]);
+    const [one, ...others] = legendOf(figures(), new Set(["b"]), theme);
+    expect(one).toMatchObject({ label: "server b", colour: "c1" });
+    expect(others).toEqual([{ label: "server a", colour: "context", dash: [] }]);
+  });
+
+  it("needs no legend only where every drawn line is named at its end", () => {
+    const all = new Set(["a", "b"]);
+    expect(namedAtEnds(figures(), "sweep", all)).toBe(true);
+    for (const view of ["sweep", "tradeoff"] as const) {
+      expect(namedAtEnds(figures(), view, new Set(["a"]))).toBe(false);
+    }
+    const data = sample({ series: 3 });
+    const drawn = new Set(data.curves?.series.map((curve) => curve.series));
+    expect(namedAtEnds(data, "nines", drawn)).toBe(true);
+    expect(namedAtEnds(data, "nines", new Set())).toBe(false);
+    expect(namedAtEnds(figures(), "errors", all)).toBe(false);
+  });
+
+  it("names in a small image only what its lines' ends do not", () => {
+    const named = (data: Figures, view: View, loud: readonly string[]): string[] =>
+      briefLegend(data, view, new Set(loud), theme).map(({ label }) => label);
+    expect(named(figures(), "sweep", ["a", "b"])).toEqual([]);
+    expect(named(figures(), "sweep", ["b"])).toEqual(["server a"]);
+    expect(named(figures(), "errors", ["b"])).toEqual(["server b", "server a"]);
+    expect(named(figures(), "ratios", ["b"])).toEqual([]);
+    const data = sample({ series: 3 });
+    expect(named(data, "nines", [])).toEqual(data.series.slice(0, 2).map(({ label }) => label));
   });
 
   it("wraps at words and ends what does not fit with an ellipsis", () => {
@@ -553,9 +693,21 @@ describe("sheet", () => {
   });
 });
 
+const rankedRow = { value: 1, low: null, high: null, tier: "1", ratio: null };
+
 describe("identity", () => {
+  it("gives no two of the first 32 slots one colour with one marker or one dash", () => {
+    const slots = Array.from({ length: 32 }, (_, slot) => slot);
+    expect(new Set(slots.map((slot) => `${slot % 8} ${markerOf(slot)}`)).size).toBe(32);
+    expect(new Set(slots.map((slot) => `${slot % 8} ${dashOf(slot)}`)).size).toBe(32);
+  });
+
   const looks = (...all: [string, number][]): number[] => [
-    ...slotsIn(figures({ series: all.map(([id, slot]) => series(id, slot, [])) })).values(),
+    ...slotsIn(
+      figures({
+        series: all.map(([id, slot]) => ({ ...series(id, slot, []), server: `of ${slot}` })),
+      }),
+    ).values(),
   ];
 
   it("keeps a server's colour, and tells its other series apart by dash and marker", () => {
@@ -565,13 +717,18 @@ describe("identity", () => {
     expect([dashOf(b ?? 0), markerOf(b ?? 0)]).not.toEqual([dashOf(3), markerOf(3)]);
   });
 
-  it("gives many series of one server colours of their own, its first one the stored", () => {
-    expect(looks(["a", 3], ["b", 3], ["c", 3])).toEqual([3, 0, 1]);
-    const many = looks(
-      ["x", 1],
-      ...["a", "b", "c", "d", "e"].map((id): [string, number] => [id, 3]),
-    );
-    expect(new Set(many.map((look) => look % 8)).size).toBe(6);
+  it("keeps the colour of the only server too, and tells sixteen series of it apart", () => {
+    const many = looks(...Array.from({ length: 16 }, (_, i): [string, number] => [`v${i}`, 3]));
+    expect(new Set(many.map((look) => look % 8))).toEqual(new Set([3]));
+    expect(new Set(many.map((look) => `${dashOf(look)} ${markerOf(look)}`)).size).toBe(16);
+    const first = many.slice(0, 4);
+    expect(new Set(first.map(markerOf)).size).toBe(4);
+    expect(new Set(first.map((look) => `${dashOf(look)}`)).size).toBe(4);
+  });
+
+  it("gives two servers two colours, also where two workspaces gave them one slot", () => {
+    const slots = ["a", "b", "c"].map((id, i) => series(id, i === 2 ? 1 : 0, []));
+    expect([...slotsIn(figures({ series: slots })).values()]).toEqual([0, 2, 1]);
   });
 
   it("gives what is called the same one look in all panels", () => {
@@ -608,6 +765,65 @@ describe("identity", () => {
     expect(chosen.has("s8") && chosen.has("s7")).toBe(true);
     expect(defaultEmphasis(many.slice(0, 4), []).size).toBe(4);
   });
+
+  it("emphasises in each view those that it is about", () => {
+    const fails = { metrics: { error_rate: measure(0.3) } };
+    const many = Array.from({ length: 9 }, (_, i) =>
+      series(`s${i}`, i, i === 8 ? [point(8, fails)] : [point(8, {})]),
+    );
+    const ranked = many.map((one) => ({ ...rankedRow, series: one.id, label: one.label }));
+    const ranking = { x: 8, metric: "throughput", baseline: null, rows: ranked };
+    const tail = (us: number): Curve["points"] => [[99, us]];
+    const curves = {
+      at: 8,
+      series: many
+        .filter(({ id }) => id !== "s0")
+        .map(({ id }, i) => ({ series: id, count: 100, points: tail(i === 7 ? 9000 : 500 - i) })),
+    };
+    const data = figures({ series: many, ranking, curves });
+    expect([...emphasisOf(data, "sweep")]).toEqual(["s0", "s1", "s2", "s3", "s4", "s5"]);
+    expect([...emphasisOf(data, "errors")]).toEqual(["s8", "s0", "s1", "s2", "s3", "s4"]);
+    // The fastest and the slowest, which are spoken of, then the ranking of those with a curve.
+    expect([...emphasisOf(data, "nines")]).toEqual(["s7", "s8", "s1", "s2", "s3", "s4"]);
+  });
+
+  it("prefers the series with the most points where nothing is ranked", () => {
+    const many = Array.from({ length: 9 }, (_, i) =>
+      series(`s${i}`, i, i > 2 ? [point(1, {}), point(8, {})] : [point(1, {})]),
+    );
+    const unranked = figures({ series: many, ranking: null });
+    expect([...emphasisOf(unranked, "trend")]).toEqual(["s3", "s4", "s5", "s6", "s7", "s8"]);
+  });
+});
+
+describe("tooltip", () => {
+  const loud = new Set(["a"]);
+  const many = figures({ series: ["a", "b", "c"].map((id, i) => series(id, i, [point(8, {})])) });
+
+  /** What is listed with a series pointed at, and what stands below. */
+  const said = (lit: string | null): readonly [readonly string[], unknown] => {
+    const config = sweepChart(many, options({ emphasis: loud }));
+    const all = config.data.datasets as unknown as SweepDataset[];
+    const chart = { data: config.data, draw: () => {} } as unknown as Chart;
+    setHighlight(chart, lit);
+    const items = all.map((dataset) => ({ chart, dataset, parsed: { x: 8, y: 8000 } }));
+    const how = config.options?.plugins?.tooltip as unknown as {
+      filter: (item: object) => boolean;
+      itemSort: (a: object, b: object) => number;
+      callbacks: { footer: (items: readonly object[]) => unknown };
+    };
+    const listed = items.filter(how.filter).sort(how.itemSort);
+    const getActiveElements = (): object[] =>
+      all.map((_, datasetIndex) => ({ datasetIndex, index: 0 }));
+    const footer = how.callbacks.footer.call({ chart, getActiveElements }, listed);
+    return [listed.map(({ dataset }) => dataset.seriesId), footer];
+  };
+
+  it("lists the line pointed at first, then the loud ones, and counts the rest", () => {
+    expect(said(null)).toEqual([["a"], "and 2 more"]);
+    expect(said("b")).toEqual([["b", "a"], "and 1 more"]);
+    expect(said("a")).toEqual([["a"], "and 2 more"]);
+  });
 });
 
 describe("labels", () => {
@@ -626,10 +842,58 @@ describe("labels", () => {
     expect(placed.map((one) => one.at)).toEqual([72, 88, 104]);
   });
 
+  it("are tied to the end of their own line, wherever that is", () => {
+    const from: number[][] = [];
+    const ctx = { ...canvasFor([]), moveTo: (x: number, y: number) => from.push([x, y]) };
+    const ends = [
+      { id: "a", x: 500, y: 80 },
+      { id: "b", x: 120, y: 30 },
+    ];
+    const chart = {
+      ctx,
+      chartArea: { top: 0, bottom: 200, right: 508 },
+      data: { datasets: ends.map(({ id, y }) => ({ seriesId: id, loud: true, data: [{ y }] })) },
+      getDatasetMeta: (index: number) => ({ data: [ends[index]] }),
+    };
+    const texts = new Map(ends.map(({ id }) => [id, id]));
+    const plugin = endLabels({ theme, width: 178, texts });
+    const draw = plugin.afterDatasetsDraw as unknown as (chart: object) => void;
+    draw(chart);
+    expect(from).toEqual([
+      [127, 30],
+      [507, 80],
+    ]);
+  });
+
   it("are cut to fit, with an ellipsis", () => {
     const measured = (text: string): number => text.length * 10;
     expect(fitted("short", 50, measured)).toBe("short");
     expect(fitted("far too long", 50, measured)).toBe("far…");
+  });
+});
+
+describe("names on an axis", () => {
+  it("keep what tells them apart when they are cut", () => {
+    expect(cutApart(["gunicorn gthread", "gunicorn sync", "nginx"], 12)).toEqual([
+      "gunico…hread",
+      "gunico… sync",
+      "nginx",
+    ]);
+    expect(cutApart(["gunicorn gthread 23.0", "gunicorn sync 23.0"], 12)).toEqual([
+      "…gthread…",
+      "…sync…",
+    ]);
+    expect(cutApart(["one", "one"], 9)).toEqual(["one", "one"]);
+    expect([...(cutApart(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
+  });
+
+  it("differ on the axis of a small card", () => {
+    const values = ["gunicorn gthread", "gunicorn sync"];
+    const x = { field: "server", label: "Server", kind: "category" as const, values };
+    const card = sweepChart(figures({ x, series: [] }), options({ size: "small" }));
+    const axis = card.options?.scales?.x as unknown;
+    const { callback } = (axis as { ticks: { callback: (place: number) => string } }).ticks;
+    expect(callback(0)).not.toBe(callback(1));
   });
 });
 
@@ -640,6 +904,19 @@ describe("rankingView", () => {
     expect(view?.ticks.map((tick) => tick.text)).toEqual(["0", "40k", "80k"]);
     expect(view?.rows[0]).toMatchObject({ ratio: "×2.00", ratioRange: "[1.90, 2.10]", tier: "1" });
     expect(view?.rows[1]).toMatchObject({ baseline: true, ratio: "×1", from: null, to: null });
+  });
+
+  it("gives the rankings of all panels one axis", () => {
+    const whole = panelled();
+    const [first, second] = parts(whole);
+    if (!first || !second) throw new Error("two panels");
+    const half = (row: RankRow): RankRow => ({ ...row, series: "gone", value: 7, high: null });
+    const small = { ...second.ranking, rows: second.ranking?.rows.map(half) };
+    const panels = whole.panels?.map((one, i) => (i === 1 ? { ...one, ranking: small } : one));
+    const uneven = { ...whole, panels } as Figures;
+    const tops = parts(uneven).map((part) => rankingView(part, uneven)?.ticks);
+    expect(tops[1]).toEqual(tops[0]);
+    expect(rankingView(parts(uneven)[1] ?? uneven)?.ticks).not.toEqual(tops[0]);
   });
 
   it("is absent when the answer withholds it", () => {

@@ -40,6 +40,18 @@ describe("views", () => {
     expect(query.viewOf("view=pie")).toBe("sweep");
   });
 
+  it("hold the ranked load where a trend takes the axis from it", () => {
+    const held = { field: "connections", x: 64 } as const;
+    expect(query.withView("at=64&run=1", "trend", held)).toBe(
+      "connections=64&run=1&view=trend&x=version",
+    );
+    expect(query.withView("connections=8&connections=64&x=rate", "trend", held)).toBe(
+      "connections=64&view=trend&x=version",
+    );
+    expect(query.withView("x=date", "trend", held)).toBe("view=trend&x=date");
+    expect(query.withView("at=64", "nines", held)).toBe("at=64&view=nines");
+  });
+
   it("know which choices need no new figures", () => {
     expect(query.sameFigures("run=1", "logy=1&run=1")).toBe(true);
     expect(query.sameFigures("run=1", "metric=p99&run=1")).toBe(false);

@@ -436,6 +436,25 @@ describe("derived", () => {
   });
 });
 
+describe("tabs of views", () => {
+  const trendOf = (data: Figures): string => {
+    let asked = "";
+    const tabs = viewTabs(data, "at=8", (query) => {
+      asked = query;
+    });
+    tabs.find((tab) => tab.dataset.view === "trend")?.click();
+    return asked;
+  };
+
+  it("keep the ranked load when the axis becomes another", () => {
+    expect(trendOf(figures())).toBe("connections=64&view=trend&x=version");
+    const open = { field: "rate", label: "Rate", values: [1, 8, 64] };
+    expect(trendOf(figures({ x: open }))).toBe("rate=64&view=trend&x=version");
+    expect(trendOf(panelled())).toMatch(/^connections=\d+&view=trend/);
+    expect(trendOf({ ...trend(), ranking: figures().ranking })).toBe("view=trend&x=version");
+  });
+});
+
 describe("ratios", () => {
   it("are a table with a number in each cell and its tint", () => {
     document.body.append(ratioTable(sample()));
@@ -445,6 +464,19 @@ describe("ratios", () => {
     expect(document.querySelector("caption")?.textContent).toContain("as a ratio to");
     expect(rows[1]?.children[1]?.className).toContain("ratio-same");
     expect(rows[0]?.children[3]?.className).toContain("ratio-better");
+  });
+
+  it("say below the table why some are withheld", () => {
+    const data = sample();
+    const none = { value: null, low: null, high: null, verdict: "inconclusive" } as const;
+    const cells = data.ratios?.cells.map((row, i) =>
+      row.map((cell) => (i === 0 ? { ...none, why: "more than 1 % of attempts failed" } : cell)),
+    );
+    document.body.append(ratioTable({ ...data, ratios: { ...data.ratios, cells } } as Figures));
+    expect(rowsOf(document)[0]?.textContent).toContain("withheld");
+    expect([...document.querySelectorAll(".hint")].map((one) => one.textContent)).toContain(
+      "3 ratios on hello 13 B, json 2 KiB, static 64 KiB withheld: more than 1 % of attempts failed",
+    );
   });
 });
 

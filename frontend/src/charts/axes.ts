@@ -1,6 +1,7 @@
 // Axes that every chart shares: where values lie, what a tick says, how a scale is styled.
 import { type Figures, isCategory, type X } from "../api/figures";
-import { type Kind, short, type Unit, unitFor } from "../text/format";
+import { type Kind, type Unit, unitFor } from "../text/format";
+import { cutApart } from "./labels";
 import type { ChartTheme } from "./theme";
 
 export type Size = "main" | "small";
@@ -58,11 +59,16 @@ function loadScale(figures: Figures, options: XOptions): Scale {
 }
 
 const NAME_LENGTH = 18;
+/** In a small chart: few names have room for more of each. */
+const SMALL_LENGTH = 9;
+const FEW_LENGTH = 12;
+const FEW = 3;
 
 function nameScale(figures: Figures, options: XOptions): Scale {
   const { values, label } = figures.x;
   const scale = plainScale(options.theme, options.size, label);
-  const most = options.size === "main" ? NAME_LENGTH : NAME_LENGTH / 2;
+  const small = values.length > FEW ? SMALL_LENGTH : FEW_LENGTH;
+  const names = cutApart(values.map(String), options.size === "main" ? NAME_LENGTH : small);
   return {
     ...scale,
     type: "linear",
@@ -74,7 +80,7 @@ function nameScale(figures: Figures, options: XOptions): Scale {
     ticks: {
       ...scale.ticks,
       maxRotation: options.size === "main" ? 35 : 0,
-      callback: (place: string | number) => short(String(values[Number(place)] ?? ""), most),
+      callback: (place: string | number) => names[Number(place)] ?? "",
     },
   };
 }

@@ -1,6 +1,6 @@
 // figures -> failed attempts by class: one band per class that occurred, all on one scale from
 // zero and over one x axis, so that "what failed where" is read in a single look. Pure.
-import type { ChartConfiguration, ChartDataset, Plugin, TooltipItem } from "chart.js";
+import type { ChartConfiguration, ChartDataset, Plugin } from "chart.js";
 import {
   ERROR_CLASSES,
   type ErrorClass,
@@ -10,10 +10,11 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single } from "../text/format";
-import { fontSize, placeOf, type Size, xScale, yScale } from "./axes";
+import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, tooltipLook } from "./look";
+import { type Drawn, frame, isDense, lookOf, type Told, tooltip } from "./look";
 import { highlight } from "./marks/highlight";
+import { niceTop } from "./ranking";
 import { joinsPoints } from "./sweep";
 import type { ChartTheme } from "./theme";
 
@@ -98,7 +99,7 @@ export function errorsChart(figures: Figures, options: ErrorOptions): ErrorConfi
       normalized: true,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales,
-      plugins: { tooltip: tooltip(figures, theme) },
+      plugins: { tooltip: tooltip(theme, told(figures)) },
     },
     plugins: [bandNames(bands, theme, size), highlight()],
   };
@@ -108,16 +109,27 @@ function axisOf(band: Band): string {
   return band === "total" ? "y" : `y_${band}`;
 }
 
+/** Ticked at both ends and between, however low the band: without its end a height says nothing. */
 function bandScale(most: number, theme: ChartTheme, size: Size): object {
   const scale = yScale({ theme, size, kind: "ratio", log: false, least: 0, most });
+  const top = niceTop(most || 0.01);
+  const tick = scale.ticks.callback as (share: number) => string;
   return {
     ...scale,
+    max: top,
     axis: "y",
     position: "left",
     stack: "bands",
     offset: true,
     border: { display: true, color: theme.grid },
-    ticks: { ...scale.ticks, maxTicksLimit: 3 },
+    afterBuildTicks: (axis: TickScale) => {
+      axis.ticks = [0, top / 2, top].map((value) => ({ value }));
+    },
+    ticks: {
+      ...scale.ticks,
+      autoSkip: false,
+      callback: (share: number) => (share > 0 && share < top ? "" : tick(share)),
+    },
   };
 }
 
@@ -161,19 +173,14 @@ function datasets(figures: Figures, band: Band, options: ErrorOptions): ErrorDat
   });
 }
 
-function tooltip(figures: Figures, theme: ChartTheme): object {
+function told(figures: Figures): Told {
   return {
-    ...tooltipLook(theme),
     // Zeros of seven classes would bury the failures.
-    filter: (item: TooltipItem<"line">) =>
-      (item.dataset as unknown as Drawn).loud && Number(item.parsed.y) > 0,
-    callbacks: {
-      title: (items: TooltipItem<"line">[]) =>
-        items[0] ? loadPoint((items[0].raw as ErrorPoint).at, figures.x.label) : "",
-      label: (item: TooltipItem<"line">) => {
-        const { band } = item.dataset as unknown as ErrorDataset;
-        return ` ${item.dataset.label}: ${single("ratio", item.parsed.y)} ${bandName(band)}`;
-      },
+    tells: (share) => Number(share) > 0,
+    title: ([first]) => (first ? loadPoint((first.raw as ErrorPoint).at, figures.x.label) : ""),
+    label: (item) => {
+      const { band } = item.dataset as unknown as ErrorDataset;
+      return ` ${item.dataset.label}: ${single("ratio", item.parsed.y)} ${bandName(band)}`;
     },
   };
 }

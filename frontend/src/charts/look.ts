@@ -1,9 +1,10 @@
 // How a line, its points and a tooltip look, the same in every chart.
-import type { Chart, ChartType, TooltipOptions } from "chart.js";
+import type { Chart, ChartType, TooltipCallbacks, TooltipItem, TooltipOptions } from "chart.js";
 import type { Series } from "../api/figures";
 import { isolated, short } from "../text/format";
 import type { Size } from "./axes";
 import { colourOf, dashOf, type Marker, markerOf } from "./identity";
+import { litOn } from "./marks/highlight";
 import type { ChartTheme } from "./theme";
 
 export interface LookOptions {
@@ -94,7 +95,58 @@ export function filling(
   return points.map((point) => (point.overload ? surface : look.borderColor));
 }
 
-export function tooltipLook(theme: ChartTheme): Partial<TooltipOptions<"line">> {
+type Item = TooltipItem<"line">;
+
+export interface Told {
+  readonly title: (items: Item[]) => string;
+  readonly label: (item: Item) => string;
+  readonly order?: (a: Item, b: Item) => number;
+  /** Whether a value is worth a row at all. */
+  readonly tells?: (value: number | null) => boolean;
+}
+
+interface TooltipLook extends Partial<Omit<TooltipOptions<"line">, "callbacks">> {
+  readonly callbacks: Partial<TooltipCallbacks<"line">>;
+}
+
+/** The line pointed at, then the loud ones; those that are grey are counted. */
+export function tooltip(theme: ChartTheme, told: Told): TooltipLook {
+  const { title, label, order = () => 0, tells = () => true } = told;
+  return {
+    ...tooltipLook(theme),
+    filter: (item) => (drawnBy(item).loud || isLit(item)) && tells(item.parsed.y),
+    itemSort: (a, b) => Number(isLit(b)) - Number(isLit(a)) || order(a, b),
+    callbacks: {
+      title,
+      label,
+      labelColor: (item) => {
+        const colour = drawnBy(item).ownColour;
+        return { borderColor: colour, backgroundColor: colour };
+      },
+      footer(items) {
+        const more = this.getActiveElements().filter(({ datasetIndex, index }) =>
+          tells(valueAt(this.chart, datasetIndex, index)),
+        );
+        return items.length < more.length ? `and ${more.length - items.length} more` : "";
+      },
+    },
+  };
+}
+
+function drawnBy(item: Item): Drawn {
+  return item.dataset as unknown as Drawn;
+}
+
+function isLit(item: Item): boolean {
+  return litOn(item.chart) === drawnBy(item).seriesId;
+}
+
+function valueAt(chart: Chart, dataset: number, index: number): number | null {
+  const data = chart.data.datasets[dataset]?.data as unknown as readonly { y: number | null }[];
+  return data[index]?.y ?? null;
+}
+
+function tooltipLook(theme: ChartTheme): Omit<TooltipLook, "callbacks"> {
   return {
     backgroundColor: theme.surface,
     borderColor: theme.muted,
@@ -103,11 +155,12 @@ export function tooltipLook(theme: ChartTheme): Partial<TooltipOptions<"line">> 
     bodyColor: theme.ink,
     titleFont: { family: theme.font, size: 12 },
     bodyFont: { family: theme.font, size: 12 },
+    footerColor: theme.muted,
+    footerFont: { family: theme.font, size: 12, weight: "normal" },
     cornerRadius: 6,
     padding: 10,
     boxPadding: 4,
     usePointStyle: true,
-    filter: (item) => (item.dataset as unknown as Drawn).loud,
   };
 }
 

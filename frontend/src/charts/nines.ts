@@ -1,10 +1,10 @@
 // figures -> latency percentile curves on an axis of nines: x = -log10(1 - p). Pure.
-import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+import type { ChartConfiguration, ChartDataset } from "chart.js";
 import type { Curve, Figures } from "../api/figures";
 import { loadPoint, percentile, single } from "../text/format";
 import { drawable, plainScale, type Size, type TickScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, tooltipLook } from "./look";
+import { type Drawn, frame, isDense, lookOf, type Told, tooltip } from "./look";
 import { limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
 import { endLabels } from "./marks/labels";
@@ -67,7 +67,7 @@ export function ninesChart(figures: Figures, options: NinesOptions): NinesConfig
         x: ninesScale(theme, size, highest),
         y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),
       },
-      plugins: { tooltip: tooltip(options) },
+      plugins: { tooltip: tooltip(theme, told()) },
     },
     plugins: [
       limitLine(options.limit, theme, size),
@@ -133,17 +133,11 @@ function ninesScale(theme: ChartTheme, size: Size, highest: number): object {
   };
 }
 
-function tooltip(options: NinesOptions): object {
+function told(): Told {
   return {
-    ...tooltipLook(options.theme),
-    itemSort: (a: TooltipItem<"line">, b: TooltipItem<"line">) =>
-      Number(b.parsed.y) - Number(a.parsed.y),
-    callbacks: {
-      title: (items: TooltipItem<"line">[]) =>
-        items[0] ? percentile((items[0].raw as NinesPoint).percent) : "",
-      label: (item: TooltipItem<"line">) =>
-        ` ${item.dataset.label}: ${single("time", (item.raw as NinesPoint).y)}`,
-    },
+    order: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
+    title: ([first]) => (first ? percentile((first.raw as NinesPoint).percent) : ""),
+    label: (item) => ` ${item.dataset.label}: ${single("time", (item.raw as NinesPoint).y)}`,
   };
 }
 

@@ -3,7 +3,7 @@
 import { type Figures, type MetricId, parts } from "../api/figures";
 import { limitOf, logX, logY, viewOf } from "../state/query";
 import { isolated, short } from "../text/format";
-import { paintRatios } from "./paint_ratios";
+import { paintRatios, ratiosHeight } from "./paint_ratios";
 import { ratioView } from "./ratios";
 import { Chart } from "./register";
 import type { Rect } from "./sheet";
@@ -33,6 +33,16 @@ export function paintView(ctx: CanvasRenderingContext2D, painting: Painting, rec
   if (empty !== null) paintText(ctx, empty, rect, theme);
   else if (view !== "ratios") paintCharts(ctx, painting, view, rect);
   else if (ratios) paintRatios(ctx, ratios, rect, theme);
+}
+
+/** How much more height the view takes than its place has: a table has rows, a chart fits in. */
+export function extraRows(
+  ctx: CanvasRenderingContext2D,
+  { figures, query, theme }: Pick<Painting, "figures" | "query" | "theme">,
+  rect: Rect,
+): number {
+  const ratios = viewOf(query) === "ratios" ? ratioView(figures) : null;
+  return ratios ? Math.max(0, ratiosHeight(ctx, ratios, theme, rect.width) - rect.height) : 0;
 }
 
 /** One chart, or one for each panel side by side. */

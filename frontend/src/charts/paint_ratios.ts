@@ -1,18 +1,21 @@
 // The table of ratios painted on a canvas: as many rows and columns as fit, and how many do not.
 import { isolated, plural, short } from "../text/format";
 import { fitted } from "./labels";
-import type { RatioCell, RatioView } from "./ratios";
-import { TINTS } from "./ratios";
-import type { Rect } from "./sheet";
+import { type RatioCell, type RatioView, type Shade, TINTS } from "./ratios";
+import { type Rect, wrapped } from "./sheet";
 import type { ChartTheme } from "./theme";
 
 const HEAD = 38;
-const FOOT = 26;
+const LINE = 18;
+const SAMPLE = 16;
 const TALL = 38;
 const LOW = 24;
 const LEAST_CELL = 96;
 const MOST_CELL = 220;
 const PAD = 10;
+
+const WORSE = TINTS.filter((tint) => tint.startsWith("worse"));
+const BETTER = TINTS.filter((tint) => tint.startsWith("better"));
 
 interface Grid {
   readonly ctx: CanvasRenderingContext2D;
@@ -55,17 +58,41 @@ function gridOf(
   const room = rect.width - names;
   const columns = Math.min(view.columns.length, Math.max(1, Math.floor(room / LEAST_CELL)));
   const cell = Math.min(room / columns, MOST_CELL);
-  const height = rect.height - HEAD - FOOT;
+  const height = rect.height - HEAD - footHeight(ctx, view, theme, rect.width);
   const row = view.rows.length * TALL <= height ? TALL : LOW;
   const rows = Math.min(view.rows.length, Math.max(1, Math.floor(height / row)));
   return { ctx, theme, rect, names, cell, row, columns, rows };
+}
+
+/** With a line for what is left out: whether there is any is not known yet. */
+function footHeight(
+  ctx: CanvasRenderingContext2D,
+  view: RatioView,
+  theme: ChartTheme,
+  width: number,
+): number {
+  const most = "99 more rows and 99 more columns at the link";
+  return footLines(ctx, view, theme, width, most).length * LINE + 8;
+}
+
+const MOST_TALL = 24;
+
+/** The height at which every row has room, up to so many. */
+export function ratiosHeight(
+  ctx: CanvasRenderingContext2D,
+  view: RatioView,
+  theme: ChartTheme,
+  width: number,
+): number {
+  const rows = Math.min(view.rows.length, MOST_TALL) * TALL;
+  return HEAD + rows + footHeight(ctx, view, theme, width - 12);
 }
 
 /** Text within a width, at most; names are cut, not what they stand beside. */
 function write(grid: Grid, text: string, x: number, y: number, room: number): number {
   const { ctx } = grid;
   const measure = (part: string): number => ctx.measureText(part).width;
-  const cut = fitted(short(text, 120), room, measure);
+  const cut = fitted(short(text, 240), room, measure);
   ctx.fillText(isolated(cut), x, y);
   return measure(cut);
 }
@@ -109,8 +136,8 @@ function ratio(grid: Grid, cell: RatioCell, x: number, y: number): void {
   }
   const tall = row === TALL && cell.range !== "";
   const middle = y + row / 2;
-  ctx.fillStyle = theme.ink;
-  ctx.font = `600 13px ${theme.font}`;
+  ctx.fillStyle = cell.value === null ? theme.muted : theme.ink;
+  ctx.font = `${cell.value === null ? 400 : 600} 13px ${theme.font}`;
   ctx.fillText(cell.text, x + PAD, tall ? middle - 8 : middle);
   const taken = ctx.measureText(cell.text).width + 8;
   ctx.font = `12px ${theme.font}`;
@@ -119,34 +146,62 @@ function ratio(grid: Grid, cell: RatioCell, x: number, y: number): void {
   else if (beside) ctx.fillText(cell.range, x + PAD + taken, middle);
 }
 
+/** A part of the key, kept together where the line breaks: its words and samples in order. */
+type Piece = string | Shade;
+
 /** What is ×1, what the colours mean, and what there was no room for. */
 function foot(grid: Grid, view: RatioView): void {
   const { ctx, theme, rect } = grid;
-  const y = rect.y + HEAD + grid.rows * grid.row + FOOT / 2 + 2;
-  let x = rect.x;
-  const say = (text: string, room = 320): void => {
-    ctx.fillStyle = theme.muted;
-    ctx.font = `12px ${theme.font}`;
-    x += write(grid, text, x, y, room) + 8;
-  };
-  const left = leftOut(grid, view);
-  if (left) {
-    say(`${left};`, rect.width);
-    x += 12;
-  }
-  say(`×1 = ${view.baseline}`);
-  x += 12;
-  say("worse");
-  for (const tint of TINTS) {
-    if (tint === "same") {
-      say("better, in steps at ×1.25 and ×2");
-      x += 12;
+  let y = rect.y + HEAD + grid.rows * grid.row + LINE / 2 + 4;
+  for (const line of footLines(ctx, view, theme, rect.width, leftOut(grid, view))) {
+    let x = rect.x;
+    for (const piece of line.flat()) {
+      ctx.fillStyle = isShade(piece) ? theme.tints[piece] : theme.muted;
+      if (isShade(piece)) ctx.fillRect(x, y - 6, SAMPLE, 12);
+      else write(grid, piece, x, y, rect.x + rect.width - x);
+      x += widthOf(ctx, piece);
     }
-    ctx.fillStyle = theme.tints[tint];
-    ctx.fillRect(x, y - 6, 16, 12);
-    x += tint === "better-3" || tint === "same" ? 24 : 18;
+    y += LINE;
   }
-  say("not distinguishable");
+}
+
+/** The key, then why ratios are withheld and what the means are over, on the lines they take. */
+function footLines(
+  ctx: CanvasRenderingContext2D,
+  view: RatioView,
+  theme: ChartTheme,
+  width: number,
+  left: string,
+): readonly (readonly (readonly Piece[])[])[] {
+  ctx.font = `12px ${theme.font}`;
+  const key: readonly (readonly Piece[])[] = [
+    ...(left ? [[left]] : []),
+    [`×1 = ${short(view.baseline)}`],
+    ["worse", ...WORSE, ...BETTER, "better, in steps at ×1.25 and ×2"],
+    ["same", "not distinguishable"],
+  ];
+  const lines: (readonly Piece[])[][] = [[]];
+  let room = width;
+  for (const part of key) {
+    const taken = part.reduce((sum, piece) => sum + widthOf(ctx, piece), 0);
+    if (taken > room && room < width) {
+      lines.push([]);
+      room = width;
+    }
+    lines.at(-1)?.push(part);
+    room -= taken;
+  }
+  const measure = (text: string): number => ctx.measureText(text).width;
+  const said = [...view.withheld, view.means].flatMap((one) => wrapped(one, width, 2, measure));
+  return [...lines, ...said.map((one) => [[one]])];
+}
+
+function isShade(piece: Piece): piece is Shade {
+  return TINTS.some((tint) => tint === piece);
+}
+
+function widthOf(ctx: CanvasRenderingContext2D, piece: Piece): number {
+  return isShade(piece) ? SAMPLE + 4 : ctx.measureText(piece).width + 14;
 }
 
 /** "2 more rows, 1 more column at the link": a picture must not pass for the whole. */

@@ -5,6 +5,7 @@ import {
   type Measure,
   measureOf,
   metricOf,
+  parts,
   type RankRow,
   type Verdict,
   type X,
@@ -50,16 +51,20 @@ export interface RankingView {
   readonly rows: readonly RankingRow[];
 }
 
-export function rankingView(figures: Figures): RankingView | null {
+/** The ranking; `whole` is what it is a panel of: all panels share one axis, as their charts do. */
+export function rankingView(figures: Figures, whole: Figures = figures): RankingView | null {
   const ranking = figures.ranking;
   if (!ranking) return null;
   const metric = metricOf(figures, ranking.metric);
   const measures = new Map(ranking.rows.map((row) => [row.series, measured(figures, row)]));
-  const known = [...measures.values()].flatMap((one) => [one.value, one.high]);
+  const all = parts(whole).flatMap((part) =>
+    (part.ranking?.rows ?? []).map((row) => measured(part, row)),
+  );
   const unit = unitFor(
     kindOf(metric.unit),
-    [...measures.values()].map((one) => one.value),
+    all.map((one) => one.value),
   );
+  const known = all.flatMap((one) => [one.value, one.high]);
   const top = niceTop(Math.max(0, ...known.filter((value) => value !== null)) || 1);
   return {
     x: ranking.x,

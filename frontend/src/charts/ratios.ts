@@ -1,7 +1,7 @@
 // figures -> the table of ratios, servers by workloads: what each cell says and how strongly it
 // is tinted. Pure; plain HTML draws it.
-import { type Figures, metricOf, type Ratio } from "../api/figures";
-import { interval, loadPoint, PLAIN, times } from "../text/format";
+import { type Figures, metricOf, type Ratio, type Ratios } from "../api/figures";
+import { interval, loadPoint, PLAIN, plural, short, times } from "../text/format";
 
 /** Blue is better than the baseline, orange worse; "same" could not be told apart. */
 export const TINTS = [
@@ -39,6 +39,8 @@ export interface RatioView {
   /** Over which workloads the mean is, or why there is none. */
   readonly means: string;
   readonly rows: readonly { readonly label: string; readonly cells: readonly RatioCell[] }[];
+  /** Why ratios are withheld, and where: one sentence for each reason. */
+  readonly withheld: readonly string[];
 }
 
 /** Steps on the log scale, centred at ×1: up to ×1.25, up to ×2, beyond. */
@@ -59,6 +61,7 @@ export function ratioView(figures: Figures): RatioView | null {
     better: metric.better,
     columns: [...columns(figures), ...(means ? [{ label: "Geometric mean", at: "" }] : [])],
     means: ratios.means_text ?? "",
+    withheld: withheldIn(ratios),
     rows: ratios.rows.map((label, row) => ({
       label,
       cells: [
@@ -91,7 +94,7 @@ export function sharedPlace(figures: Figures): string {
 
 function ratioCell(ratio: Ratio | null, better: "higher" | "lower"): RatioCell {
   if (ratio?.value === null || ratio?.value === undefined) {
-    return ratio?.why ? { ...EMPTY, said: ratio.why } : EMPTY;
+    return ratio?.why ? { ...EMPTY, text: "withheld", said: ratio.why } : EMPTY;
   }
   return {
     text: times(ratio.value, ratio.low, ratio.high),
@@ -100,6 +103,34 @@ function ratioCell(ratio: Ratio | null, better: "higher" | "lower"): RatioCell {
     said: ratio.why ?? ratio.verdict,
     value: ratio.value,
   };
+}
+
+const MOST_REASONS = 4;
+
+/** "static 64 KiB withheld: The baseline was not measured here.", the widest reason first. */
+function withheldIn({ columns, rows, cells }: Ratios): readonly string[] {
+  const found = new Map<string, { row: string; column: string }[]>();
+  for (const [i, column] of columns.entries()) {
+    for (const [j, row] of rows.entries()) {
+      const cell = cells[j]?.[i];
+      if (cell?.value !== null || !cell.why) continue;
+      found.set(cell.why, [...(found.get(cell.why) ?? []), { row, column }]);
+    }
+  }
+  const all = [...found].sort(([, a], [, b]) => b.length - a.length);
+  const more = all.length - MOST_REASONS;
+  return [
+    ...all.slice(0, MOST_REASONS).map(([why, places]) => `${placesText(places)} withheld: ${why}`),
+    ...(more > 0 ? [`${plural(more, "more reason")} in the table's cells`] : []),
+  ];
+}
+
+/** The columns, or the one cell: whose ratio it is matters where it is the only one. */
+function placesText(places: readonly { row: string; column: string }[]): string {
+  const [first] = places;
+  if (places.length === 1 && first) return `${short(first.row)} on ${short(first.column)}`;
+  const columns = [...new Set(places.map(({ column }) => short(column)))];
+  return `${plural(places.length, "ratio")} on ${columns.join(", ")}`;
 }
 
 export function tintOf(ratio: Ratio, better: "higher" | "lower"): Tint {

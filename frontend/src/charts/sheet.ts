@@ -1,13 +1,13 @@
 // The sheet around an exported chart: what a picture must carry when it is taken away from its
 // page. Paints on any 2D context, in a browser or not; knows no DOM.
 import type { Figures, MetricId, Outcome } from "../api/figures";
-import { viewOf } from "../state/query";
+import { type View, viewOf } from "../state/query";
 import { isolated, plural, short } from "../text/format";
 import { outcomeText, truncatedText } from "../text/outcome";
 import { colourOf, dashOf, looksIn } from "./identity";
 import { fitted } from "./labels";
 import type { ChartTheme } from "./theme";
-import { headline, viewTitle } from "./views";
+import { drawnIn, headline, labelsEnds, viewTitle } from "./views";
 
 export interface SheetLine {
   readonly label: string;
@@ -60,15 +60,34 @@ export function sheetOf(
 
 const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "danger" } as const;
 
-/** The loud lines; what is the same in several panels is one. */
+/** The loud lines, then those that are grey; what is the same in several panels is one. */
 export function legendOf(
   figures: Figures,
   emphasis: ReadonlySet<string>,
   theme: ChartTheme,
 ): readonly SheetLine[] {
-  return looksIn(figures)
-    .filter(({ ids }) => ids.some((id) => emphasis.has(id)))
-    .map(({ label, slot }) => ({ label, colour: colourOf(slot, theme), dash: dashOf(slot) }));
+  const all = looksIn(figures).map(({ label, slot, ids }) =>
+    ids.some((id) => emphasis.has(id))
+      ? { loud: true, label, colour: colourOf(slot, theme), dash: dashOf(slot) }
+      : { loud: false, label, colour: theme.context, dash: [] },
+  );
+  return all
+    .sort((a, b) => Number(b.loud) - Number(a.loud))
+    .map(({ label, colour, dash }) => ({ label, colour, dash }));
+}
+
+/** The lines that the view itself does not name, where room is scarce. */
+export function briefLegend(
+  figures: Figures,
+  view: View,
+  emphasis: ReadonlySet<string>,
+  theme: ChartTheme,
+): readonly SheetLine[] {
+  if (view === "ratios") return [];
+  if (!labelsEnds(figures, view)) return legendOf(figures, emphasis, theme);
+  const drawn = new Set(drawnIn(figures, view));
+  const grey = figures.series.filter(({ id }) => drawn.has(id) && !emphasis.has(id));
+  return legendOf({ ...figures, series: grey }, emphasis, theme);
 }
 
 const PAD = 28;

@@ -1,5 +1,5 @@
 // figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
-import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+import type { ChartConfiguration, ChartDataset } from "chart.js";
 import {
   everyValue,
   type Figures,
@@ -23,14 +23,14 @@ import {
 } from "../text/format";
 import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, type Look, lookOf, type Told, tooltip } from "./look";
 import { changeMarks } from "./marks/changes";
 import { evidence } from "./marks/evidence";
 import { guide, limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
 import { endLabels, type LabelOptions } from "./marks/labels";
 import { loadMarks } from "./marks/loads";
-import type { ChartTheme } from "./theme";
+import { type ChartTheme, faint } from "./theme";
 
 export const ERROR_LIMIT = 0.01;
 
@@ -92,7 +92,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
         x: xScale(figures, options),
         y: startsAboveZero(figures, options) ? lifted(y, extent) : y,
       },
-      plugins: { tooltip: tooltip(figures, unit, options) },
+      plugins: { tooltip: tooltip(options.theme, told(figures, unit, options)) },
     },
     plugins: [
       guide(options.at === null ? null : place(options.at), theme),
@@ -136,7 +136,7 @@ function dataset(
     spanGaps: false,
     showLine: joinsPoints(figures),
     ...(options.trend ? { stepped: "middle" as const } : {}),
-    ...(skips.size > 0 ? { segment: dotted(skips, isCategory(figures)) } : {}),
+    ...(skips.size > 0 ? { segment: faded(skips, look, isCategory(figures)) } : {}),
     pointBackgroundColor: filling(look, points, options.theme.surface),
   };
 }
@@ -197,15 +197,18 @@ export function hasSkips(figures: Figures): boolean {
   });
 }
 
-/** Dotted where a load between was not measured; no line at all across a missing name. */
-function dotted(skips: ReadonlySet<number>, category: boolean): object {
-  const over = (context: { p1DataIndex: number }): boolean => skips.has(context.p1DataIndex);
-  return category
-    ? {
-        borderColor: (context: { p1DataIndex: number }) =>
-          over(context) ? "transparent" : undefined,
-      }
-    : { borderDash: (context: { p1DataIndex: number }) => (over(context) ? [1.5, 5] : undefined) };
+const FAINT = 0.5;
+
+/**
+ * Faint where a load between was not measured, with its own dash: that tells the series. No line
+ * at all across a missing name.
+ */
+function faded(skips: ReadonlySet<number>, look: Look, category: boolean): object {
+  const colour = category ? "transparent" : faint(look.borderColor, FAINT);
+  return {
+    borderColor: ({ p1DataIndex }: { p1DataIndex: number }) =>
+      skips.has(p1DataIndex) ? colour : undefined,
+  };
 }
 
 /** How many times the largest value an interval may reach before the axis cuts it off. */
@@ -283,18 +286,12 @@ function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   };
 }
 
-function tooltip(figures: Figures, unit: Unit, options: SweepOptions): object {
+function told(figures: Figures, unit: Unit, options: SweepOptions): Told {
   const metric = metricOf(figures, options.metric);
   return {
-    ...tooltipLook(options.theme),
-    itemSort: (a: TooltipItem<"line">, b: TooltipItem<"line">) =>
-      Number(b.parsed.y) - Number(a.parsed.y),
-    callbacks: {
-      title: (items: TooltipItem<"line">[]) =>
-        items[0] ? loadPoint((items[0].raw as SweepPoint).at, figures.x.label) : "",
-      label: (item: TooltipItem<"line">) =>
-        ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
-    },
+    order: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
+    title: ([first]) => (first ? loadPoint((first.raw as SweepPoint).at, figures.x.label) : ""),
+    label: (item) => ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
   };
 }
 

@@ -34,6 +34,16 @@ export function themeOf(colour: (name: string) => string, font: string): ChartTh
 
 export const SLOTS = 8;
 
+/** A colour of a theme, so strong from 0 to 1: a browser gives `rgb(…)`, a style sheet `#rrggbb`. */
+export function faint(colour: string, strength: number): string {
+  const inside = /^rgb\((.+)\)$/.exec(colour)?.[1];
+  if (inside) return `rgba(${inside}, ${strength})`;
+  const alpha = Math.round(strength * 255)
+    .toString(16)
+    .padStart(2, "0");
+  return /^#[0-9a-f]{6}$/i.test(colour) ? `${colour}${alpha}` : colour;
+}
+
 /** Canvas knows no `var()` and no `light-dark()`; a probe element resolves both. */
 function reader(
   host: HTMLElement,

@@ -1,6 +1,6 @@
 // figures -> latency against achieved throughput: each line goes through its load points in
 // order of load, so that a knee shows as a bend. Pure.
-import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+import type { ChartConfiguration, ChartDataset } from "chart.js";
 import {
   everyValue,
   type Figures,
@@ -14,7 +14,7 @@ import {
 import { loadPoint, single, unitFor } from "../text/format";
 import { drawable, plainScale, type Size, tick, yScale } from "./axes";
 import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, tooltipLook } from "./look";
+import { type Drawn, filling, frame, isDense, lookOf, type Told, tooltip } from "./look";
 import { arrows } from "./marks/arrows";
 import { limitLine } from "./marks/guide";
 import { highlight } from "./marks/highlight";
@@ -87,7 +87,7 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
         x: rateScale(points, options),
         y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),
       },
-      plugins: { tooltip: tooltip(figures, options) },
+      plugins: { tooltip: tooltip(theme, told(figures, options)) },
     },
     plugins: [
       limitLine(limit, theme, size),
@@ -136,14 +136,11 @@ function rateScale(points: readonly TradePoint[], options: TradeOptions): object
   };
 }
 
-function tooltip(figures: Figures, options: TradeOptions): object {
+function told(figures: Figures, options: TradeOptions): Told {
   return {
-    ...tooltipLook(options.theme),
-    callbacks: {
-      title: () => "",
-      label: (item: TooltipItem<"line">) =>
-        ` ${item.dataset.label} at ${tradeSpoken(figures, item.raw as TradePoint, options.latency)}`,
-    },
+    title: () => "",
+    label: (item) =>
+      ` ${item.dataset.label} at ${tradeSpoken(figures, item.raw as TradePoint, options.latency)}`,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from "../api/figures";
 import type { View } from "../state/query";
 import { loadPoint, short } from "../text/format";
+import { leadOf, restOf, summaryOf } from "../text/summary";
 import type { Size } from "./axes";
 import { bandsOf, errorsChart, unclassified } from "./errors";
 import { curvesOf, ninesChart, ninesTitle } from "./nines";
@@ -106,11 +107,31 @@ export function viewTitle(figures: Figures, view: View, metric: MetricId): strin
   }
 }
 
-/** The finding, where it is about what is shown; else the name of the metric that is. */
+/**
+ * The finding, where it is about what is shown; else what the view itself tells, or the name of the
+ * metric that is shown.
+ */
 export function headline(figures: Figures, view: View, metric: MetricId): string {
+  const own = ownHeadline(figures, view, metric);
+  if (own !== null) return own;
   // Ratios are of the metric that was asked for, whatever is chosen since.
   const told = view === "ratios" || metric === figures.metric;
   return told ? figures.finding : metricOf(figures, metric).label;
+}
+
+/** What heads percentiles and errors: the finding is of a metric that they do not show. */
+export function ownHeadline(figures: Figures, view: View, metric: MetricId): string | null {
+  if (whyEmpty(figures, view, metric) !== null) return null;
+  const { id, unit } = metricOf(figures, metric);
+  const shown = view === "nines" ? unit === "us" : id.startsWith("error_");
+  return shown && metric === figures.metric ? null : leadOf(figures, view);
+}
+
+/** What is said of the view below its name: nothing twice, and nothing where nothing is drawn. */
+export function saidBelow(figures: Figures, view: View, metric: MetricId): string {
+  if (whyEmpty(figures, view, metric) !== null) return "";
+  const own = ownHeadline(figures, view, metric);
+  return own === null ? summaryOf(figures, view, metric) : restOf(figures, view);
 }
 
 /** Why another metric is shown than was asked for; null where it is shown. */
@@ -144,9 +165,20 @@ export function whyEmpty(figures: Figures, view: View, metric: MetricId): string
   return null;
 }
 
-/** Whether the chart names its lines where they end; a legend has to do where it does not. */
-export function namedAtEnds(figures: Figures, view: View): boolean {
+/** Whether every line that is drawn is named at its end; a legend has to do where one is not. */
+export function namedAtEnds(figures: Figures, view: View, emphasis: ReadonlySet<string>): boolean {
   if (view === "ratios") return true;
+  return labelsEnds(figures, view) && drawnIn(figures, view).every((id) => emphasis.has(id));
+}
+
+/** The series that have a line in the view. */
+export function drawnIn(figures: Figures, view: ChartView): readonly string[] {
+  if (view === "nines") return curvesOf(figures).map((curve) => curve.series);
+  return figures.series.map((series) => series.id);
+}
+
+/** Whether the view names its loud lines where they end. */
+export function labelsEnds(figures: Figures, view: ChartView): boolean {
   if (figures.panels || view === "errors") return false;
   if (view === "sweep" || view === "trend") return joinsPoints(figures);
   return view !== "tradeoff" || !isCategory(figures);

@@ -1,11 +1,10 @@
 // One image, 1200 × 630: the sheet that a reader saves of a view, drawn on a Node canvas. It is
-// taller where its link takes more than a line.
+// taller where its link takes more than a line, or its table more rows.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../styles/tokens.css";
 import { emphasisOf } from "../charts/identity";
-import { paintView } from "../charts/paint";
-import { extraHeight, legendOf, paintSheet, sheetOf } from "../charts/sheet";
-import { namedAtEnds } from "../charts/views";
+import { extraRows, paintView } from "../charts/paint";
+import { briefLegend, extraHeight, paintSheet, sheetOf } from "../charts/sheet";
 import { viewOf } from "../state/query";
 import type { Scene } from "./scene";
 import { lightTheme } from "./theme";
@@ -19,14 +18,17 @@ const theme = lightTheme(tokens, "Sheet");
 
 export function draw({ figures, url, date }: Scene, make: typeof createCanvas): Canvas {
   const { query, metric } = figures;
-  const emphasis = emphasisOf(figures);
-  const named = namedAtEnds(figures, viewOf(query));
-  const legend = named ? [] : legendOf(figures, emphasis, theme);
+  const view = viewOf(query);
+  const emphasis = emphasisOf(figures, view);
+  const legend = briefLegend(figures, view, emphasis, theme);
   const short = figures.panels != null;
   const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
   const width = WIDTH / ZOOM;
-  const extra = extraHeight(contextOf(make(1, 1)), sheet, theme, width);
-  const canvas = make(WIDTH, HEIGHT + Math.ceil(extra * ZOOM));
+  const measuring = contextOf(make(1, 1));
+  const least = HEIGHT / ZOOM + extraHeight(measuring, sheet, theme, width);
+  const place = paintSheet(measuring, sheet, theme, width, least);
+  const height = least + extraRows(measuring, { figures, query, theme }, place);
+  const canvas = make(WIDTH, Math.ceil(height * ZOOM));
   const ctx = contextOf(canvas);
   ctx.scale(ZOOM, ZOOM);
   const rect = paintSheet(ctx, sheet, theme, width, canvas.height / ZOOM);

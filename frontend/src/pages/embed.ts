@@ -7,6 +7,7 @@ import {
   type AnyConfig,
   type ChartView,
   headline,
+  labelsEnds,
   namedAtEnds,
   notHeld,
   viewChart,
@@ -37,6 +38,12 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
   return boxes;
 }
 
+/** A frame may have room for a few lines of the legend: the others are scrolled to. */
+function loudFirst(items: readonly HTMLElement[]): HTMLElement[] {
+  const isLoud = (item: HTMLElement): boolean => item.getAttribute("aria-pressed") === "true";
+  return [...items].sort((a, b) => Number(isLoud(b)) - Number(isLoud(a)));
+}
+
 function start(root: HTMLElement, figures: Figures): void {
   const mounts = new Mounts();
   // The frozen view with what the frame asks for on top: ?metric=p99&logy=1.
@@ -45,7 +52,7 @@ function start(root: HTMLElement, figures: Figures): void {
   const metric = knownMetrics(figures).find((one) => one.id === asked)?.id ?? figures.metric;
   const view = viewOf(query);
   const missing = notHeld(figures, asked, metric);
-  let emphasis = emphasisOf(figures);
+  let emphasis = emphasisOf(figures, view);
 
   const toggle = (ids: readonly string[], on: boolean): void => {
     const others = [...emphasis].filter((id) => !ids.includes(id));
@@ -55,8 +62,11 @@ function start(root: HTMLElement, figures: Figures): void {
   };
 
   const drawCharts = (place: HTMLElement, drawn: ChartView): void => {
-    const named = matchMedia(WIDE).matches && namedAtEnds(figures, drawn);
-    slot(root, "legend").replaceChildren(...(named ? [] : legend(figures, emphasis, toggle)));
+    const labelled = matchMedia(WIDE).matches && labelsEnds(figures, drawn);
+    const named = labelled && namedAtEnds(figures, drawn, emphasis);
+    slot(root, "legend").replaceChildren(
+      ...(named ? [] : loudFirst(legend(figures, emphasis, toggle))),
+    );
     const boxes = boxesIn(place, figures);
     const theme = readTheme(root);
     parts(figures).forEach((part, i) => {
@@ -68,7 +78,7 @@ function start(root: HTMLElement, figures: Figures): void {
           logY: logY(query),
           emphasis,
           theme,
-          labelWidth: named ? LABEL_WIDTH : 0,
+          labelWidth: labelled ? LABEL_WIDTH : 0,
           at: part.ranking?.x ?? null,
           limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
           scope: figures,

@@ -123,11 +123,21 @@ export function withAxis(query: string, x: string): string {
   return canonical(params);
 }
 
-/** A trend is over versions or dates, so asking for one chooses such an axis. */
-export function withView(query: string, view: View): string {
+/** The load that is ranked, on an axis of loads. */
+export interface Held {
+  readonly field: "connections" | "rate";
+  readonly x: number;
+}
+
+/**
+ * A trend is over versions or dates, so asking for one chooses such an axis. The load that was
+ * ranked is held from then on: series at different loads may not be compared.
+ */
+export function withView(query: string, view: View, held: Held | null = null): string {
   const x = oneOf(query, "x");
-  const ordered = view !== "trend" || x === "version" || x === "date";
-  return withValue(ordered ? query : withAxis(query, "version"), "view", view);
+  if (view !== "trend" || x === "version" || x === "date") return withValue(query, "view", view);
+  const over = withValue(withAxis(query, "version"), "view", view);
+  return held ? withValue(over, held.field, String(held.x)) : over;
 }
 
 export function viewOf(query: string): View {

@@ -6,6 +6,7 @@ import {
   type MetricId,
   measureOf,
   metricOf,
+  type Point,
   type Series,
 } from "../api/figures";
 import { bandName, bandsOf, shareOf } from "../charts/errors";
@@ -18,11 +19,11 @@ export function summaryOf(figures: Figures, view: View, metric: MetricId): strin
   if (figures.series.length === 0) return "There is nothing to draw.";
   switch (view) {
     case "nines":
-      return ninesSummary(figures);
+      return `${ninesLead(figures)}${ninesRest(figures)}`;
     case "tradeoff":
       return tradeoffSummary(figures, latencyOf(figures, metric));
     case "errors":
-      return errorsSummary(figures);
+      return `${errorsLead(figures)}${errorsRest(figures)}`;
     case "ratios":
       return ratiosSummary(figures);
     case "trend":
@@ -32,6 +33,22 @@ export function summaryOf(figures: Figures, view: View, metric: MetricId): strin
     default:
       return sweepSummary(figures, metric);
   }
+}
+
+/** The sentence that heads a view which no finding is about; null for the others. */
+export function leadOf(figures: Figures, view: View): string | null {
+  if (view === "nines") return bare(ninesLead(figures));
+  return view === "errors" ? bare(errorsLead(figures)) : null;
+}
+
+/** What the summary of such a view says below that sentence. */
+export function restOf(figures: Figures, view: View): string {
+  return (view === "nines" ? ninesRest(figures) : errorsRest(figures)).trim();
+}
+
+/** As findings are: without a full stop, and without the marks that only running text needs. */
+function bare(sentence: string): string {
+  return sentence.replace(/[\u2068\u2069]|\.$/g, "");
 }
 
 interface Best {
@@ -71,21 +88,32 @@ function sweepSummary(figures: Figures, metric: MetricId): string {
   return `${described.label} lies between ${low.text} and ${high.text}.`;
 }
 
-function ninesSummary(figures: Figures): string {
-  const curves = curvesOf(figures);
+function ninesLead(figures: Figures): string {
   const labels = new Map(figures.series.map((series) => [series.id, named(figures, series)]));
-  const tails = curves.flatMap((curve) => {
-    const value = valueAt(curve, 99);
-    return value === null ? [] : [{ value, label: labels.get(curve.series) ?? curve.series }];
-  });
-  const rest = withoutHistogram(figures);
+  const tails = tailsOf(figures).map(({ series, value }) => ({
+    value,
+    label: labels.get(series) ?? series,
+  }));
   const [low, high] = [extreme(tails, false), extreme(tails, true)];
-  if (!low || !high) return `No curve reaches p99 with ten or more samples beyond it.${rest}`;
-  const end = Math.min(...curves.map((curve) => curve.points.at(-1)?.[0] ?? 0));
-  const reached = TICKS.findLast((percent) => percent <= end + 1e-9) ?? TICKS[0];
-  const cut = ` Each curve ends where fewer than ten samples remain; all reach ${percentile(reached)}.`;
+  if (!low || !high) return "No curve reaches p99 with ten or more samples beyond it.";
   const to = low === high ? "" : ` to ${single("time", high.value)} (${high.label})`;
-  return `99 % of responses came within ${single("time", low.value)} (${low.label})${to}.${cut}${rest}`;
+  return `99 % of responses came within ${single("time", low.value)} (${low.label})${to}.`;
+}
+
+function ninesRest(figures: Figures): string {
+  const rest = withoutHistogram(figures);
+  if (tailsOf(figures).length === 0) return rest;
+  const end = Math.min(...curvesOf(figures).map((curve) => curve.points.at(-1)?.[0] ?? 0));
+  const reached = TICKS.findLast((percent) => percent <= end + 1e-9) ?? TICKS[0];
+  return ` Each curve ends where fewer than ten samples remain; all reach ${percentile(reached)}.${rest}`;
+}
+
+/** The p99 of each curve that reaches it. */
+function tailsOf(figures: Figures): readonly { series: string; value: number }[] {
+  return curvesOf(figures).flatMap((curve) => {
+    const value = valueAt(curve, 99);
+    return value === null ? [] : [{ series: curve.series, value }];
+  });
 }
 
 const NAMED_AT_ONCE = 3;
@@ -115,23 +143,38 @@ function tradeoffSummary(figures: Figures, latency: MetricId): string {
   return `The highest throughput short of overload is ${single("rate", value)} (${named(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
 }
 
-function errorsSummary(figures: Figures): string {
-  const cells = figures.series.flatMap((series) =>
-    series.points.map((point) => ({ series, point, value: shareOf(point, "total") })),
+interface Share {
+  readonly series: Series;
+  readonly point: Point;
+  readonly value: number;
+}
+
+/** The share of failed attempts wherever it is known. */
+function sharesOf(figures: Figures): readonly Share[] {
+  return figures.series.flatMap((series) =>
+    series.points.flatMap((point) => {
+      const value = shareOf(point, "total");
+      return value === null ? [] : [{ series, point, value }];
+    }),
   );
-  const known = cells.filter((cell) => cell.value !== null) as readonly ((typeof cells)[number] & {
-    value: number;
-  })[];
+}
+
+function errorsRest(figures: Figures): string {
+  const all = figures.series.reduce((sum, series) => sum + series.points.length, 0);
+  const unknown = all - sharesOf(figures).length;
+  return unknown > 0 ? ` Unknown for ${plural(unknown, "load point")}.` : "";
+}
+
+function errorsLead(figures: Figures): string {
+  const known = sharesOf(figures);
   const failing = known.filter((cell) => cell.value > 0);
-  const unknown = cells.length - known.length;
-  const rest = unknown > 0 ? ` Unknown for ${plural(unknown, "load point")}.` : "";
   const worst = extreme(failing, true);
-  if (!worst) return `No attempt failed at ${plural(known.length, "load point")}.${rest}`;
+  if (!worst) return `No attempt failed at ${plural(known.length, "load point")}.`;
   const main = [...bandsOf(figures)]
     .filter((band) => band !== "total")
     .sort((a, b) => (shareOf(worst.point, b) ?? 0) - (shareOf(worst.point, a) ?? 0))[0];
   const mostly = main && worst.point.errors ? `, mostly ${bandName(main)}` : "";
-  return `Attempts failed at ${failing.length} of ${plural(known.length, "load point")}, most with ${named(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.${rest}`;
+  return `Attempts failed at ${failing.length} of ${plural(known.length, "load point")}, most with ${named(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.`;
 }
 
 function ratiosSummary(figures: Figures): string {
@@ -139,6 +182,7 @@ function ratiosSummary(figures: Figures): string {
   const told = cells.filter(
     (cell) => cell?.verdict === "improved" || cell?.verdict === "regressed",
   );
+  if (cells.length === 0) return "All ratios are withheld.";
   return `${told.length} of ${plural(cells.length, "ratio")} differ from the baseline beyond noise and relevance.`;
 }
 

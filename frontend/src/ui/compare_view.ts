@@ -2,7 +2,7 @@
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
 import { emphasisOf } from "../charts/identity";
 import { onThemeChange } from "../charts/theme";
-import { headline, notHeld } from "../charts/views";
+import { headline, notHeld, ownHeadline } from "../charts/views";
 import {
   drawnQuery,
   emphasisFrom,
@@ -76,7 +76,9 @@ export class CompareView {
   preview(query: string): void {
     this.#query = query;
     const figures = this.#figures;
-    if (figures) keepingFocus(this.#root, () => this.#drawQuery(figures));
+    if (!figures) return;
+    this.#emphasis = loudIn(figures, query);
+    keepingFocus(this.#root, () => this.#drawQuery(figures));
   }
 
   #drawQuery(figures: Figures): void {
@@ -84,9 +86,10 @@ export class CompareView {
     this.#drawLinks(figures);
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (!this.#holds(figures)) return;
-    if (this.#hooks.frozen) this.#drawFinding(figures);
+    const own = ownHeadline(figures, viewOf(this.#query), this.#metric) !== null;
+    if (this.#hooks.frozen || own || figures.metric === this.#metric) this.#drawFinding(figures);
     // Of another metric than is drawn, until the answer comes.
-    else slot(this.#root, "finding").classList.toggle("is-old", figures.metric !== this.#metric);
+    else slot(this.#root, "finding").classList.add("is-old");
     this.#drawStage(figures);
   }
 
@@ -94,7 +97,7 @@ export class CompareView {
     this.#figures = figures;
     this.#query = query;
     this.#shown = query;
-    this.#emphasis = emphasisFrom(location.hash) ?? emphasisOf(figures);
+    this.#emphasis = loudIn(figures, query);
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
@@ -160,7 +163,8 @@ export class CompareView {
     const cut = slot(this.#root, "truncated");
     cut.textContent = truncatedText(figures);
     cut.hidden = !cut.textContent;
-    if (!this.#hooks.frozen) document.title = `${short(figures.finding, 120)} · Loadsheet`;
+    const whole = headline(figures, viewOf(this.#query), this.#metric);
+    if (!this.#hooks.frozen) document.title = `${short(whole, 120)} · Loadsheet`;
   }
 
   #drawControls(figures: Figures): void {
@@ -274,6 +278,11 @@ export class CompareView {
       if (series && !this.#hooks.frozen) this.#set("baseline", series);
     });
   }
+}
+
+/** What the reader chose, else what the view is about. */
+function loudIn(figures: Figures, query: string): ReadonlySet<string> {
+  return emphasisFrom(location.hash) ?? emphasisOf(figures, viewOf(query));
 }
 
 /** A link to a check leads to it: the browser looked for it before it was there. */

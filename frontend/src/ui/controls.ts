@@ -1,11 +1,12 @@
 // What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
 // latency limit, log axes. Each control writes the query and nothing else.
-import { type Figures, fullLabel, type Group, type Metric } from "../api/figures";
+import { type Figures, fullLabel, type Group, type Metric, parts } from "../api/figures";
 import { logAxes, viewName } from "../charts/views";
 import {
   AXES,
   allOf,
   GROUPING,
+  type Held,
   limitOf,
   logX,
   logY,
@@ -82,10 +83,11 @@ function moreMetrics(
 
 export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
   const chosen = viewOf(query);
+  const held = rankedLoad(figures);
   const tabs = VIEWS.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view },
-      () => go(withView(query, view)),
+      () => go(withView(query, view, held)),
       viewName(figures, view),
     ),
   );
@@ -101,6 +103,14 @@ function bringIntoSight(tab: HTMLElement | undefined): void {
   const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
   if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
   if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
+}
+
+/** The load that the figures are ranked at, where loads are what lies on the axis. */
+function rankedLoad(figures: Figures): Held | null {
+  const { field } = figures.x;
+  if (field !== "connections" && field !== "rate") return null;
+  const x = parts(figures).find((part) => part.ranking)?.ranking?.x ?? figures.curves?.at;
+  return typeof x === "number" ? { field, x } : null;
 }
 
 export function scaleToggles(figures: Figures, query: string, go: Go): HTMLElement[] {

@@ -1,5 +1,5 @@
 // PNG of exactly this view, drawn off-screen with all that a picture must carry with it.
-import { paintView } from "../charts/paint";
+import { extraRows, paintView } from "../charts/paint";
 import { extraHeight, legendOf, paintSheet, sheetOf } from "../charts/sheet";
 import { readTheme } from "../charts/theme";
 import { permalink, viewOf } from "../state/query";
@@ -36,7 +36,10 @@ export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanv
   const legend = viewOf(query) === "ratios" ? [] : legendOf(figures, emphasis, theme);
   const sheet = sheetOf(figures, query, metric, { legend, link, date: dateOf(host) });
   const canvas = h("canvas", {});
-  const height = SIZE.height + extraHeight(contextOf(canvas), sheet, theme, SIZE.width);
+  const measuring = contextOf(h("canvas", {}));
+  const least = SIZE.height + extraHeight(measuring, sheet, theme, SIZE.width);
+  const place = paintSheet(measuring, sheet, theme, SIZE.width, least);
+  const height = least + extraRows(measuring, { figures, query, theme }, place);
   canvas.width = SIZE.width * PIXELS;
   canvas.height = height * PIXELS;
   const ctx = contextOf(canvas);

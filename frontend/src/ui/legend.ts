@@ -34,9 +34,12 @@ export function pressLegend(
   figures: Figures,
   emphasis: ReadonlySet<string>,
 ): void {
-  looksIn(figures).forEach(({ ids }, i) => {
-    place.children[i]?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
-  });
+  const items = new Map(
+    [...place.children].map((item) => [(item as HTMLElement).dataset.series, item]),
+  );
+  for (const { ids } of looksIn(figures)) {
+    items.get(ids[0])?.setAttribute("aria-pressed", String(isLoud(ids, emphasis)));
+  }
 }
 
 function isLoud(ids: readonly string[], emphasis: ReadonlySet<string>): boolean {
@@ -61,7 +64,7 @@ export function marksKey(figures: Figures, view: View, options: SweepOptions): s
   if (points.some((point) => (point.metrics.error_rate?.value ?? 0) > 0.01)) {
     parts.push("✕ = errors above 1 %");
   }
-  if (hasSkips(figures)) parts.push("dotted = a load between was not measured");
+  if (hasSkips(figures)) parts.push("faint stretch = a load between was not measured");
   if (marked(figures, figures.knees ?? [])) parts.push("ring = knee");
   if (marked(figures, figures.capacity?.rows ?? [])) {
     parts.push("▲ = highest load within the limit");

@@ -3,7 +3,7 @@ import { type Figures, intervalName, panelFigures, parts, type X } from "../api/
 import { slotsIn } from "../charts/identity";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { SLOTS } from "../charts/theme";
-import { exact, kindOf, loadPoint, short } from "../text/format";
+import { exact, kindOf, loadPoint, short, type Unit } from "../text/format";
 import { button, h, svg } from "./dom";
 import { name } from "./names";
 import { swatch } from "./swatch";
@@ -19,7 +19,7 @@ export interface RankingActions {
 export function rankingPanel(figures: Figures, actions: RankingActions): HTMLElement[] {
   const slots = slotsIn(figures);
   const section = (part: Figures, panel: string): HTMLElement =>
-    h("section", { class: "ranking-part" }, ...rankingOf(part, slots, actions, panel));
+    h("section", { class: "ranking-part" }, ...rankingOf(part, figures, slots, actions, panel));
   const all = figures.panels?.map((panel) => section(panelFigures(figures, panel), panel.value));
   const ranked = parts(figures).find((part) => part.ranking);
   return [
@@ -30,15 +30,17 @@ export function rankingPanel(figures: Figures, actions: RankingActions): HTMLEle
 
 function rankingOf(
   figures: Figures,
+  whole: Figures,
   slots: ReadonlyMap<string, number>,
   actions: RankingActions,
   panel: string,
 ): HTMLElement[] {
-  const view = rankingView(figures);
+  const view = rankingView(figures, whole);
   const lead = panel ? h("h2", {}, name(panel)) : null;
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const list = h("ol", { class: "ranks" });
-  for (const row of view.rows) list.append(rank(figures, row, slots.get(row.series) ?? 0, actions));
+  for (const row of view.rows)
+    list.append(rank(figures, row, view.unit, slots.get(row.series) ?? 0, actions));
   return [
     ...(lead ? [lead] : []),
     h(
@@ -94,6 +96,7 @@ function loadChoice(figures: Figures, view: RankingView, actions: RankingActions
 function rank(
   figures: Figures,
   row: RankingRow,
+  unit: Unit,
   slot: number,
   actions: RankingActions,
 ): HTMLLIElement {
@@ -111,7 +114,7 @@ function rank(
     h(
       "span",
       { class: "absolute", title: exact(kindOf(unitName(figures)), row.exact) },
-      row.exact === null ? row.value : `${row.value}${rankUnit(figures)}`,
+      row.exact === null ? row.value : `${row.value}${rankUnit(figures, unit)}`,
     ),
     remark(row),
   ];
@@ -137,8 +140,7 @@ function unitName(figures: Figures): string {
   return figures.metrics.find((metric) => metric.id === figures.ranking?.metric)?.unit ?? "";
 }
 
-function rankUnit(figures: Figures): string {
-  const suffix = rankingView(figures)?.unit.suffix ?? "";
+function rankUnit(figures: Figures, { suffix }: Unit): string {
   return unitName(figures) === "req/s" ? `${suffix} req/s` : suffix;
 }
 

@@ -22,7 +22,8 @@ export function ratioTable(figures: Figures): HTMLElement {
   makeSortable(table);
   const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
   const means = view.means && h("p", { class: "hint" }, `${view.means}.`);
-  return h("div", {}, h("div", box, table), key(view), means);
+  const withheld = view.withheld.map((one) => h("p", { class: "hint" }, name(one, 240)));
+  return h("div", {}, h("div", box, table), key(view), ...withheld, means);
 }
 
 function caption({ metric, baseline, better }: RatioView): string {
@@ -50,7 +51,7 @@ function cell(one: RatioCell): HTMLTableCellElement {
   return h(
     "td",
     { class: `ratio-cell ratio-${one.tint}`, title: one.said, "data-sort-value": one.value ?? "" },
-    h("strong", {}, one.text),
+    one.value === null ? h("span", { class: "ratio-none" }, one.text) : h("strong", {}, one.text),
     one.range && h("span", { class: "ratio-range" }, one.range),
     h("span", { class: "visually-hidden" }, `, ${one.said}`),
   );

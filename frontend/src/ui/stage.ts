@@ -9,6 +9,7 @@ import {
   parts,
   type X,
 } from "../api/figures";
+import { emphasisOf } from "../charts/identity";
 import { curvesOf } from "../charts/nines";
 import { type ChartTheme, readTheme } from "../charts/theme";
 import { hasTradeoff } from "../charts/tradeoff";
@@ -18,6 +19,7 @@ import {
   errorsNote,
   headline,
   metricName,
+  saidBelow,
   type ViewOptions,
   viewChart,
   viewTitle,
@@ -139,7 +141,9 @@ export class Stage {
       viewTitle(figures, view, metric),
       ...(better ? [h("span", { class: "aside" }, `${described.better} is better`)] : []),
     );
-    slot(this.#root, "summary").textContent = summaryOf(figures, view, metric);
+    const summary = slot(this.#root, "summary");
+    summary.textContent = saidBelow(figures, view, metric);
+    summary.hidden = summary.textContent === "";
     slot(this.#root, "legend").replaceChildren(
       ...legend(figures, emphasis, (ids, on) => this.#toggle(ids, on)),
     );
@@ -232,12 +236,12 @@ export class Stage {
     for (const { card, box } of boxes) {
       this.#mounts.later(box, () => {
         const { figures } = scene;
-        const configure = (): AnyConfig =>
-          viewChart(
-            figures,
-            card.view,
-            this.#options({ ...this.#now(scene), metric: card.metric }, "small"),
-          );
+        const configure = (): AnyConfig => {
+          const now = this.#now(scene);
+          const emphasis = loudOn(now, card.view);
+          const options = this.#options({ ...now, emphasis, metric: card.metric }, "small");
+          return viewChart(figures, card.view, options);
+        };
         this.#mounts.mount(box, configure, description(figures, card.view, card.metric));
       });
     }
@@ -410,6 +414,12 @@ function cards(figures: Figures, query: string, metric: MetricId): readonly Card
     card.view !== main || (card.view === "sweep" && card.metric !== metric);
   const order = [...all.slice(0, 2), ...others, ...all.slice(2)].filter(shown);
   return order.slice(0, MOST_CARDS);
+}
+
+/** Until the reader chooses, a card's loud lines are those that its own view is about. */
+function loudOn({ figures, query, emphasis }: Scene, view: View): ReadonlySet<string> {
+  const chosen = emphasisHash(emphasis) !== emphasisHash(emphasisOf(figures, viewOf(query)));
+  return chosen ? emphasis : emphasisOf(figures, view);
 }
 
 function description(figures: Figures, view: View, metric: MetricId): string {

@@ -10,13 +10,20 @@ export function setHighlight(chart: Chart, series: string | null): void {
   if ((chosen.get(chart) ?? null) === series) return;
   if (series === null) chosen.delete(chart);
   else chosen.set(chart, series);
+  // What it says depends on the line that is pointed at, and was said before that was known.
+  (chart.tooltip as { update?: (changed: boolean) => void } | undefined)?.update?.(true);
   chart.draw();
+}
+
+/** The series that is brought forward. */
+export function litOn(chart: unknown): string | null {
+  return chosen.get(chart as Chart) ?? null;
 }
 
 /** How strongly a series is painted just now. */
 export function strength(chart: unknown, series: string): number {
-  const one = chosen.get(chart as Chart);
-  return one === undefined || one === series ? 1 : FADED;
+  const one = litOn(chart);
+  return one === null || one === series ? 1 : FADED;
 }
 
 export function highlight(): Plugin<ChartType> {
@@ -29,8 +36,8 @@ export function highlight(): Plugin<ChartType> {
       chart.ctx.globalAlpha = 1;
     },
     afterDatasetsDraw(chart) {
-      const one = chosen.get(chart as Chart);
-      if (one === undefined) return;
+      const one = litOn(chart);
+      if (one === null) return;
       chart.data.datasets.forEach((_, index) => {
         const drawn = drawnAt(chart, index);
         if (drawn.seriesId === one && !drawn.loud) colour(chart, index, drawn);

@@ -1,4 +1,5 @@
-// The name of each loud line at its end, in ink, tied to the line by a short coloured leader.
+// The name of each loud line beside the chart, in ink, tied to the line's end by a coloured leader;
+// dotted where the line ends early, so that the leader is not taken for its course.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { isolated, short } from "../../text/format";
 import { fitted, type Placed, spread } from "../labels";
@@ -14,6 +15,8 @@ export interface LabelOptions {
 
 const LINE = 16;
 const LEADER = 18;
+const CLEAR = 7;
+const DOTS = [1, 3];
 
 interface End {
   readonly id: string;
@@ -59,9 +62,11 @@ function write(chart: Chart<ChartType>, end: End, placed: Placed, options: Label
   ctx.strokeStyle = end.colour;
   ctx.lineWidth = 1;
   const seen = strength(chart, end.id);
-  ctx.globalAlpha = 0.7 * seen;
+  const early = end.x < chartArea.right - LEADER;
+  ctx.globalAlpha = (early ? 1 : 0.7) * seen;
+  if (early) ctx.setLineDash(DOTS);
   ctx.beginPath();
-  ctx.moveTo(Math.max(end.x + 7, start - 4), end.y);
+  ctx.moveTo(end.x + CLEAR, end.y);
   ctx.lineTo(start + LEADER - 8, placed.at);
   ctx.stroke();
   ctx.globalAlpha = seen;
