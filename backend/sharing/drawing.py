@@ -68,6 +68,11 @@ def image_of(reading: Reading) -> bytes:
     return png
 
 
+def is_of_fixed_height(result_set: ResultSet) -> bool:
+    """Whether its image is `HEIGHT` tall: a table of ratios is as tall as it has rows."""
+    return "view=ratios" not in result_set.query.split("&")
+
+
 def image_of_view(figures: dict[str, Any], url: str) -> bytes:
     """The PNG of a comparison at `url`, kept a while under the hash of what it shows.
 

@@ -22,7 +22,7 @@ from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, QueryError
 from backend.sharing import Reading, find_result_set
-from backend.sharing.drawing import HEIGHT, WIDTH
+from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.text import plain
 from backend.web.errors import plain_message
@@ -152,6 +152,12 @@ def _rich(request: HttpRequest, found: ResultSet) -> dict[str, Any]:
         "width": width,
         "height": height,
         "html": frame_html(found, width, height),
+        **(_thumbnail(found) if is_of_fixed_height(found) else {}),
+    }
+
+
+def _thumbnail(found: ResultSet) -> dict[str, Any]:
+    return {
         "thumbnail_url": f"{settings.PUBLIC_URL}{found.path}.png",
         "thumbnail_width": WIDTH,
         "thumbnail_height": HEIGHT,

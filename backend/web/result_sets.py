@@ -201,7 +201,7 @@ def _elsewhere(reading: Reading) -> dict[str, Any]:
         "frame_html": frame_html(found),
         "badge_markdown": f"[![{title}]({page_url}.svg)]({page_url})",
         "width": drawing.WIDTH,
-        "height": drawing.HEIGHT,
+        "height": drawing.HEIGHT if drawing.is_of_fixed_height(found) else None,
     }
 
 

@@ -430,6 +430,14 @@ class TestElsewhere:
         assert answer["Access-Control-Allow-Origin"] == "*"
         assert not answer.cookies
 
+    def test_an_image_that_grows_with_its_table_has_no_size_promised(self, stranger, scene):
+        made = keep(scene, save_live, "view=ratios", title="Ratios")
+        asked = urlencode({"url": f"{PUBLIC_URL}{made.path}"})
+        assert "thumbnail_height" not in stranger.get(f"/oembed?{asked}").json()
+        assert "og:image:height" not in stranger.get(made.path).content.decode()
+        usual = keep(scene, save_live, "", title="Sweep")
+        assert "og:image:height" in stranger.get(usual.path).content.decode()
+
     @pytest.mark.parametrize(
         "url",
         [

@@ -102,7 +102,7 @@ function rank(
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
   const inside = [
-    h("span", { class: "tier", title: "Tier: series in one tier cannot be told apart" }, row.tier),
+    h("span", { class: "tier", title: "Tier: the places that its interval leaves it" }, row.tier),
     h("span", { class: "name" }, swatch(slot), name(row.label, 80)),
     h(
       "span",
@@ -188,7 +188,7 @@ function axis(view: RankingView): HTMLElement {
 function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
-  const base = `${bars}Series that share a tier are not told apart.`;
+  const base = `${bars}Series whose intervals overlap share a tier.`;
   const how = actions.chooseBaseline ? " Press a row to make it ×1." : "";
   return h("p", { class: "hint" }, base + how);
 }
