@@ -97,7 +97,9 @@ def knee_why(
         )
     parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
     if knee.perhaps is not None:
-        parts.append(f"it may already be {at_load(knee.perhaps, axis)}: more trials would tell")
+        parts.append(f"it may already be {at_load(knee.perhaps, axis)}")
+    if knee.perhaps is not None or (knee.excess or 0) > LOOSE:
+        parts.append("more trials would tell")
     return "; ".join(parts)
 
 
@@ -120,10 +122,11 @@ def _beyond(knee: Knee, relevant: float) -> str:
     """How much more load may bring, as far as the trials tell."""
     excess = knee.excess or 0
     gain = f"{float(f'{excess * 100:.2g}'):g} %"
+    if excess == 0:
+        return "Beyond it throughput gains nothing"
     if excess <= relevant:
         return f"Beyond it throughput gains at most {gain}"
-    more = ": more trials would tell" if excess > LOOSE else ""
-    return f"Beyond it throughput shows no gain; its noise leaves room for at most {gain}{more}"
+    return f"Beyond it throughput shows no gain; its noise leaves room for at most {gain}"
 
 
 def knee_finding(rows: Sequence[KneeRow], *, axis: str) -> str:
