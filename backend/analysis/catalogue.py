@@ -70,13 +70,13 @@ class Catalogue:
         return spelling in self._known[field.id]
 
     def called(self, field: Field, spelling: str) -> Set[str]:
-        """The values of the field that are this text, or have it as their slug."""
+        """The value of the field that is this text; where none is, those with it as their slug."""
         if field.id not in self._called:
+            known = {text for texts in self.texts(field) for text in texts}
             called: dict[str, set[str]] = {}
-            for text in {text for texts in self.texts(field) for text in texts}:
-                for spelled in (text, slug_of(text)):
-                    called.setdefault(spelled, set()).add(text)
-            self._called[field.id] = called
+            for text in known:
+                called.setdefault(slug_of(text), set()).add(text)
+            self._called[field.id] = called | {text: {text} for text in known}
         return self._called[field.id].get(spelling, frozenset())
 
     def texts(self, field: Field) -> list[tuple[str, ...]]:

@@ -37,6 +37,7 @@ from backend.analysis.known import (
     LOADS,
     Load,
     UnknownValue,
+    asking,
     require_labels,
     require_loads,
     require_values,
@@ -115,7 +116,8 @@ def select(
         )
     catalogues = tuple(catalogue_of(tenant) for tenant in theirs)
     query = renamed(query, catalogues)
-    require_values(query, catalogues)
+    with asking(query):
+        require_values(query, catalogues)
     asked = {
         name: frozenset(values)
         for name in FILTERS
@@ -175,7 +177,8 @@ def understood(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Compa
     """
     selection = select(query, workspace_ids)
     require_recorded(selection)
-    require_loads(selection.query, (), selection.workspace_ids)
+    with asking(selection.query):
+        require_loads(selection.query, (), selection.workspace_ids)
     return selection.query
 
 
@@ -188,7 +191,8 @@ def load_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loade
     require_recorded(selection)
     runs, left_out = _runs(query, selection)
     cells = _cells(selection, runs)
-    require_loads(query, _loads(cells), selection.workspace_ids)
+    with asking(selection.query):
+        require_loads(selection.query, _loads(cells), selection.workspace_ids)
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
         left_out.append(f"the first {MAX_CELLS} cells are shown")
@@ -199,7 +203,8 @@ def require_recorded(selection: Selection) -> None:
     """Raises NotVisible for a run of the query that does not exist or is not the reader's, and
     UnknownValue for a label that no run has."""
     query = selection.query
-    require_labels(query, selection.workspace_ids)
+    with asking(query):
+        require_labels(query, selection.workspace_ids)
     if not query.run:
         return
     theirs = Run.objects.filter(pk__in=query.run, workspace_id__in=selection.workspace_ids)

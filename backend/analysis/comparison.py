@@ -306,7 +306,8 @@ def _by_workload(gathered: Gathered) -> Outcome:
     parts = _parted(gathered.sweeps, lambda sweep: sweep.group.first.workload.name)
     judged = [_judge(gathered, workload, sweeps) for workload, sweeps in parts.items()]
     outcome = _outcomes(judged)
-    if outcome.status == "not_comparable" and any(one.outcome.ranks for one in judged):
+    alike = [one for one in judged if one.outcome.status != "not_comparable"]
+    if alike and not outcome.overridden and len(alike) < len(judged):
         return replace(outcome, status="caveats")
     return outcome
 

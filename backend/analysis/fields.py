@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from backend.analysis.facts import CellFact, HostFact, SeriesFact, slug_of
+from backend.analysis.facts import CellFact, HostFact, SeriesFact
 
 Value = str | int | float | None
 # What a field belongs to: where it is filtered, and what a value of it is known of.
@@ -36,7 +36,7 @@ class Field:
     """One thing that results differ in.
 
     `values`: the values of a series, as they stand in a link; None is unknown.
-    `aliases`: other spellings of a value that a link may have.
+    `aliases`: other spellings of a value that a link may have; slugs are read by names.renamed.
     `covers`: the parts of the identity that differ along with it, and so make no series when it
     is the x axis.
     """
@@ -55,7 +55,7 @@ def _host_values(host: HostFact | None) -> Sequence[Value]:
 
 
 def _host_aliases(host: HostFact | None) -> Sequence[str]:
-    return () if host is None else (host.slug, str(host.id))
+    return () if host is None else (str(host.id),)
 
 
 def _configuration(series: SeriesFact) -> Sequence[Value]:
@@ -72,7 +72,7 @@ FIELDS = {
             "Server",
             "series",
             lambda one: (one.server.name,),
-            lambda one: (slug_of(one.server.name), str(one.server.id)),
+            lambda one: (str(one.server.id),),
             _SERVER,
         ),
         Field(
@@ -103,7 +103,7 @@ FIELDS = {
             "Workload",
             "series",
             lambda one: (one.workload.name,),
-            lambda one: (slug_of(one.workload.name), str(one.workload.id)),
+            lambda one: (str(one.workload.id),),
             ("workload", "payload"),
         ),
         Field(
@@ -218,10 +218,16 @@ def moment_of(run: OfRun) -> str:
 
 
 def labels_of(run: OfRun) -> str | None:
-    """All labels of a run together; None where it has none. One with a comma is quoted, so that
-    no two sets of labels read the same."""
+    """All labels of a run together; None where it has none.
+
+    One with a comma or a quote is quoted, so that no two sets of labels read the same.
+    """
     said = (f"{key}:{text}" for key, text in sorted(run.labels.items()))
-    return ", ".join(json.dumps(one) if "," in one else one for one in said) or None
+    return ", ".join(_quoted(one) if {",", '"'} & set(one) else one for one in said) or None
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 # What a run adds where a link asks for it: when something was measured, and how its run is

@@ -12,6 +12,8 @@ from backend.analysis.ranking import Entrant, Ranking, Row, ratio_of
 from backend.analysis.words import at_place, figure_text
 from backend.stats import Ratio
 
+# Of a bound that lies close to ×1.
+MOST_DIGITS = 5
 _AHEAD = {
     "throughput": "{a} serves {ratio} the requests of {b} {at}",
     "goodput": "{a} serves {ratio} the successful requests of {b} {at}",
@@ -138,14 +140,25 @@ def times(found: Ratio) -> str:
     if found.low is None or found.high is None:
         return f"{_factor(found.value)}×"
     half = (found.high - found.low) / 2
-    low, high = _factor(found.low, half), _factor(found.high, half)
+    low, high = _bound(found.low, half), _bound(found.high, half)
     return f"{_factor(found.value, half)}× [{low}, {high}]"
 
 
+def _bound(value: float, half: float) -> str:
+    """A bound beside ×1 is not rounded onto it: it says whether the difference is significant."""
+    texts = [_factor(value, half), *(_digits(value, count) for count in range(3, MOST_DIGITS + 1))]
+    return next((text for text in texts if float(text) != 1), texts[0])
+
+
 def _factor(value: float, half: float = 0.0) -> str:
-    """Three digits, and of the half of its interval no more than two."""
-    decimals = 2 - floor(log10(value)) if value > 0 else 2
-    if half > 0:
-        decimals = min(decimals, 1 - floor(log10(half)))
-    rounded = round(value, decimals)
-    return f"{rounded:.{max(decimals, 0)}f}"
+    """Three digits; two where the third is finer than a hundredth of half the interval."""
+    step = 10.0 ** (floor(log10(value)) - 2) if value > 0 else 0.0
+    return _digits(value, 2 if step < half / 100 else 3)
+
+
+def _digits(value: float, count: int) -> str:
+    """So many significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    decimals = count - 1 - floor(log10(value))
+    return f"{round(value, decimals):.{max(decimals, 0)}f}"

@@ -63,7 +63,8 @@ def _knee(swept: Swept, axis: str, relevant: float, loads: Sequence[float]) -> K
     ]
     knee = find_knee(counted, relevant=relevant)
     after = min((one.x for one in counted if knee.x is not None and one.x > knee.x), default=None)
-    others = unmeasured(loads, knee.x, after)
+    own = {load_of(point) for point in swept.points}
+    others = unmeasured([load for load in loads if load not in own], knee.x, after)
     dropped = {
         "above 1 % failures": len(swept.points) - len(answered),
         f"of fewer than {LEAST_TRIALS} trials": len(answered) - len(counted),

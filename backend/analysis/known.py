@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -47,20 +48,33 @@ class UnknownValue(QueryError):
     def __init__(self, field: str, got: str, known: Collection[str]) -> None:
         super().__init__(field, got, _listed(known))
         self.said = f"{field}: nothing here has {quoted(got)}."
+        # The query by the names of now, once there is one: `got` stands in it.
+        self.query: CompareQuery | None = None
         close = _close(got, known)
         hint = f" Did you mean {close}?" if close else ""
         self.args = (f"{self.said} There is {self.allowed}.{hint}",)
 
-    def left_out_of(self, query: CompareQuery) -> CompareQuery | None:
+    @property
+    def rest(self) -> CompareQuery | None:
         """The query without the value; None where then nothing is asked for any more."""
-        if self.field == "at":
-            return replace(query, at=None)
-        if self.field not in FILTERS:
+        if self.query is None or self.field not in (*FILTERS, "at"):
             return None
-        left: dict[str, Any] = {
-            self.field: tuple(value for value in getattr(query, self.field) if value != self.got)
-        }
-        return replace(query, **left) if left[self.field] else None
+        if self.field == "at":
+            return replace(self.query, at=None)
+        before = getattr(self.query, self.field)
+        after: dict[str, Any] = {self.field: tuple(one for one in before if one != self.got)}
+        # Without progress whoever asks again would ask for ever.
+        return replace(self.query, **after) if 0 < len(after[self.field]) < len(before) else None
+
+
+@contextmanager
+def asking(query: CompareQuery) -> Iterator[None]:
+    """A refusal inside is one of `query`, which has the names of now."""
+    try:
+        yield
+    except UnknownValue as refused:
+        refused.query = query
+        raise
 
 
 def _close(got: str, known: Collection[str]) -> str | None:

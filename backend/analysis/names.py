@@ -19,8 +19,8 @@ NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workloa
 def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
     """`query` with the current names of what it names by slugs or by former names.
 
-    A value that something else is called, or spelled like, stays beside them; so does an id, which
-    means one of several things that may have a name.
+    A value that something else is spelled like stays beside them; so does an id, which means one
+    of several things that may have a name.
     """
     changed: dict[str, Any] = {
         name: tuple(sorted({now for value in values for now in _current(known, name, value)}))
@@ -35,6 +35,9 @@ def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
 
 def _current(known: Sequence[Catalogue], name: str, value: str) -> set[str]:
     """What `value` of a field means now; itself where nothing is or was called so."""
-    former = {now for one in known for now in one.names.current(NAMED[name], value)}
-    own = {text for one in known for text in one.called(FIELDS[name], value)}
-    return former | own or {value}
+    found: set[str] = set()
+    for one in known:
+        own = one.called(FIELDS[name], value)
+        # The name in full means nothing else, whatever has it as a slug.
+        found |= own if value in own else own | one.names.current(NAMED[name], value)
+    return found or {value}

@@ -10,7 +10,7 @@ the workspace's choice.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -177,25 +177,36 @@ def _dimensions(
 def _mixed(groups: Sequence[SeriesGroup], plan: Plan, every: Sequence[Factor]) -> list[str]:
     """What differs inside of a point: pooled trials must be of one kind.
 
-    Of what the axis covers, what must match: a host may get another kernel and keep its name.
+    Of what the axis covers, what is called otherwise or must match: a host may get another kernel
+    and keep its name.
     """
-    covered = FIELDS[plan.x].covers
-    reads = [(part, IDENTITY[part]) for part in IDENTITY if part not in (*plan.parts, *covered)]
+    covered = [part for part in FIELDS[plan.x].covers if part not in plan.parts]
+    reads: list[tuple[str, Callable[[CellFact], object]]] = [
+        (part, IDENTITY[part]) for part in IDENTITY if part not in (*plan.parts, *covered)
+    ]
     reads += [
-        (factor.part, factor.read)
+        (factor.part if factor.id != "same_host" else factor.id, factor.read)
         for factor in (*TESTED, *every)
-        if factor.part in covered and factor.rule != "note"
+        if factor.part in covered and (factor.rule != "note" or factor.id in _NAMING)
     ]
     pools = [cells for one in groups for cells in one.points.values() if len(cells) > 1]
     found = {
         part: _PLURAL.get(part, part.replace("_", " "))
         for part, read in reads
-        if any(len({read(cell) for cell in cells}) > 1 for cells in pools)
+        if any(_differs(part, read, cells) for cells in pools)
     }
     named = ", ".join(found.values())
     return [f"points mix different {named}; let them make series, or choose one"] * bool(named)
 
 
+def _differs(part: str, read: Callable[[CellFact], object], cells: Sequence[CellFact]) -> bool:
+    """Whether pooled cells differ; who did not say where the client ran contradicts nobody."""
+    values = {read(cell) for cell in cells}
+    return len(values - {None} if part == "same_host" else values) > 1
+
+
+# What a thing is called, beside what must match of it.
+_NAMING = ("host", "client_host", "tool_version")
 _PLURAL = {
     "name": "servers",
     "version": "versions",
@@ -208,6 +219,7 @@ _PLURAL = {
     "tool_version": "load tool versions",
     "server_host": "server hosts",
     "client_host": "client hosts",
+    "same_host": "placements of the client",
     "rate": "offered rates",
 }
 

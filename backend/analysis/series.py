@@ -33,9 +33,11 @@ class Plan:
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts of the identity that make a series."""
-        on_axis = (*FIELDS[self.x].covers, *self.without)
         if not self.series:
+            on_axis = (*FIELDS[self.x].covers, *self.without)
             return tuple(part for part in IDENTITY if part not in on_axis)
+        # What is named makes series also where the axis would cover it, but for the axis itself.
+        on_axis = (*axis_parts(self.x), *self.without)
         wanted = (*self.series, *((self.facet,) if self.facet else ()))
         covered = {part for name in wanted for part in _parts_of(name)}
         return tuple(part for part in PARTS if part in covered and part not in on_axis)
@@ -43,6 +45,11 @@ class Plan:
     @property
     def x_is_load(self) -> bool:
         return FIELDS[self.x].level == "load"
+
+
+def axis_parts(name: str) -> tuple[str, ...]:
+    """The parts of the identity that a place on this axis is itself."""
+    return ("workload",) if name == "workload" else _parts_of(name)
 
 
 def _parts_of(name: str) -> tuple[str, ...]:

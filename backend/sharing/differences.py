@@ -88,7 +88,7 @@ def _asked_again(
             return compare(asked, workspace_ids=[result_set.workspace_id])
         except UnknownValue as gone:
             # With its last run a server is gone from the workspace, and from the question.
-            asked = gone.left_out_of(asked)
+            asked = gone.rest
     return None
 
 

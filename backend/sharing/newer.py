@@ -42,7 +42,7 @@ def _shown_by(question: CompareQuery | None, workspace_id: uuid.UUID) -> int:
             found = select(question, [workspace_id])
         except UnknownValue as gone:
             # With its last run a server is gone from the workspace, and from the question.
-            question = gone.left_out_of(question)
+            question = gone.rest
             continue
         cells = found.cells().filter(run__in=found.chosen_runs(), trial_count__gt=0)
         return cells.values("run").distinct().count()

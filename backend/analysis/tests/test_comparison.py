@@ -9,11 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from backend.analysis import merging
 from backend.analysis.cells import NotVisible
 from backend.analysis.comparison import compare
+from backend.analysis.finding import times
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery
 from backend.analysis.times import instant
 from backend.runs.models import Cell
-from backend.stats import median_interval
+from backend.stats import Ratio, median_interval
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -458,3 +459,20 @@ def test_an_unknown_host_beside_a_known_one_is_a_caveat(lab):
     outcome = ask(lab)["outcome"]
     assert outcome["status"] == "caveats"
     assert "processor of the server host is unknown for some series" in outcome["reasons"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        ((1.62, 1.58, 1.66), "1.62× [1.58, 1.66]"),
+        ((3.18, 2.06, 4.89), "3.2× [2.1, 4.9]"),
+        ((0.139, 0.00011, 177.0), "0.14× [0.00011, 177]"),
+        ((2.25, 1.04, 4.88), "2.2× [1.04, 4.9]"),
+        ((1.0004, 1.0001, 1.0007), "1.00× [1.0001, 1.001]"),
+        ((2.0, None, None), "2.00×"),
+    ],
+)
+def test_a_ratio_is_no_finer_than_its_interval_and_never_nothing(ratio, text):
+    value, low, high = ratio
+    found = Ratio(value, low, high, "improved", "", significant=True, relevant=True)
+    assert times(found) == text

@@ -135,6 +135,8 @@ def test_the_outcome_of_a_table_of_ratios_is_that_of_each_workload(lab):
     assert partly["reasons"][0].startswith("json: processor of the server host differs")
     make_run(lab, CellSpec("c"), host=other)
     assert ask(lab, "view=ratios")["outcome"]["status"] == "not_comparable"
+    forced = ask(lab, "view=ratios&override=1")["outcome"]
+    assert (forced["status"], forced["overridden"]) == ("not_comparable", True)
 
 
 def test_a_change_over_versions_is_found(lab):

@@ -484,7 +484,7 @@ NEWER_KERNEL = {**MACHINE, "kernel": "6.12"}
         ("x=server", [("a", {}, MACHINE), ("a", {"version": "2"}, MACHINE)], None, "mix"),
         ("x=payload", [("a", {}, MACHINE), ("a", {"workload": ELSEWHERE}, MACHINE)], None, "mix"),
         ("x=workload", [("a", {}, MACHINE), ("a", {"workload": LARGER}, MACHINE)], None, "mix"),
-        ("x=tool", [("a", {}, MACHINE), ("a", {"tool_version": "5"}, MACHINE)], "caveats", "tool"),
+        ("x=tool", [("a", {}, MACHINE), ("a", {"tool_version": "5"}, MACHINE)], None, "mix"),
         ("x=host", [("a", {}, MACHINE), ("a", {}, NEWER_KERNEL)], "caveats", "kernel"),
         ("x=host", [("a", {}, MACHINE), ("a", {}, {**MACHINE, "cores": 99})], None, "mix"),
         # What a place does say may differ along the axis.
@@ -545,3 +545,40 @@ def test_no_two_sets_of_labels_read_the_same(lab):
     figures = ask(lab, "x=label")
     assert figures["x"]["values"] == ['"a:1, b:2"', "a:1, b:2"]
     assert len(ask(lab, "series=server&series=label")["series"]) == 2
+
+
+def test_two_clients_of_one_host_are_no_point_and_may_be_series(lab):
+    for client in ("d1", "d2"):
+        make_run(lab, CellSpec("a"), client={**MACHINE, "name": client})
+    for query in ("x=host", "series=server"):
+        assert "points mix different client hosts" in ask(lab, query)["outcome"]["reasons"][0]
+    figures = ask(lab, "x=host&series=server&series=client")
+    assert len(figures["series"]) == 2
+    assert figures["outcome"]["status"] == "caveats"
+
+
+def test_what_is_named_makes_series_although_the_axis_would_cover_it(lab):
+    make_run(lab, *[CellSpec("a", version=version) for version in "12"])
+    mixed = ask(lab, "x=server")["outcome"]
+    assert mixed["reasons"][0].startswith("points mix different versions; let them make series")
+    figures = ask(lab, "x=server&series=version")
+    assert [one["label"] for one in figures["series"]] == ["1", "2"]
+    assert figures["outcome"]["status"] == "comparable"
+    assert figures["outcome"]["intent"] == "only the version differs"
+
+
+def test_who_did_not_say_where_the_client_ran_contradicts_nobody(lab):
+    for same_host in (False, None):
+        make_run(lab, CellSpec("a"), same_host=same_host)
+    outcome = ask(lab, "x=host")["outcome"]
+    assert outcome["status"] != "not_comparable"
+
+
+def test_labels_are_quoted_as_they_are_spelled(lab):
+    for labels in ({"k": "a, b:c"}, {'"k': "a", "b": 'c"'}, {"k": "é, b"}):
+        run = make_run(lab, CellSpec("a"))
+        run.labels = labels
+        run.save(update_fields=["labels"])
+    places = ask(lab, "x=label")["x"]["values"]
+    assert len(places) == 3
+    assert '"k:é, b"' in places

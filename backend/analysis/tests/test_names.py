@@ -93,12 +93,21 @@ def test_facets_mark_the_current_name(lab):
     assert {one["value"]: one["count"] for one in workloads} == {"hello": 3, "large": 0}
 
 
-def test_a_spelling_that_another_thing_has_means_both(lab):
+def test_a_name_in_full_means_the_same_whatever_had_it_as_a_slug(lab):
     make_run(lab, CellSpec("old-sync"))
     before = cells(ask(lab, "server=old-sync"))
     rename_all(lab)
     figures = ask(lab, "server=old-sync")
-    assert figures["query"] == "server=new+sync&server=old-sync"
+    assert figures["query"] == "server=old-sync"
+    assert cells(figures) == before
+
+
+def test_a_slug_of_two_things_means_both(lab):
+    make_run(lab, CellSpec("OLD sync"))
+    before = cells(ask(lab, "server=old-sync"))
+    rename_all(lab)
+    figures = ask(lab, "server=old-sync")
+    assert figures["query"] == "server=OLD+sync&server=new+sync"
     assert cells(figures) == before
     # The name in full was the one server's alone.
     assert ask(lab, "server=Old+Sync")["query"] == "server=new+sync"
@@ -128,3 +137,13 @@ def test_names_are_of_their_workspace(lab):
 def test_a_slug_is_asked_by_the_name_so_that_equal_views_have_equal_links(lab):
     assert ask(lab, "server=old-sync")["query"] == "server=Old+Sync"
     assert ask(lab, "x=server&at=old-sync")["query"] == "at=Old+Sync&x=server"
+
+
+def test_a_name_is_asked_for_alone_though_another_has_it_as_its_slug(lab):
+    make_run(lab, CellSpec("nginx+"), CellSpec("x"))
+    rename(lab, Kind.SERVER, "x", "nginx", None)
+    for asked in ("nginx", "x"):
+        figures = ask(lab, f"server={asked}")
+        assert figures["query"] == "server=nginx"
+        assert {one["server"] for one in figures["series"]} == {"nginx"}
+    assert {one["server"] for one in ask(lab, "server=nginx%2B")["series"]} == {"nginx+"}

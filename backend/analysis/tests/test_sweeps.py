@@ -82,7 +82,7 @@ def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
     [
         (0.002, "Beyond it throughput gains at most", "gains no more"),
         (0.01, "Beyond it throughput shows no gain; its noise leaves room for at most", "gains no"),
-        (0.2, "256 connections; more trials would tell", "shows no gain"),
+        (0.2, "; more trials would tell", "shows no gain"),
     ],
 )
 def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):
@@ -103,6 +103,15 @@ def test_a_load_that_only_others_were_measured_at_may_hide_the_knee():
     assert row.knee.x == 8
     assert "nor between 8 and 256 connections (where others were: 64)" in row.why
     assert knee_finding([row], axis="connections").startswith("nginx shows no gain beyond 8")
+
+
+def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
+    row = knee(
+        *RISING[:3], point(128, 1, errors=0.5), point(256, 12_000), loads=(1, 8, 64, 128, 256)
+    )
+    assert "others" not in row.why
+    assert "(1 load above 1 % failures not counted)" in row.why
+    assert "gains no more" in knee_finding([row], axis="connections")
 
 
 def test_loads_of_few_trials_are_told():

@@ -190,3 +190,16 @@ def test_a_run_that_tells_nothing_is_no_newer_one(lab):
     make_run(lab, CellSpec("sync", rates=(None,)))
     make_run(lab, CellSpec("sync", rates=()))
     assert newer_runs(made) == 0
+
+
+@pytest.mark.parametrize("make", [live, frozen])
+def test_a_renamed_server_whose_last_run_is_gone_breaks_nothing(lab, make):
+    run = make_run(lab, CellSpec("old"))
+    make_run(lab, CellSpec("sync"))
+    made = make(lab, "server=old&server=sync")
+    rename(lab, FormerName.Kind.SERVER, "old", "new", None)
+    remove_run(run)
+    make_run(lab, CellSpec("sync"))
+    assert newer_runs(made) == 1
+    if made.is_frozen:
+        assert "sync" in differences_since(made).after[0]
