@@ -15,8 +15,8 @@ import {
   interval,
   inUnit,
   kindOf,
-  PLAIN,
   times,
+  timesRange,
   type Unit,
   unitFor,
 } from "../text/format";
@@ -109,7 +109,7 @@ function rankingRow(
     to: share(measure.high),
     baseline,
     ratio: baseline ? "×1" : times(ratio?.value, ratio?.low, ratio?.high),
-    ratioRange: baseline ? "" : interval(ratio?.low, ratio?.high, PLAIN),
+    ratioRange: baseline ? "" : timesRange(ratio?.low, ratio?.high),
     verdict: baseline ? null : (ratio?.verdict ?? null),
     why: baseline ? "the baseline" : (ratio?.why ?? row.why ?? ""),
     significant: row.significant ?? null,

@@ -1,7 +1,7 @@
 // figures -> the table of ratios, servers by workloads: what each cell says and how strongly it
 // is tinted. Pure; plain HTML draws it.
 import { type Figures, metricOf, type Ratio, type Ratios } from "../api/figures";
-import { interval, loadPoint, PLAIN, plural, short, times } from "../text/format";
+import { loadPoint, plural, short, times, timesRange } from "../text/format";
 
 /** Blue is better than the baseline, orange worse; "same" could not be told apart. */
 export const TINTS = [
@@ -98,7 +98,7 @@ function ratioCell(ratio: Ratio | null, better: "higher" | "lower"): RatioCell {
   }
   return {
     text: times(ratio.value, ratio.low, ratio.high),
-    range: interval(ratio.low, ratio.high, PLAIN),
+    range: timesRange(ratio.low, ratio.high),
     tint: tintOf(ratio, better),
     said: ratio.why ?? ratio.verdict,
     value: ratio.value,

@@ -148,10 +148,32 @@ export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   return `[${ends.map((end) => withDecimals(end, decimals)).join(", ")}]`;
 }
 
-/** "×1.62", no finer than its interval; print `interval(low, high, PLAIN)` beside it. */
+/** "×1.62", no finer than its interval; print `timesRange(low, high)` beside it. */
 export function times(value: Maybe, low?: Maybe, high?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
-  return `×${significant(value, halfWidth(low, high))}`;
+  return `×${factor(value, halfWidth(low, high))}`;
+}
+
+/** "[1.58, 1.66]" of a ratio: no bound is rounded to nothing, nor onto the ×1 that it leaves out. */
+export function timesRange(low: Maybe, high: Maybe): string {
+  if (typeof low !== "number" || typeof high !== "number" || low === high) return "";
+  const half = halfWidth(low, high);
+  return `[${[low, high].map((end) => bound(end, half)).join(", ")}]`;
+}
+
+function bound(value: number, half: Maybe): string {
+  const texts = [factor(value, half), ...[3, 4, 5].map((count) => digits(value, count))];
+  return texts.find((text) => Number(text) !== 1) ?? factor(value, half);
+}
+
+/** Three digits; two where the third is finer than a hundredth of half the interval. */
+function factor(value: number, half: Maybe): string {
+  const step = value > 0 ? 10 ** (Math.floor(Math.log10(value)) - 2) : 0;
+  return digits(value, half && step < half / 100 ? 2 : 3);
+}
+
+function digits(value: number, count: number): string {
+  return value === 0 ? "0" : withDecimals(value, count - 1 - Math.floor(Math.log10(value)));
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
