@@ -16,7 +16,7 @@ import { keepingFocus } from "../src/ui/focus";
 import { legend, pressLegend } from "../src/ui/legend";
 import { grow, standingText } from "../src/ui/live_run";
 import { Newer } from "../src/ui/newer";
-import { rankingPanel } from "../src/ui/ranking";
+import { pressBaseline, rankingPanel } from "../src/ui/ranking";
 import { ratioTable } from "../src/ui/ratio_table";
 import { nextTheme } from "../src/ui/theme_choice";
 import { sentence, step, trails } from "../src/ui/walk";
@@ -125,6 +125,19 @@ describe("ranking", () => {
     expect([...rows].map((row) => row.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
     rows[0]?.click();
     expect(chooseBaseline).toHaveBeenCalledWith("a");
+  });
+
+  it("marks the chosen baseline before its ratios have come", () => {
+    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    document.body.replaceChildren(...rankingPanel(figures(), actions));
+    const rows = [...document.querySelectorAll<HTMLElement>("button.rank")];
+    const other = rows.find((row) => row.getAttribute("aria-pressed") === "false");
+    pressBaseline(document.body, "gone");
+    expect(document.querySelector(".is-old")).toBeNull();
+    pressBaseline(document.body, other?.dataset.series ?? "");
+    const pressed = rows.filter((row) => row.getAttribute("aria-pressed") === "true");
+    expect(pressed).toEqual([other]);
+    expect(document.querySelector("ol.is-old")).not.toBeNull();
   });
 
   it("says why there is none", () => {

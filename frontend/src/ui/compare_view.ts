@@ -23,7 +23,7 @@ import { savePng } from "./export_png";
 import { curvesTable, figuresTable, recaption } from "./figures_table";
 import { keepingFocus } from "./focus";
 import { onKey } from "./keyboard";
-import { rankingPanel } from "./ranking";
+import { pressBaseline, rankingPanel } from "./ranking";
 import { type Scene, Stage } from "./stage";
 
 export interface ViewHooks {
@@ -84,6 +84,8 @@ export class CompareView {
   #drawQuery(figures: Figures): void {
     this.#drawControls(figures);
     this.#drawLinks(figures);
+    const baseline = oneOf(this.#query, "baseline");
+    if (baseline !== null) pressBaseline(slot(this.#root, "ranking"), baseline);
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (!this.#holds(figures)) return;
     const own = ownHeadline(figures, viewOf(this.#query), this.#metric) !== null;

@@ -70,6 +70,19 @@ function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
   ];
 }
 
+/** The chosen row is marked at once; the ratios to it are on their way from the service. */
+export function pressBaseline(root: HTMLElement, asked: string): void {
+  const row = [...root.querySelectorAll("button.rank")].find(
+    (one) => (one as HTMLElement).dataset.series === asked,
+  );
+  if (!row || row.getAttribute("aria-pressed") === "true") return;
+  const list = row.closest("ol, ul");
+  list?.classList.add("is-old");
+  for (const one of list?.querySelectorAll("button.rank") ?? []) {
+    one.setAttribute("aria-pressed", String(one === row));
+  }
+}
+
 function heading(view: RankingView): string {
   return `${view.metric}, ${view.better} is better`;
 }
