@@ -170,7 +170,7 @@ def _judge(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> 
         override=gathered.query.override,
     )
     ranking = _ranking(gathered, sweeps) if outcome.ranks else None
-    finding = _finding(gathered, outcome, ranking)
+    finding = _finding(gathered, sweeps, outcome, ranking)
     return Judged(panel, sweeps, tuple(fired), outcome, ranking, finding)
 
 
@@ -206,11 +206,14 @@ def ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
     return shared[-1] if shared else None
 
 
-def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> str:
+def _finding(
+    gathered: Gathered, sweeps: Sequence[Sweep], outcome: Outcome, ranking: Ranking | None
+) -> str:
     if not outcome.ranks:
         return no_finding(outcome)
     if ranking is None:
-        return nothing_at(gathered.query.at or "", gathered.plan.x, gathered.values)
+        places = ordered({point.x for sweep in sweeps for point in sweep.points})
+        return nothing_at(gathered.query.at or "", gathered.plan.x, places)
     text = finding_of(ranking, axis=gathered.plan.x, relevant=gathered.demands.relevant)
     if outcome.overridden:
         text = f"{BY_REQUEST}: {text}"
@@ -222,9 +225,15 @@ def _finding(gathered: Gathered, outcome: Outcome, ranking: Ranking | None) -> s
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
     outcome = one.outcome if one else _outcomes(judged)
-    if one and gathered.query.view == "ratios" and derived.ratios is not None:
-        outcome = _by_workload(gathered)
+    by_workload = _by_workload(gathered) if one and derived.ratios is not None else outcome
+    # Where ratios are what is asked for, nothing is said across the workloads.
+    apart = one is not None and gathered.query.view == "ratios" and derived.ratios is not None
+    outcome = by_workload if apart else outcome
+    place = one.ranking.as_dict() if one and one.ranking and not apart else None
     ranking = one.finding if one else _findings(gathered, judged)
+    figures = derived.as_dict(gathered.query)
+    if figures["ratios"] is not None:
+        figures["ratios"]["outcome"] = by_workload.as_dict()
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
@@ -237,9 +246,9 @@ def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> d
         "metric": gathered.query.metric,
         "metrics": [metric.as_dict() for metric in METRICS.values()],
         "series": [_series(sweep, gathered.plan) for sweep in gathered.sweeps],
-        "ranking": one.ranking.as_dict() if one and one.ranking else None,
+        "ranking": place,
         "panels": None if one else [panel.as_dict() for panel in judged],
-        **derived.as_dict(gathered.query),
+        **figures,
         "checks": [fired.as_dict() for fired in _together(judged)],
         "runs": _runs(gathered),
         "truncated": _sentence(gathered.left_out),
@@ -251,7 +260,7 @@ def _ratio_finding(gathered: Gathered, outcome: Outcome, derived: Derived) -> st
     if gathered.query.view != "ratios" or derived.ratios is None or not outcome.ranks:
         return None
     text = derived.ratios.finding(METRICS[gathered.query.metric].label)
-    return f"{BY_REQUEST}: {text}" if text and outcome.overridden else text
+    return f"{BY_REQUEST}: {text}" if outcome.overridden else text
 
 
 def _with_derived(finding: str, derived: str | None, outcome: Outcome) -> str:

@@ -17,7 +17,7 @@ from backend.analysis.points import Point, Pool, plain, pool_of
 from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant
 from backend.analysis.ratio_table import RatioTable, Sample, entry_of, ratio_table
-from backend.analysis.series import Plan, group
+from backend.analysis.series import Plan, grouped_by_name
 from backend.analysis.swept import Swept
 from backend.analysis.trend import Track, changes_of, track_of, trend_finding
 
@@ -177,10 +177,11 @@ def _ratios(
 
 def _rows(plan: Plan, sweeps: Sequence[Swept]) -> dict[str, str]:
     """What each series is called but for its workload."""
-    cells = {cell.id: sweep.group.id for sweep in sweeps for cell in sweep.group.cells()}
-    every = [cell for sweep in sweeps for cell in sweep.group.cells()]
-    groups, _ = group(every, replace(plan, facet=None, without=WORKLOAD_PARTS))
-    return {cells[cell.id]: one.label for one in groups for cell in one.cells()}
+    # One cell of each: places do not name a series, and a series has only so many.
+    first = {sweep.group.first.id: sweep.group.id for sweep in sweeps}
+    cells = [sweep.group.first for sweep in sweeps]
+    groups = grouped_by_name(cells, replace(plan, facet=None, without=WORKLOAD_PARTS))
+    return {first[cell.id]: one.label for one in groups for cell in one.cells()}
 
 
 def _withheld(

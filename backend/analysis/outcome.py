@@ -89,7 +89,12 @@ def outcome_of(
     differing = [*tested, *(factor for factor in across if len(_known(factor, cells)) > 1)]
     mixed = _mixed(groups, plan, every)
     along = [] if mixed else _along(groups, plan, across, placed | silent)
-    refused = [factor for factor in differing if factor in (*along, *_refused(differing))]
+    # Where servers differ, what differs of one of them is told where it does so along the axis.
+    moved = [*along, *_over_days(groups, plan, placed | silent)]
+    further = [factor for factor in dict.fromkeys(moved) if factor not in differing]
+    refused = [
+        factor for factor in (*differing, *further) if factor in (*along, *_refused(differing))
+    ]
     # An axis of loads says only where: the comparison is not about it.
     about = across if plan.x_is_load else every
     dimensions = _dimensions(cells, about, _tested(cells, silent))
@@ -98,6 +103,7 @@ def outcome_of(
     if along:
         confounded = (axis.label.lower(), *confounded)
     caveats = _caveats(differing, together=len(confounded) > 1)
+    caveats += [factor for factor in further if factor not in caveats]
     reasons = mixed + [_reason(one, cells, axis if one in along else None) for one in refused]
     reasons += [_difference(factor, cells) for factor in caveats if factor not in refused]
     reasons += [
@@ -106,13 +112,14 @@ def outcome_of(
         if _partly_unknown(factor, cells)
     ]
     reasons += _checks(fired, trials=trials, points=sum(len(one.points) for one in groups))
+    alone = len(dimensions) == 1 and len(confounded) <= 1 and not further
     status: Status = "caveats" if reasons else "comparable"
     forbidden = bool(refused or mixed)
     return Outcome(
         status="not_comparable" if forbidden else status,
-        differing=tuple(factor.id for factor in differing),
+        differing=tuple(factor.id for factor in (*differing, *further)),
         reasons=tuple(reasons),
-        intent=f"only the {dimensions[0]} differs" if len(dimensions) == 1 else None,
+        intent=f"only the {dimensions[0]} differs" if alone else None,
         confounded=confounded if len(confounded) > 1 else (),
         overridden=forbidden and override,
         alike=not (mixed or along),
@@ -244,6 +251,14 @@ def _along(
             factor for factor in across if factor.rule != "note" and len(_known(factor, cells)) > 1
         ]
     return found
+
+
+def _over_days(groups: Sequence[SeriesGroup], plan: Plan, without: Collection[str]) -> list[Factor]:
+    """What is under test that changed in a series over the days: the trend is about it."""
+    if plan.x != "date":
+        return []
+    series = [_one_of_each(one.cells(), plan) for one in groups]
+    return [factor for cells in series for factor in _tested(cells, without)]
 
 
 def _silent(plan: Plan) -> set[str]:

@@ -21,6 +21,7 @@ from backend.analysis.metrics import METRICS
 VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
 LOOPS = ("open", "closed", "unknown")
 MAX_VALUES = 100
+MAX_FIELDS = 500
 MAX_LENGTH = 300
 # Of a number of bytes, as the column holds it.
 MAX_DIGITS = 18
@@ -145,7 +146,7 @@ _DEFAULTS: dict[str, Any] = {
 def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:
     """Every field with its values that are not empty."""
     if isinstance(source, str):
-        pairs = parse_qsl(source.lstrip("?"), keep_blank_values=True, max_num_fields=500)
+        pairs = _pairs(source.lstrip("?"))
     elif hasattr(source, "lists"):  # Django's QueryDict gives only the last value by [].
         pairs = [(name, value) for name, values in source.lists() for value in values]
     else:
@@ -158,6 +159,13 @@ def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:
         if str(value) != "":
             given.setdefault(name, []).append(str(value))
     return given
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise QueryError("query", text, f"at most {MAX_FIELDS} fields") from None
 
 
 def _listed(value: Any) -> Sequence[Any]:
@@ -207,7 +215,9 @@ def _limit(name: str, value: str) -> float:
 
 
 def _place(name: str, value: str) -> str:
-    """A place on an axis of numbers as its one text."""
+    """A place on an axis of numbers as its one text; nothing is a payload, too."""
+    if value == "0":
+        return value
     return number_text(_number("a load point")(name, value))
 
 

@@ -125,6 +125,15 @@ def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], lis
     return label(found[:MAX_SERIES], plan), _left_out(found, dropped, plan)
 
 
+def grouped_by_name(cells: Iterable[CellFact], plan: Plan) -> list[SeriesGroup]:
+    """The series of these cells with their labels, whatever their places on the axis."""
+    reads = [PARTS[part] for part in plan.parts]
+    found: dict[tuple[object, ...], list[CellFact]] = defaultdict(list)
+    for cell in cells:
+        found[(cell.series.workspace_id, *(read(cell) for read in reads))].append(cell)
+    return label([_group({"": same}, plan) for same in found.values()], plan)
+
+
 def _left_out(found: Sequence[SeriesGroup], dropped: int, plan: Plan) -> list[str]:
     said = []
     if dropped:

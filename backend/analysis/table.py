@@ -56,6 +56,8 @@ def table_of(figures: Figures, view: str | None = None) -> Table:
     """
     asked = view or parse_qs(figures.get("query", "")).get("view", ["sweep"])[-1]
     columns, rows = _VIEWS.get(asked, _sweep)(figures) or _sweep(figures)
+    if columns[0] == "server":
+        figures = {**figures, "outcome": _outcome_of_ratios(figures)}
     status = _status(figures, columns)
     return Table((*columns, *_STATUS), tuple((*row, *status(row)) for row in rows))
 
@@ -226,6 +228,12 @@ def _place(figures: Figures) -> str:
     """The column of the place on the axis; one that a series has as well is told apart."""
     axis = figures["x"]["field"]
     return f"x_{axis}" if axis in _OF_SERIES else _AXES.get(axis, axis)
+
+
+def _outcome_of_ratios(figures: Figures) -> Mapping[str, Any]:
+    """A table of ratios compares by workload, whatever view was kept; older ones do not say."""
+    told: Mapping[str, Any] = figures["ratios"].get("outcome") or figures["outcome"]
+    return told
 
 
 def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:

@@ -109,7 +109,8 @@ def _only(ranked: list[tuple[Figures, Row]], series: str) -> list[tuple[Figures,
 def _value(part: Figures, row: Row | None) -> str:
     if row is None:
         refused = part["outcome"]["status"] == "not_comparable"
-        return "not comparable" if refused else "unknown"
+        apart = "compared by workload" if part.get("ratios") else "unknown"
+        return "not comparable" if refused else apart
     metric = next(one for one in part["metrics"] if one["id"] == part["ranking"]["metric"])
     figure = figure_text(row["value"], metric["unit"])
     panel, label = part.get("panel"), row["label"]

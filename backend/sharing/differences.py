@@ -11,6 +11,7 @@ from typing import Any
 
 from backend.analysis.comparison import compare
 from backend.analysis.known import UnknownValue
+from backend.analysis.names import NAMED
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
@@ -97,7 +98,9 @@ def compared(
 ) -> Differences:
     """Point by point, matched by the series and the place on the axis."""
     known = {} if after is None else _counterparts(before, after)
-    was, now = _points(before, {}), {} if after is None else _points(after, known)
+    places = {} if after is None else _renamed_places(before, after)
+    was = _points(before, {}, {})
+    now = {} if after is None else _points(after, known, places)
     both = [key for key in was if key in now]
     return Differences(
         before=_said(before),
@@ -108,7 +111,9 @@ def compared(
         ),
         gone=tuple(was[key][0] for key in was if key not in now),
         new=tuple(now[key][0] for key in now if key not in was),
-        renamed=() if after is None else tuple(_renamed(before, after, known)),
+        renamed=()
+        if after is None
+        else (*((old, new) for new, old in places.items()), *_renamed(before, after, known)),
     )
 
 
@@ -134,9 +139,30 @@ def _cells(series: Mapping[str, Any]) -> list[str]:
 Found = tuple[Place, Mapping[str, Any]]
 
 
-def _points(figures: Figures, known: Mapping[str, str]) -> dict[Key, Found]:
+def _renamed_places(before: Figures, after: Figures) -> dict[str, str]:
+    """On an axis of names, the names now -> those of before: the cells below stay the same."""
+    if (before.get("x") or {}).get("field") not in NAMED:
+        return {}
+    at = {cell: x for x, cell in _cells_by_place(before)}
+    known = set(at.values())
+    found = {x: at[cell] for x, cell in _cells_by_place(after) if x not in known and cell in at}
+    # Where one of the old names is still used, nothing was renamed.
+    return {now: old for now, old in found.items() if old not in set(after["x"]["values"])}
+
+
+def _cells_by_place(figures: Figures) -> Iterator[tuple[str, str]]:
+    for series in figures["series"]:
+        for point in series["points"]:
+            for cell in point.get("cells") or [point["cell"]]:
+                yield point["x"], cell
+
+
+def _points(
+    figures: Figures, known: Mapping[str, str], places: Mapping[str, str]
+) -> dict[Key, Found]:
+    """By the series and the place, as both were called before."""
     return {
-        (known.get(series["id"], series["id"]), point["x"]): (
+        (known.get(series["id"], series["id"]), places.get(point["x"], point["x"])): (
             Place(series["id"], series["label"], point["x"], point["trials"]),
             point["metrics"],
         )

@@ -6,6 +6,7 @@ import pytest
 
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
+from backend.analysis.table import table_of
 from backend.runs.models import Cell
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
@@ -168,3 +169,32 @@ def test_changes_between_what_may_not_be_compared_are_withheld(lab):
     assert forced["finding"].startswith("Not comparable, shown by request: a ")
     # Each panel is a comparison of its own.
     assert len(ask(lab, "x=version&facet=workload")["changes"]) == 2
+
+
+def test_many_places_of_two_workloads_have_a_table_of_ratios(lab):
+    for load, places in ((HELLO, range(1, 61)), (JSON, range(61, 71))):
+        cells = [CellSpec(name, workload=load, connections=c) for name in "ab" for c in places]
+        make_run(lab, *cells)
+    assert ask(lab)["ratios"]["rows"] == ["a 23.0", "b 23.0"]
+
+
+def test_ratios_are_said_where_no_workload_is_common_to_all(lab):
+    make_run(lab, CellSpec("a"), CellSpec("b"), CellSpec("a", workload=JSON))
+    figures = ask(lab, "view=ratios")
+    assert figures["outcome"]["status"] == "comparable"
+    assert figures["finding"].startswith("Throughput relative to a 23.0. No geometric mean")
+
+
+def test_nothing_is_ranked_across_workloads_where_ratios_are_asked_for(lab):
+    make_run(lab, *[CellSpec(name, workload=load) for name in "ab" for load in (HELLO, JSON)])
+    for text in ("view=ratios", "view=ratios&override=1"):
+        figures = ask(lab, text)
+        assert figures["ranking"] is None
+        assert figures["outcome"] == figures["ratios"]["outcome"]
+    swept = ask(lab)
+    assert swept["outcome"]["status"] == "not_comparable"
+    assert swept["ratios"]["outcome"]["status"] == "comparable"
+    assert {
+        row[table_of(swept, "ratios").columns.index("outcome")]
+        for row in table_of(swept, "ratios").rows
+    } == {"comparable"}

@@ -582,3 +582,36 @@ def test_labels_are_quoted_as_they_are_spelled(lab):
     places = ask(lab, "x=label")["x"]["values"]
     assert len(places) == 3
     assert '"k:é, b"' in places
+
+
+def test_a_version_that_changes_along_the_axis_is_told_beside_another_server(lab):
+    old = [CellSpec("sync", version="1", connections=load) for load in (8, 16)]
+    other = [CellSpec("nginx", connections=load) for load in (8, 16, 64)]
+    make_run(lab, *old, CellSpec("sync", version="2", connections=64), *other)
+    outcome = ask(lab, "series=server")["outcome"]
+    assert outcome["status"] == "not_comparable"
+    assert outcome["reasons"][0].startswith("version differs along the axis (connections)")
+    assert outcome["intent"] is None
+
+
+def test_what_changes_over_the_days_is_told_beside_another_server(lab):
+    for day in range(8):
+        version = "1" if day < 4 else "2"
+        cells = CellSpec("sync", version=version), CellSpec("nginx", version="9")
+        make_run(lab, *cells, started_at=datetime(2026, 3, 1 + day, tzinfo=UTC))
+    outcome = ask(lab, "x=date&series=server")["outcome"]
+    assert (outcome["status"], outcome["intent"]) == ("caveats", None)
+    assert "version differs: 1, 2, 9" in outcome["reasons"]
+
+
+def test_a_payload_of_nothing_is_a_place(lab):
+    none = {**HELLO, "name": "none", "payload_bytes": 0}
+    make_run(lab, CellSpec("a"), CellSpec("a", workload=none))
+    assert ask(lab, "x=payload&at=0")["ranking"]["x"] == 0
+
+
+def test_a_panel_says_where_it_was_measured_itself(lab):
+    hello = [CellSpec(name, connections=load) for name in "ab" for load in (8, 64)]
+    make_run(lab, *hello, *[CellSpec(name, workload=BIG, connections=8) for name in "ab"])
+    big = next(one for one in ask(lab, "facet=workload&at=64")["panels"] if one["value"] == "big")
+    assert big["finding"] == "Nothing was measured at 64 connections; measured are 8"

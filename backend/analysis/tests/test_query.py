@@ -68,6 +68,7 @@ def test_a_load_point_survives_its_spelling(at):
         ("metric=p50&metric=p99", "one value"),
         ("server=a%00b", "without NUL"),
         ("limit=1e20", "up to"),
+        ("&".join(["server=query"] * 501), "at most 500 fields"),
         ("limit=1_000", "a number above 0"),
         ("connections=6_4", "a number above 0"),
         ("limit=\uff11", "a number above 0"),

@@ -3,7 +3,8 @@
 import pytest
 
 from backend.analysis.query import CompareQuery
-from backend.runs.models import Server, Trial
+from backend.runs.models import FormerName, Server, Trial
+from backend.runs.renaming import rename
 from backend.sharing import Card, freeze
 from backend.sharing.differences import compared, differences_since
 from backend.testing.rows import CellSpec, make_run, make_workspace
@@ -126,3 +127,12 @@ def test_points_that_came_and_went():
 def test_a_metric_that_only_one_side_has_is_not_compared():
     before = figures((1, 5.0), metrics=("throughput", "p42"))
     assert said(before, figures((1, 5.0))).nothing
+
+
+def test_a_renamed_place_is_renamed_and_neither_gone_nor_new(lab):
+    make_run(lab, CellSpec("sync"), CellSpec("gthread"))
+    made = frozen(lab, "x=server")
+    rename(lab, FormerName.Kind.SERVER, "sync", "sync worker", None)
+    found = differences_since(made)
+    assert (found.gone, found.new, found.figures) == ((), (), ())
+    assert ("sync", "sync worker") in found.renamed

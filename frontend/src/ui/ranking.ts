@@ -213,7 +213,9 @@ function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
   const unlike = status === "not_comparable";
   const lead = unlike
     ? "Not ranked: these series were not measured under like conditions."
-    : "Not ranked: there is not enough to rank by.";
+    : figures.ratios
+      ? "Not ranked: each workload is compared on its own, in the table of ratios."
+      : "Not ranked: there is not enough to rank by.";
   const more = reasons.length - SAID_AT_ONCE;
   const list = h(
     "ul",
