@@ -259,8 +259,11 @@ def _ratio_finding(gathered: Gathered, outcome: Outcome, derived: Derived) -> st
     """The sentence of the table of ratios, where that is what was asked for."""
     if gathered.query.view != "ratios" or derived.ratios is None or not outcome.ranks:
         return None
-    text = derived.ratios.finding(METRICS[gathered.query.metric].label)
-    return f"{BY_REQUEST}: {text}" if outcome.overridden else text
+    label = METRICS[gathered.query.metric].label
+    text = derived.ratios.finding(label)
+    if text is None and gathered.plan.facet is None:
+        text = f"{label} relative to {derived.ratios.baseline}. {derived.ratios.means_text()}"
+    return f"{BY_REQUEST}: {text}" if text and outcome.overridden else text
 
 
 def _with_derived(finding: str, derived: str | None, outcome: Outcome) -> str:

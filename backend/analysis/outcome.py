@@ -112,7 +112,7 @@ def outcome_of(
         if _partly_unknown(factor, cells)
     ]
     reasons += _checks(fired, trials=trials, points=sum(len(one.points) for one in groups))
-    alone = len(dimensions) == 1 and len(confounded) <= 1 and not further
+    alone = len(dimensions) == 1 and len(confounded) <= 1 and not (further or mixed)
     status: Status = "caveats" if reasons else "comparable"
     forbidden = bool(refused or mixed)
     return Outcome(

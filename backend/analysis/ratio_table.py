@@ -71,10 +71,10 @@ class RatioTable:
             "means_text": self.means_text(),
         }
 
-    def finding(self, metric: str) -> str:
+    def finding(self, metric: str) -> str | None:
         """`Throughput over 2 workloads, relative to caddy: nginx 1.52× [1.50, 1.54]`.
 
-        The farthest three by their geometric mean; the rest is counted. Or why there is no mean.
+        The farthest three by their geometric mean; the rest is counted. None without a mean.
         """
         found = [
             (row, mean)
@@ -82,7 +82,7 @@ class RatioTable:
             if mean is not None and mean.value is not None and row != self.baseline
         ]
         if not found:
-            return f"{metric} relative to {self.baseline}. {self.means_text()}"
+            return None
         found.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
         said = [f"{row} {times(mean)}" for row, mean in found[:NAMED]]
         texts = "; ".join([*said, *more_series(len(found) - NAMED)])

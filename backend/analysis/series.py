@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import Literal
 
 from backend.analysis.facts import CellFact, HostFact
-from backend.analysis.fields import FIELDS, IDENTITY, OF_RUN, Value, number_text, text_of, value_of
+from backend.analysis.fields import FIELDS, IDENTITY, OF_RUN, Value, text_of, value_of
 from backend.analysis.query import CompareQuery
+from backend.analysis.words import load_text
 
 MAX_SERIES = 40
 MAX_POINTS = 60
@@ -155,9 +156,15 @@ def _panel(plan: Plan, cell: CellFact) -> str | None:
     return "unknown" if value is None else text_of(value)
 
 
-def _order(one: SeriesGroup) -> tuple[object, str, str, str]:
-    server = one.first.server
-    return natural(one.panel or ""), server.name.lower(), server.version or "", one.id
+def _order(one: SeriesGroup) -> tuple[object, ...]:
+    server, held = one.first.server, natural(one.held or "")
+    return (
+        natural(one.panel or ""),
+        server.name.lower(),
+        natural(server.version or ""),
+        held,
+        one.id,
+    )
 
 
 def _group(points: Mapping[Value, Sequence[CellFact]], plan: Plan) -> SeriesGroup:
@@ -237,7 +244,7 @@ def _held(cell: CellFact, plan: Plan) -> str | None:
     """The loads that are not on the axis, where they are part of what makes a series."""
     loads = (("connections", cell.connections), ("rate", cell.rate_rps))
     said = [
-        f"{number_text(float(load))} {LOAD_WORDS[name]}"
+        load_text(float(load), name)
         for name, load in loads
         if name in plan.parts and load is not None
     ]
@@ -267,7 +274,7 @@ _NAMES: dict[str, Callable[[CellFact], str | None]] = {
     "server_host": lambda cell: _host_text(cell.series.server_host),
     "client_host": lambda cell: _host_text(cell.series.client_host),
     "loop": lambda cell: f"{cell.series.loop} loop",
-    "connections": lambda cell: f"{cell.connections} connections",
+    "connections": lambda cell: load_text(float(cell.connections or 0), "connections"),
     "label": lambda cell: str(OF_RUN["label"](cell) or "no label"),
     "date": lambda cell: str(OF_RUN["date"](cell)),
 }

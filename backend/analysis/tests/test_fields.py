@@ -55,7 +55,7 @@ def test_the_loads_make_series_where_they_are_not_the_axis(lab):
     make_run(lab, *[CellSpec("a", version=v, connections=c) for v in "12" for c in (1, 8)])
     figures = ask(lab, "x=version")
     assert sorted(series["load"] for series in figures["series"]) == [
-        "1 connections",
+        "1 connection",
         "8 connections",
     ]
     assert len({series["label"] for series in figures["series"]}) == 2

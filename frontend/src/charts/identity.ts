@@ -203,6 +203,10 @@ function weightsOf(figures: Figures, view: View): ReadonlyMap<string, number> {
     new Map(figures.series.map((series) => [series.id, weight(series)]));
   if (view === "errors") return by(worstShare);
   if (view === "nines") return curveWeights(figures);
+  // What the headline tells of stands first; a ranking at one place of a trend is of few.
+  const changed = new Set((figures.changes ?? []).map((change) => change.series));
+  if (changed.size > 0)
+    return by(({ id, points }) => (changed.has(id) ? 1_000 : 0) + points.length);
   return figures.ranking ? new Map() : by((series) => series.points.length);
 }
 
