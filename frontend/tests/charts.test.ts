@@ -801,8 +801,11 @@ describe("tooltip", () => {
   const many = figures({ series: ["a", "b", "c"].map((id, i) => series(id, i, [point(8, {})])) });
 
   /** What is listed with a series pointed at, and what stands below. */
-  const said = (lit: string | null): readonly [readonly string[], unknown] => {
-    const config = sweepChart(many, options({ emphasis: loud }));
+  const said = (
+    lit: string | null,
+    emphasis: ReadonlySet<string> = loud,
+  ): readonly [readonly string[], unknown] => {
+    const config = sweepChart(many, options({ emphasis }));
     const all = config.data.datasets as unknown as SweepDataset[];
     const chart = { data: config.data, draw: () => {} } as unknown as Chart;
     setHighlight(chart, lit);
@@ -823,6 +826,36 @@ describe("tooltip", () => {
     expect(said(null)).toEqual([["a"], "and 2 more"]);
     expect(said("b")).toEqual([["b", "a"], "and 1 more"]);
     expect(said("a")).toEqual([["a"], "and 2 more"]);
+  });
+
+  it("is never without a row, where all are grey and none is lit yet", () => {
+    expect(said(null, new Set())).toEqual([["a", "b", "c"], ""]);
+  });
+});
+
+describe("an axis of names", () => {
+  const named = (places: readonly string[]): Figures =>
+    figures({
+      x: { field: "server", label: "Server", kind: "category", values: [...new Set(places)] },
+      series: places.map((place, i) => series(`s${i}`, i, [{ ...point(0, {}), x: place }])),
+    });
+  const xs = (data: Figures): readonly number[] =>
+    datasets(data).flatMap((one) => one.data.map((at) => at.x));
+
+  it("has its marks on their ticks where each place is of one series, else side by side", () => {
+    expect(xs(named(["a", "b", "c"]))).toEqual([0, 1, 2]);
+    expect(new Set(xs(named(["a", "a", "b"]))).size).toBe(3);
+  });
+
+  it("leaves no name out while they have room", () => {
+    const scale = (count: number): unknown => {
+      const data = named(Array.from({ length: count }, (_, i) => `server ${i}`));
+      const x = sweepChart(data, options()).options?.scales?.x as {
+        ticks?: { autoSkip?: boolean };
+      };
+      return x.ticks?.autoSkip;
+    };
+    expect([scale(9), scale(40)]).toEqual([false, true]);
   });
 });
 

@@ -63,6 +63,7 @@ const NAME_LENGTH = 18;
 const SMALL_LENGTH = 9;
 const FEW_LENGTH = 12;
 const FEW = 3;
+const ALL_NAMES = 12;
 
 function nameScale(figures: Figures, options: XOptions): Scale {
   const { values, label } = figures.x;
@@ -80,6 +81,8 @@ function nameScale(figures: Figures, options: XOptions): Scale {
     ticks: {
       ...scale.ticks,
       maxRotation: options.size === "main" ? 35 : 0,
+      // So many have room, turned; a name that is left out would leave its marks unexplained.
+      autoSkip: options.size !== "main" || values.length > ALL_NAMES,
       callback: (place: string | number) => names[Number(place)] ?? "",
     },
   };

@@ -114,7 +114,11 @@ export function tooltip(theme: ChartTheme, told: Told): TooltipLook {
   const { title, label, order = () => 0, tells = () => true } = told;
   return {
     ...tooltipLook(theme),
-    filter: (item) => (drawnBy(item).loud || isLit(item)) && tells(item.parsed.y),
+    filter: (item, index, items) => {
+      // A pointer that came in one move rests before its line is lit: then the first few are told.
+      const stands = items.some((one) => stood(one) && tells(one.parsed.y));
+      return (stands ? stood(item) : index < FEW_GREY) && tells(item.parsed.y);
+    },
     itemSort: (a, b) => Number(isLit(b)) - Number(isLit(a)) || order(a, b),
     callbacks: {
       title,
@@ -131,6 +135,12 @@ export function tooltip(theme: ChartTheme, told: Told): TooltipLook {
       },
     },
   };
+}
+
+const FEW_GREY = 3;
+
+function stood(item: Item): boolean {
+  return drawnBy(item).loud || isLit(item);
 }
 
 function drawnBy(item: Item): Drawn {

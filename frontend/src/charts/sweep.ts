@@ -152,6 +152,9 @@ function sweepPoints(figures: Figures, series: Series, options: SweepOptions): S
 /** Series side by side on an axis of names, so that their whiskers do not cover each other. */
 function dodge(figures: Figures, series: Series): number {
   const count = figures.series.length;
+  const places = figures.series.flatMap((one) => one.points.map((point) => point.x));
+  // One to a place stands on its tick.
+  if (new Set(places).size === places.length) return 0;
   const rank = figures.series.findIndex((one) => one.id === series.id);
   return (rank - (count - 1) / 2) * Math.min(0.14, 0.7 / count);
 }
