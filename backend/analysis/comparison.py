@@ -159,6 +159,14 @@ def _parted(
 
 def _judge(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> Judged:
     """Checks, outcome, ranking and finding of the series of one panel."""
+    judged = _checked(gathered, panel, sweeps)
+    ranking = _ranking(gathered, sweeps) if judged.outcome.ranks else None
+    finding = _finding(gathered, sweeps, judged.outcome, ranking)
+    return replace(judged, ranking=ranking, finding=finding)
+
+
+def _checked(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> Judged:
+    """Whether the series may be held against each other; not ranked, nothing found yet."""
     points = [point for sweep in sweeps for point in sweep.points]
     fired = fired_checks(points, _ceiling(points), gathered.dismissals)
     outcome = outcome_of(
@@ -169,9 +177,7 @@ def _judge(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> 
         must_match=gathered.demands.must_match,
         override=gathered.query.override,
     )
-    ranking = _ranking(gathered, sweeps) if outcome.ranks else None
-    finding = _finding(gathered, sweeps, outcome, ranking)
-    return Judged(panel, sweeps, tuple(fired), outcome, ranking, finding)
+    return Judged(panel, sweeps, tuple(fired), outcome, None, "")
 
 
 def _ceiling(points: Sequence[Point]) -> list[Point]:
@@ -225,28 +231,28 @@ def _finding(
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
     one = judged[0] if gathered.plan.facet is None else None
     outcome = one.outcome if one else _outcomes(judged)
-    by_workload = _by_workload(gathered) if one and derived.ratios is not None else outcome
-    # Where ratios are what is asked for, nothing is said across the workloads.
-    apart = one is not None and gathered.query.view == "ratios" and derived.ratios is not None
-    outcome = by_workload if apart else outcome
-    place = one.ranking.as_dict() if one and one.ranking and not apart else None
-    ranking = one.finding if one else _findings(gathered, judged)
+    ranking = one.ranking if one else None
+    finding = one.finding if one else _findings(gathered, judged)
     figures = derived.as_dict(gathered.query)
-    if figures["ratios"] is not None:
+    if derived.ratios is not None:
+        by_workload = _by_workload(gathered) if one else outcome
         figures["ratios"]["outcome"] = by_workload.as_dict()
+        # Where ratios are what is asked for, nothing is said across the workloads.
+        if gathered.query.view == "ratios":
+            outcome, ranking = by_workload, None
     return {
         "schema": SCHEMA,
         "query": gathered.query.canonical(),
         "links": _links(gathered),
         "finding": _ratio_finding(gathered, outcome, derived)
-        or _with_derived(ranking, derived.finding, outcome),
+        or _with_derived(finding, derived.finding, outcome),
         "conditions": conditions_of(gathered.points),
         "outcome": outcome.as_dict(),
         "x": _axis(gathered),
         "metric": gathered.query.metric,
         "metrics": [metric.as_dict() for metric in METRICS.values()],
         "series": [_series(sweep, gathered.plan) for sweep in gathered.sweeps],
-        "ranking": place,
+        "ranking": None if ranking is None else ranking.as_dict(),
         "panels": None if one else [panel.as_dict() for panel in judged],
         **figures,
         "checks": [fired.as_dict() for fired in _together(judged)],
@@ -316,7 +322,7 @@ def _by_workload(gathered: Gathered) -> Outcome:
     Where some workloads are withheld and others not, that is a caveat of the table.
     """
     parts = _parted(gathered.sweeps, lambda sweep: sweep.group.first.workload.name)
-    judged = [_judge(gathered, workload, sweeps) for workload, sweeps in parts.items()]
+    judged = [_checked(gathered, workload, sweeps) for workload, sweeps in parts.items()]
     outcome = _outcomes(judged)
     alike = [one for one in judged if one.outcome.status != "not_comparable"]
     if alike and not outcome.overridden and len(alike) < len(judged):
