@@ -1,7 +1,4 @@
-"""GET /api/v1/me, POST /api/v1/heartbeat and GET /api/v1/runs/<id>/progress.
-
-What an agent asks and says beside its uploads, and what is known of a run while it goes on.
-"""
+"""GET /api/v1/me, POST /api/v1/heartbeat and GET /api/v1/runs/<id>/progress."""
 
 from __future__ import annotations
 
@@ -23,9 +20,8 @@ from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import agents_token, required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
-from backend.fleet.hearing import RunElsewhere, Word, hear
+from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
-from backend.fleet.standing import Standing, standing_of
 from backend.ingest.cleaning import clean_fields
 
 DAY_S = 86_400.0
@@ -96,15 +92,15 @@ class CurrentSerializer(serializers.Serializer[Any]):
 
 
 class LastSerializer(serializers.Serializer[Any]):
-    """What the load tool said of the trial before. Null is unknown."""
+    """The load tool's own figures of the trial before. Null is unknown."""
 
     throughput_rps = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
     p99_us = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
     error_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
 
 
-class WordSerializer(serializers.Serializer[Any]):
-    """How far a run is."""
+class ReportSerializer(serializers.Serializer[Any]):
+    """How far the run of the agent is."""
 
     id = serializers.UUIDField(help_text="The run's: the id its upload will have")
     state = serializers.ChoiceField(Progress.State.choices)
@@ -121,19 +117,19 @@ class WordSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=7 * DAY_S,
         default=0.0,
-        help_text="Nothing will be said for so long, because a trial is measured",
+        help_text="The agent sends nothing for this time, because it measures a trial",
     )
 
 
 class HeartbeatSerializer(serializers.Serializer[Any]):
-    """An agent's word of itself and of its run."""
+    """The agent, and its run where it has one."""
 
     agent = AgentSerializer()
-    run = WordSerializer(allow_null=True, default=None)
+    run = ReportSerializer(allow_null=True, default=None)
 
 
 class Heartbeat(APIView):
-    """Hear of agents."""
+    """Receive heartbeats of agents."""
 
     @extend_schema(
         operation_id="heartbeat",
@@ -141,72 +137,75 @@ class Heartbeat(APIView):
         responses={200: MeSerializer, **documented(400, 401, 403, 409, 415, 429)},
     )
     def post(self, request: Request) -> Response:
-        """Say that an agent is there, and how far its run is; the answer is that of /me."""
+        """Report that an agent is alive and how far its run is. The answer is that of /me."""
         token = agents_token(request, to="say how a run goes")
         given = HeartbeatSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        _hear(token, given.validated_data)
+        _record(token, given.validated_data)
         return Response(_me(token))
 
 
-def _hear(token: Token, said: dict[str, Any]) -> None:
-    agent, run = said["agent"], said["run"]
-    word = None if run is None else Word(run=run.pop("id"), **clean_fields(run))
+def _record(token: Token, body: dict[str, Any]) -> None:
+    agent, run = body["agent"], body["run"]
+    if run is None:
+        heartbeat = None
+    else:
+        heartbeat = heartbeats.Heartbeat(run=run.pop("id"), **clean_fields(run))
     try:
-        hear(
+        heartbeats.record_heartbeat(
             token,
             host_name=agent["hostname"],
             program=agent["name"],
             version=agent["version"],
-            word=word,
+            heartbeat=heartbeat,
         )
-    except RunElsewhere as taken:
+    except heartbeats.RunOfAnotherWorkspace as run_id:
         raise Problem(
             409,
             "Id used before",
-            f"The run id {taken} is not one of this workspace.",
+            f"The run id {run_id} is not one of this workspace.",
             hint="Give a new measurement a new id.",
         ) from None
 
 
-class StandingSerializer(serializers.Serializer[Standing]):
-    """How a run stands. Null is unknown."""
+class ProgressSerializer(serializers.Serializer[progress.RunProgress]):
+    """How far a run is. Null is unknown."""
 
     run = serializers.UUIDField()
     state = serializers.ChoiceField(
         [*Progress.State.values, "silent"],
-        help_text="silent: it did not end, and its agent should have been heard by now",
+        help_text="silent: the run did not end, and a heartbeat of its agent is overdue",
     )
-    trials_recorded = serializers.IntegerField(help_text="That can be read here")
-    trials_done = serializers.IntegerField(allow_null=True, help_text="By the agent's word")
+    trials_recorded = serializers.IntegerField(help_text="Trials that are recorded here")
+    trials_done = serializers.IntegerField(allow_null=True, help_text="As the agent counts")
     trials_planned = serializers.IntegerField(allow_null=True)
     current = CurrentSerializer(allow_null=True)
     last = LastSerializer(allow_null=True)
     seconds_left = serializers.FloatField(
-        allow_null=True, help_text="As the agent said when it was heard"
+        allow_null=True, help_text="As the agent estimated at its last heartbeat"
     )
     heard_at = serializers.DateTimeField(allow_null=True)
 
 
 class RunProgress(APIView):
-    """How a run stands while it goes on."""
+    """How far a run is."""
 
     @extend_schema(
-        operation_id="run_progress", responses={200: StandingSerializer, **documented(401, 404)}
+        operation_id="run_progress", responses={200: ProgressSerializer, **documented(401, 404)}
     )
     def get(self, request: Request, run_id: UUID) -> Response:
-        """To be asked again and again: with If-None-Match it answers 304 while nothing changed."""
+        """Poll it with If-None-Match: the answer is 304 while nothing changed."""
         visible = access.workspace_ids_of(required_actor(request))
-        standing = standing_of(run_id, workspace_ids=visible)
-        if standing is None:
-            raise Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
-        body = StandingSerializer(standing).data
+        run = progress.run_progress(run_id, workspace_ids=visible)
+        if run is None:
+            raise Problem(404, "Not run", NOT_FOUND, hint=NOT_FOUND_HINT)
+        body = ProgressSerializer(run).data
         etag = f'"{hashlib.sha256(JSONRenderer().render(body)).hexdigest()[:32]}"'
         if request.headers.get("If-None-Match") == etag:
             response = Response(status=status.HTTP_304_NOT_MODIFIED)
         else:
             response = Response(body)
         response["ETag"] = etag
-        # Kept by this browser alone, and never used without asking.
+        # Each browser keeps its own copy, and revalidates it before use.
         response["Cache-Control"] = "private, no-cache"
         return response

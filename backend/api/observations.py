@@ -16,7 +16,7 @@ from backend.accounts.models import Token, User
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
-from backend.fleet.standing import standing_of
+from backend.fleet.progress import run_progress
 from backend.ingest.envelope import EnvelopeError, check_host
 from backend.runs.models import Observation
 from backend.runs.observing import Sample, observe
@@ -104,7 +104,7 @@ class Observations(APIView):
 def _require_run(actor: Token | User, run_id: UUID) -> None:
     """That a run of this id was heard of where the actor belongs; 404 else."""
     own = [actor.workspace_id] if isinstance(actor, Token) else access.workspace_ids_of(actor)
-    if standing_of(run_id, workspace_ids=own) is None:
+    if run_progress(run_id, workspace_ids=own) is None:
         raise Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
 
 

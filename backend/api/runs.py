@@ -20,7 +20,7 @@ from backend.analysis.run_view import run_view
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
-from backend.fleet.hearing import forget
+from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
 from backend.ingest.envelope import PHASES
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
@@ -256,7 +256,7 @@ class RunDetail(APIView):
         if found is None or not access.may_write(actor, found.workspace_id):
             raise not_found()
         remove_run(found)
-        forget(run_id, found.workspace_id)
+        forget_progress(run_id, found.workspace_id)
         return Response(status=204)
 
 

@@ -1,4 +1,4 @@
-"""POST /api/v1/sessions: agents that attack together meet before each trial."""
+"""POST /api/v1/sessions: agents of a session wait for each other before each trial."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from rest_framework.views import APIView
 from backend.api.auth import agents_token
 from backend.api.errors import Problem
 from backend.api.schema import documented
-from backend.fleet.meeting import MeetingRefused, Wish, meet
+from backend.fleet.sessions import JoinRefused, JoinRequest, join_session
 
 SESSION_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
-class WishSerializer(serializers.Serializer[Any]):
-    """Which session an agent means, and for which trial it is ready."""
+class JoinSerializer(serializers.Serializer[Any]):
+    """Which session an agent joins, and the step of the plan it is ready for."""
 
     name = serializers.RegexField(SESSION_NAME, max_length=100)
-    parts = serializers.IntegerField(min_value=2, max_value=1000, help_text="Agents it takes")
+    parts = serializers.IntegerField(min_value=2, max_value=1000, help_text="Number of agents")
     plan_sha256 = serializers.RegexField(r"^[0-9a-f]{64}$")
     seed = serializers.IntegerField(
-        min_value=0, max_value=2**63 - 1, help_text="Of the order, where this agent is the first"
+        min_value=0,
+        max_value=2**63 - 1,
+        help_text="Seeds the order of trials; the first agent gives it",
     )
     run = serializers.UUIDField()
     host_name = serializers.CharField(max_length=200)
@@ -35,12 +37,12 @@ class WishSerializer(serializers.Serializer[Any]):
         max_value=1_000_000,
         allow_null=True,
         default=None,
-        help_text="Null: it only takes its place",
+        help_text="Null: the agent only joins",
     )
 
 
-class MeetingSerializer(serializers.Serializer[Any]):
-    """How many have come, and when the trial begins once all are ready for it."""
+class SessionSerializer(serializers.Serializer[Any]):
+    """How many agents joined, and when the trial begins once all are ready."""
 
     seats = serializers.IntegerField()
     parts = serializers.IntegerField()
@@ -49,24 +51,24 @@ class MeetingSerializer(serializers.Serializer[Any]):
     time = serializers.DateTimeField(help_text="Now, by the service's clock")
 
 
-class SessionMeeting(APIView):
-    """Meet the other agents of a session."""
+class Sessions(APIView):
+    """Join a session of several agents."""
 
     @extend_schema(
         operation_id="session_meet",
-        request=WishSerializer,
-        responses={200: MeetingSerializer, **documented(400, 401, 403, 409, 415, 429)},
+        request=JoinSerializer,
+        responses={200: SessionSerializer, **documented(400, 401, 403, 409, 415, 429)},
     )
     def post(self, request: Request) -> Response:
-        """To be asked again until starts_at is there."""
+        """Repeat the request until starts_at is set."""
         token = agents_token(request, to="take part in a session")
-        given = WishSerializer(data=request.data)
+        given = JoinSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         try:
-            found = meet(token, Wish(**given.validated_data))
-        except MeetingRefused as refused:
+            status = join_session(token, JoinRequest(**given.validated_data))
+        except JoinRefused as refused:
             raise Problem(
                 409, "No place", str(refused), hint="Begin a session of another name."
             ) from None
-        answer = {name: getattr(found, name) for name in ("seats", "parts", "seed", "starts_at")}
-        return Response(MeetingSerializer({**answer, "time": timezone.now()}).data)
+        answer = {name: getattr(status, name) for name in ("seats", "parts", "seed", "starts_at")}
+        return Response(SessionSerializer({**answer, "time": timezone.now()}).data)

@@ -18,7 +18,7 @@ from backend.api import (
 )
 
 urlpatterns = [
-    path("sessions", sessions.SessionMeeting.as_view(), name="session-meet"),
+    path("sessions", sessions.Sessions.as_view(), name="session-meet"),
     path("me", agents.Me.as_view(), name="me"),
     path("heartbeat", agents.Heartbeat.as_view(), name="heartbeat"),
     path("uploads", uploads.UploadList.as_view(), name="upload-list"),

@@ -1,7 +1,7 @@
-"""Who measures, and what each said last of the run it is about.
+"""Agents, the progress they report, and the sessions they join.
 
-A run's id is made by the agent before its tools start, so these rows know runs the service has
-nothing of yet: they hold the id, and no foreign key.
+The agent makes the id of a run before its load tool starts. So these rows name runs that are not
+recorded yet: they hold the id without a foreign key.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ class Agent(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="agents")
     token = models.ForeignKey(Token, on_delete=models.CASCADE, related_name="agents")
     host_name = models.CharField(max_length=200)
-    # The program and its version, as it says.
+    # Program and version as the agent reports them.
     program = models.CharField(max_length=60)
     version = models.CharField(max_length=40)
-    first_seen_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -39,7 +38,7 @@ class Agent(models.Model):
 
 
 class Progress(models.Model):
-    """What an agent said last of one run: how far it is, and how long it will be silent."""
+    """The last heartbeat of one run: how far it is, and how long its agent will be silent."""
 
     class State(models.TextChoices):
         RUNNING = "running"
@@ -54,13 +53,14 @@ class Progress(models.Model):
     # Warm-ups included; the total of an adaptive plan grows.
     trials_planned = models.PositiveIntegerField(null=True)
     trials_done = models.PositiveIntegerField(default=0)
-    # The trial under way: server, workload, connections, rate_rps, repeat, phase. Null: none is.
+    # The trial under way (null between trials): server, workload, connections, rate_rps, repeat,
+    # phase.
     current = models.JSONField(null=True)
     # The load tool's own figures of the trial before: throughput_rps, p99_us, error_rate.
     last = models.JSONField(null=True)
     seconds_left = models.FloatField(null=True)
     heard_at = models.DateTimeField(default=timezone.now)
-    # An agent says nothing while it measures; it said until when that would be.
+    # An agent sends nothing while it measures, and announces until when.
     silent_until = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -73,11 +73,11 @@ class Progress(models.Model):
         return f"{self.run}: {self.state}, {self.trials_done} of {self.trials_planned}"
 
     def is_alive(self, now: datetime) -> bool:
-        """Whether the run goes on: it did not end, and its agent is not silent for too long."""
+        """Whether the run is under way and its next heartbeat is not overdue."""
         return self.state == self.State.RUNNING and now <= self.silent_until
 
     def state_at(self, now: datetime) -> str:
-        """The state, or "silent" where the agent should have been heard by now."""
+        """The state, or "silent" where a heartbeat is overdue."""
         if self.state == self.State.RUNNING and not self.is_alive(now):
             return "silent"
         return self.state
@@ -89,12 +89,12 @@ class Session(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=100)
-    # How many agents it takes.
+    # The number of agents that belong to it.
     parts = models.PositiveSmallIntegerField()
     plan_sha256 = models.CharField(max_length=64)
-    # Of the order of the trials: the first agent's.
+    # Seeds the order of the trials; the first agent gives it.
     seed = models.BigIntegerField()
-    # The trial that all were last ready for, and when it begins.
+    # The last step of the plan that all agents were ready for, and when it begins.
     step = models.PositiveIntegerField(null=True)
     starts_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -108,11 +108,11 @@ class Session(models.Model):
         return f"{self.name}, {self.parts} agents"
 
 
-class Seat(models.Model):
-    """One agent's place in a session: its run, and the trial it waits for."""
+class SessionMember(models.Model):
+    """One agent in a session: its run, and the step of the plan it is ready for."""
 
     run = models.UUIDField(primary_key=True)
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="seats")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="members")
     host_name = models.CharField(max_length=200)
     ready_for = models.PositiveIntegerField(null=True)
     heard_at = models.DateTimeField(default=timezone.now)

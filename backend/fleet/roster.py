@@ -16,19 +16,19 @@ from backend.fleet.models import Agent, Progress
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:
-    """A token on a host; `agent` None: nobody was heard with it yet."""
+    """A token on a host; `agent` is None for a token that no agent has used yet."""
 
     token: Token
     agent: Agent | None
-    # Its newest run, and how that stands: see Progress.state_at.
+    # Its newest run and the state of that run (see Progress.state_at).
     run: UUID | None
     state: str | None
-    # The other hosts that this token is used on: revoking it ends them too.
+    # Other hosts that use this token: revoking it cuts them off too.
     shared_with: tuple[str, ...]
 
     @property
     def last_seen_at(self) -> datetime | None:
-        """When the agent was heard; where only it can have been, when the token was used."""
+        """When the agent was last heard, or its token last used where no other host shares it."""
         if self.agent is None:
             return self.token.used_at
         used = None if self.shared_with else self.token.used_at
@@ -40,7 +40,7 @@ class RosterRow:
 
 
 def roster(workspace: Workspace) -> list[RosterRow]:
-    """Every agent of tokens that are valid, those heard last first, then those never heard."""
+    """Every agent with a valid token: last heard first, never heard last."""
     now = timezone.now()
     usable = Q(revoked_at=None, expires_at__gt=now)
     tokens = Token.objects.filter(usable, workspace=workspace, kind=TokenKind.AGENT)
@@ -78,5 +78,5 @@ def _row(
         agent=agent,
         run=None if progress is None else progress.run,
         state=None if progress is None else progress.state_at(now),
-        shared_with=tuple(one.host_name for one in siblings if one is not agent),
+        shared_with=tuple(other.host_name for other in siblings if other is not agent),
     )

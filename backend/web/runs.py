@@ -21,8 +21,8 @@ from backend.analysis.checks import check_named, described
 from backend.analysis.reproduction import reproduction_of
 from backend.analysis.resource_use import used
 from backend.analysis.run_view import run_view
-from backend.fleet.hearing import forget
-from backend.fleet.standing import Standing, standing_of
+from backend.fleet.heartbeats import forget_progress
+from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
@@ -116,13 +116,13 @@ def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
 @require_safe
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Every trial of the run with its command and raw output, and the facts of the hosts."""
-    standing = standing_of(run_id, workspace_ids=visible.workspaces(request))
-    if standing is None:
+    progress = run_progress(run_id, workspace_ids=visible.workspaces(request))
+    if progress is None:
         raise Http404
     try:
         view = run_view(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
-        return _waiting(request, standing)
+        return _waiting(request, progress)
     workspace = visible.workspace_or_404(request, view["workspace"])
     files = artefacts_by_trial(run_id)
     trials = [
@@ -134,7 +134,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "run": _shown(view),
-        "standing": standing,
+        "standing": progress,
         "trials": trials,
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
@@ -149,10 +149,10 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(request, "run.html", context)
 
 
-def _waiting(request: HttpRequest, standing: Standing) -> HttpResponse:
+def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
     """A run that its agent told of, and of which nothing has come yet."""
-    workspace = Workspace.objects.get(pk=standing.workspace_id)
-    context = {"workspace": workspace, "nav": "runs", "standing": standing}
+    workspace = Workspace.objects.get(pk=progress.workspace_id)
+    context = {"workspace": workspace, "nav": "runs", "standing": progress}
     return render(request, "run_waiting.html", context)
 
 
@@ -216,6 +216,6 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if found is None or not visible.may_write(request, found.workspace):
         raise Http404
     remove_run(found)
-    forget(run_id, found.workspace_id)
+    forget_progress(run_id, found.workspace_id)
     messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
     return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import Token
-from backend.fleet.hearing import Word, hear
+from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.reprocess import reprocess
@@ -196,8 +196,10 @@ def test_a_trial_of_another_load_leaves_no_empty_cell_behind(tenant):
 def test_a_deleted_run_leaves_nothing_of_its_early_trials(tenant):
     run_id = uuid.uuid4()
     token = Token.objects.get(workspace=tenant.workspace)
-    word = Word(run=run_id, state="running", trials_done=1)
-    hear(token, host_name="h", program="loadsheet-agent", version="0.1.0", word=word)
+    heartbeat = Heartbeat(run=run_id, state="running", trials_done=1)
+    record_heartbeat(
+        token, host_name="h", program="loadsheet-agent", version="0.1.0", heartbeat=heartbeat
+    )
     early = {0: send_early(tenant, run_id, 0).pk}
     unread = make_envelope(0)
     unread["run"] |= {"id": str(run_id)}

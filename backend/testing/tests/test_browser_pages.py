@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import Token, TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
-from backend.fleet.hearing import Word, hear
+from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.storage import storage
@@ -68,12 +68,14 @@ def lab(settings, tmp_path):
     )
     token = Token.objects.get(workspace=tenant.workspace, kind=TokenKind.AGENT)
     _send_part(tenant, 0)
-    for host, word in (
+    for host, heartbeat in (
         ("bench-client-3", _going_on(3)),
-        ("bench-client-1", Word(run=upload.pk, state="finished", trials_done=6)),
-        ("bench-client-2", Word(run=RUNNING, state="running", trials_done=3, silent_s=3600)),
+        ("bench-client-1", Heartbeat(run=upload.pk, state="finished", trials_done=6)),
+        ("bench-client-2", Heartbeat(run=RUNNING, state="running", trials_done=3, silent_s=3600)),
     ):
-        hear(token, host_name=host, program="loadsheet-agent", version="0.1.0", word=word)
+        record_heartbeat(
+            token, host_name=host, program="loadsheet-agent", version="0.1.0", heartbeat=heartbeat
+        )
     settings.AGENT_FILES = tmp_path
     (tmp_path / "loadsheet.pyz").write_bytes(b"PK")
     (tmp_path / "loadsheet_agent-0.1.0-py3-none-any.whl").write_bytes(b"PK")
@@ -111,7 +113,7 @@ USED = {
 
 
 def _going_on(done):
-    return Word(
+    return Heartbeat(
         run=LIVE,
         state="running",
         trials_done=done,
@@ -386,12 +388,12 @@ def test_a_run_grows_while_it_is_read(visit, lab):
     page.locator("details.trial").first.locator("summary").click()
     page.evaluate("window.stays = true")
     _send_part(lab["tenant"], 1)
-    hear(
+    record_heartbeat(
         lab["token"],
         host_name="bench-client-3",
         program="loadsheet-agent",
         version="0.1.0",
-        word=_going_on(4),
+        heartbeat=_going_on(4),
     )
     expect(row).to_have_count(2)
     expect(live).to_contain_text("4 of 48 trials")

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import AGENT_LIFETIME as LASTS
 from backend.accounts.tokens import LINK_LIFETIME, find, issue
-from backend.fleet.hearing import Word, hear
+from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import Upload
 from backend.ingest.process import process
 from backend.ingest.receive import receive
@@ -147,7 +147,7 @@ def _is_heard(tenant, names):
         TokenKind.AGENT, tenant.workspace, user=tenant.user, name=names[0][:120], lifetime=LASTS
     )
     now = {"server": names[2][:200], "workload": names[3][:200], "connections": 1}
-    word = Word(
+    word = Heartbeat(
         run=uuid.uuid4(),
         state="running",
         trials_done=1,
@@ -155,7 +155,7 @@ def _is_heard(tenant, names):
         silent_s=3600,
     )
     said = {"host_name": names[1][:200], "program": names[4][:60], "version": names[5][:40]}
-    hear(find(clear, TokenKind.AGENT), **said, word=word)
+    record_heartbeat(find(clear, TokenKind.AGENT), **said, heartbeat=word)
     return word.run
 
 

@@ -6,7 +6,7 @@ from django.test import Client
 
 from backend.accounts import tokens
 from backend.accounts.models import Membership, Role, Token, TokenKind, User
-from backend.fleet.hearing import Word, hear
+from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.web import agent_files
 
 pytestmark = pytest.mark.django_db
@@ -35,15 +35,19 @@ def token_of(scene):
     return Token.objects.get(workspace=scene.own.workspace)
 
 
-def hear_agent(scene, word=None):
-    hear(
-        token_of(scene), host_name="bench-7", program="loadsheet-agent", version="0.1.0", word=word
+def hear_agent(scene, heartbeat=None):
+    record_heartbeat(
+        token_of(scene),
+        host_name="bench-7",
+        program="loadsheet-agent",
+        version="0.1.0",
+        heartbeat=heartbeat,
     )
 
 
 def test_an_agent_is_shown_with_its_host_and_its_running_run(scene, owner):
     run = uuid.uuid4()
-    hear_agent(scene, Word(run=run, state="running", trials_done=1, silent_s=60))
+    hear_agent(scene, Heartbeat(run=run, state="running", trials_done=1, silent_s=60))
     page = owner.get("/w/own-lab/agents").content.decode()
     for part in ("bench-7", "0.1.0", f"/r/{run}", "running", "measuring now"):
         assert part in page

@@ -7,8 +7,8 @@ from django.db import connection
 from django.utils import timezone
 
 from backend.accounts.models import Token
-from backend.fleet.meeting import ABSENT, LEAD, MeetingRefused, Wish, meet
-from backend.fleet.models import Seat, Session
+from backend.fleet.models import Session, SessionMember
+from backend.fleet.sessions import ABSENT, LEAD, JoinRefused, JoinRequest, join_session
 from backend.testing.uploads import make_tenant
 
 RUNS = [uuid.UUID(int=number) for number in range(1, 9)]
@@ -19,61 +19,65 @@ def token(db):
     return Token.objects.get(workspace=make_tenant("lab").workspace)
 
 
-def wish(number, step=None, **more):
+def join_request(number, step=None, **more):
     fields = {"name": "big", "parts": 2, "plan_sha256": "a" * 64, "seed": 40 + number}
-    return Wish(run=RUNS[number], host_name=f"client-{number}", step=step, **{**fields, **more})
+    return JoinRequest(
+        run=RUNS[number], host_name=f"client-{number}", step=step, **{**fields, **more}
+    )
 
 
 def test_a_trial_begins_once_all_are_ready_and_for_all_at_one_moment(token):
-    first = meet(token, wish(0, 0))
+    first = join_session(token, join_request(0, 0))
     assert (first.seats, first.starts_at) == (1, None)
     before = timezone.now()
-    last = meet(token, wish(1, 0))
+    last = join_session(token, join_request(1, 0))
     assert last.seats == 2
     assert before + LEAD <= last.starts_at <= timezone.now() + LEAD
-    assert meet(token, wish(0, 0)).starts_at == last.starts_at
+    assert join_session(token, join_request(0, 0)).starts_at == last.starts_at
 
 
 def test_the_next_trial_waits_for_all_again(token):
     for step in range(3):
-        assert meet(token, wish(0, step)).starts_at is None
-        assert meet(token, wish(1, step)).starts_at is not None
+        assert join_session(token, join_request(0, step)).starts_at is None
+        assert join_session(token, join_request(1, step)).starts_at is not None
     assert Session.objects.get().step == 2
 
 
 def test_the_first_one_orders_the_trials(token):
-    assert meet(token, wish(0)).seed == meet(token, wish(1)).seed == 40
+    assert (
+        join_session(token, join_request(0)).seed == join_session(token, join_request(1)).seed == 40
+    )
 
 
 def test_who_is_not_heard_any_more_is_not_ready(token):
-    meet(token, wish(0, 0))
-    Seat.objects.update(heard_at=timezone.now() - ABSENT - timedelta(seconds=1))
-    assert meet(token, wish(1, 0)).starts_at is None
-    assert meet(token, wish(0, 0)).starts_at is not None
+    join_session(token, join_request(0, 0))
+    SessionMember.objects.update(heard_at=timezone.now() - ABSENT - timedelta(seconds=1))
+    assert join_session(token, join_request(1, 0)).starts_at is None
+    assert join_session(token, join_request(0, 0)).starts_at is not None
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"plan_sha256": "b" * 64}, "Another plan"),
-        ({"parts": 3}, "takes 2 agents, and this one said 3"),
-        ({}, "All 2 agents of this session have come"),
+        ({"plan_sha256": "b" * 64}, "another plan"),
+        ({"parts": 3}, "takes 2 agents; this agent expects 3"),
+        ({}, "All 2 agents of this session have joined"),
     ],
 )
 def test_who_does_not_belong_has_no_place(token, more, said):
-    meet(token, wish(0))
-    meet(token, wish(1))
-    with pytest.raises(MeetingRefused, match=said):
-        meet(token, wish(2, **more))
-    assert Seat.objects.count() == 2
+    join_session(token, join_request(0))
+    join_session(token, join_request(1))
+    with pytest.raises(JoinRefused, match=said):
+        join_session(token, join_request(2, **more))
+    assert SessionMember.objects.count() == 2
 
 
 def test_sessions_of_other_workspaces_are_other_sessions(token):
-    meet(token, wish(0, 0))
+    join_session(token, join_request(0, 0))
     other = Token.objects.get(workspace=make_tenant("other").workspace)
-    assert meet(other, wish(1, 0, plan_sha256="c" * 64)).starts_at is None
-    with pytest.raises(MeetingRefused, match="in another session"):
-        meet(other, wish(0, 0, plan_sha256="c" * 64))
+    assert join_session(other, join_request(1, 0, plan_sha256="c" * 64)).starts_at is None
+    with pytest.raises(JoinRefused, match="in another session"):
+        join_session(other, join_request(0, 0, plan_sha256="c" * 64))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -85,7 +89,7 @@ def test_of_agents_that_come_at_once_none_begins_alone():
         together.wait()
         try:
             for _ in range(100):
-                answer = meet(token, wish(number, 0, parts=8))
+                answer = join_session(token, join_request(number, 0, parts=8))
                 if answer.starts_at is not None:
                     found.append(answer.starts_at)
                     return

@@ -1,4 +1,4 @@
-"""How runs stand while they go on: what came of them, and what their agents said last."""
+"""The progress of a run: trials recorded here, and what its agent reported last."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from backend.runs.models import Run, Trial
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One run. Unknown is None.
+class RunProgress:
+    """How far one run is. Unknown is None.
 
-    `state`: running · silent (its agent should have been heard by now) · finished · stopped ·
-    interrupted. `trials_recorded` can be read here; `trials_done` is the agent's word.
+    `state`: running · silent (a heartbeat is overdue) · finished · stopped · interrupted.
+    `trials_recorded` are stored here; `trials_done` is the agent's count.
     """
 
     run: UUID
@@ -36,34 +36,34 @@ class Standing:
 
     @property
     def done(self) -> int:
-        """Trials that ended, whether they came yet or not."""
+        """Trials that ended, recorded here or not yet."""
         return max(self.trials_done or 0, self.trials_recorded)
 
     @property
-    def goes_on(self) -> bool:
-        """Whether more may come: what shows the run asks again."""
+    def is_unfinished(self) -> bool:
+        """Whether more trials may come, so that a page has to ask again."""
         return self.state in (Progress.State.RUNNING, "silent")
 
 
-def standing_of(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> Standing | None:
-    """How a run stands; None for one of which nothing is known that may be seen."""
+def run_progress(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> RunProgress | None:
+    """The progress of a run of these workspaces; None where neither run nor heartbeat exists."""
     own = {"workspace__in": list(workspace_ids)}
     run = Run.objects.filter(pk=run_id, **own).first()
     progress = Progress.objects.filter(run=run_id, **own).select_related("agent").first()
-    known = run or progress
-    if known is None:
+    source = run or progress
+    if source is None:
         return None
-    return _standing(run_id, known.workspace_id, run, progress)
+    return _combined(run_id, source.workspace_id, run, progress)
 
 
-def _standing(
+def _combined(
     run_id: UUID, workspace_id: UUID, run: Run | None, progress: Progress | None
-) -> Standing:
+) -> RunProgress:
     live = progress if progress is not None and progress.is_alive(timezone.now()) else None
     planned = run.trials_planned if run is not None and not run.is_open else None
     if planned is None and progress is not None:
         planned = progress.trials_planned
-    return Standing(
+    return RunProgress(
         run=run_id,
         workspace_id=workspace_id,
         state=_state(run, progress),
@@ -79,7 +79,7 @@ def _standing(
 
 
 def _state(run: Run | None, progress: Progress | None) -> str:
-    """What came of the run counts more than what its agent said."""
+    """The recorded run counts more than the heartbeat."""
     if run is not None and not run.is_open:
         if run.stopped:
             return Progress.State.STOPPED

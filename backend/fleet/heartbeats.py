@@ -1,0 +1,90 @@
+"""Recording heartbeats: which agents are alive, and how far their runs are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from backend.accounts.models import Token
+from backend.fleet.models import Agent, Progress
+
+# An agent counts as silent only when it is this much later than it announced.
+GRACE = timedelta(seconds=30)
+# Older progress is of no use to anybody and is deleted.
+KEPT = timedelta(days=30)
+
+
+class RunOfAnotherWorkspace(Exception):
+    """The id of the run is used by another workspace; the message is the id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """What an agent reports of its run. It then stays silent for up to `silent_s` seconds."""
+
+    run: UUID
+    state: str
+    trials_done: int
+    trials_planned: int | None = None
+    current: Mapping[str, Any] | None = None
+    last: Mapping[str, Any] | None = None
+    seconds_left: float | None = None
+    silent_s: float = 0.0
+
+
+@transaction.atomic
+def record_heartbeat(
+    token: Token, *, host_name: str, program: str, version: str, heartbeat: Heartbeat | None
+) -> Agent:
+    """Store when the agent was last seen, and its progress where it reports a run.
+
+    Raises RunOfAnotherWorkspace.
+    """
+    agent, _ = Agent.objects.update_or_create(
+        token=token,
+        host_name=host_name,
+        defaults={"program": program, "version": version, "last_seen_at": timezone.now()},
+        create_defaults={
+            "workspace_id": token.workspace_id,
+            "program": program,
+            "version": version,
+        },
+    )
+    if heartbeat is not None:
+        _store_progress(agent, heartbeat)
+    return agent
+
+
+def forget_progress(run_id: UUID, workspace_id: UUID) -> None:
+    """Delete the progress of a deleted run."""
+    Progress.objects.filter(run=run_id, workspace=workspace_id).delete()
+
+
+def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:
+    now = timezone.now()
+    fields = {
+        "agent": agent,
+        "state": heartbeat.state,
+        "trials_planned": heartbeat.trials_planned,
+        "trials_done": heartbeat.trials_done,
+        "current": heartbeat.current,
+        "last": heartbeat.last,
+        "seconds_left": heartbeat.seconds_left,
+        "heard_at": now,
+        "silent_until": now + timedelta(seconds=heartbeat.silent_s) + GRACE,
+    }
+    stored = Progress.objects.filter(run=heartbeat.run, workspace=agent.workspace_id)
+    if stored.update(**fields):
+        return
+    try:
+        with transaction.atomic():
+            Progress.objects.create(run=heartbeat.run, workspace_id=agent.workspace_id, **fields)
+    except IntegrityError:
+        raise RunOfAnotherWorkspace(str(heartbeat.run)) from None
+    Progress.objects.filter(workspace=agent.workspace_id, heard_at__lt=now - KEPT).delete()
