@@ -24,7 +24,7 @@ from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND_HINT, Problem
 from backend.api.figures_schema import FiguresSerializer
 from backend.api.schema import documented
-from backend.sharing import csv_of
+from backend.sharing.export import csv_of
 
 
 def _parameter(name: str, text: str, **more: Any) -> OpenApiParameter:

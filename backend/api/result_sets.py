@@ -25,12 +25,13 @@ from backend.api.compare import bad_query, read_query
 from backend.api.errors import NOT_FOUND_HINT, Problem, sign_in_needed
 from backend.api.runs import not_found
 from backend.api.schema import documented
-from backend.sharing import Card, NothingToFreeze, find_result_set, freeze, save_live
-from backend.sharing.changing import Refused, edit, revoke, supersede, withdraw
 from backend.sharing.differences import Difference, differences_since
+from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
+from backend.sharing.freezing import Description, NothingToFreeze, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, State, Visibility
-from backend.sharing.newer import newer_runs
+from backend.sharing.newer_runs import newer_runs
 from backend.sharing.notes import MAX_LENGTH
+from backend.sharing.reading import find_result_set
 
 PER_PAGE = 50
 
@@ -217,7 +218,7 @@ def _page(request: Request) -> int:
 
 def _kept(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:
     query = replace(read_query(asked["query"]), workspace=workspace.slug)
-    card = Card(
+    description = Description(
         title=asked["title"],
         notes=asked["notes"],
         visibility=Visibility(asked["visibility"]),
@@ -226,7 +227,7 @@ def _kept(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
     keep: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
     author = actor.user if isinstance(actor, Token) else actor
     try:
-        return keep(query, workspace=workspace, author=author, card=card)
+        return keep(query, workspace=workspace, author=author, description=description)
     except QueryError as error:
         raise bad_query(error) from None
     except NothingToFreeze as nothing:
@@ -275,7 +276,7 @@ def _shown(request: Request, found: ResultSet) -> dict[str, Any]:
     return shown
 
 
-def _refused(refused: Refused) -> Problem:
+def _refused(refused: EditRefused) -> Problem:
     return Problem(409, "Not changed", str(refused), hint="Nothing was changed.")
 
 
@@ -326,7 +327,7 @@ class ResultSetDetail(APIView):
             if "superseded_by" in form.validated_data:
                 supersede(found, newer)
             edit(found, **asked)
-        except Refused as refused:
+        except EditRefused as refused:
             raise _refused(refused) from None
         return Response(_shown(request, found))
 
@@ -361,7 +362,7 @@ class ResultSetWithdraw(APIView):
         form.is_valid(raise_exception=True)
         try:
             withdraw(found, form.validated_data["reason"])
-        except Refused as refused:
+        except EditRefused as refused:
             raise _refused(refused) from None
         return Response(_shown(request, found))
 
@@ -379,7 +380,7 @@ class ResultSetRevoke(APIView):
         found = _manageable(request, link)
         try:
             revoke(found)
-        except Refused as refused:
+        except EditRefused as refused:
             raise _refused(refused) from None
         return Response(_shown(request, found))
 
@@ -449,7 +450,7 @@ class ResultSetChanges(APIView):
         except QueryError as error:
             raise bad_query(error) from None
         body = {
-            "changed": not made.nothing,
+            "changed": not made.is_empty,
             "before": _said(made.before),
             "after": None if made.after is None else _said(made.after),
             "missing_runs": made.missing_runs,

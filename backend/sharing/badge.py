@@ -23,7 +23,7 @@ _NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%")
 
 
 class NoSuchSeries(ValueError):
-    """The asked series is not ranked here; the message names those that are."""
+    """This series is not ranked here; the message names the ranked ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class Badge:
 
     @property
     def sentence(self) -> str:
-        """What is read aloud."""
+        """The text for screen readers."""
         return f"{self.title.text}: {self.value.text}"
 
 
 def badge_of(title: str, figures: Figures, series: str | None = None) -> Badge:
-    """The badge of the series with this id, else of the one ranked first. Raises NoSuchSeries.
+    """The badge of the series with this id, else of the first in the ranking.
 
-    Of panels it is the first one with a figure; its outcome is then that of the series.
+    With panels it shows the first panel that has a figure. Raises NoSuchSeries.
     """
     part, row = _shown(figures, series)
     left = _side(plain(title, LONGEST_TITLE) or "Loadsheet", 0)
@@ -80,10 +80,10 @@ def _shown(figures: Figures, series: str | None) -> tuple[Figures, Row | None]:
     ]
     if series is not None:
         ranked = _only(ranked, series)
-    known = next((one for one in ranked if one[1]["value"] is not None), None)
-    if known is not None:
-        return known
-    # Of a series without a figure its own outcome, else that of the whole.
+    with_figure = next(((part, row) for part, row in ranked if row["value"] is not None), None)
+    if with_figure is not None:
+        return with_figure
+    # A series without a figure has its own outcome; otherwise show that of the whole.
     return (ranked[0][0] if series is not None else figures), None
 
 
@@ -93,17 +93,22 @@ def _parts(figures: Figures) -> list[Figures]:
     if not panels:
         return [figures]
     return [
-        {**figures, "panel": one["value"], "outcome": one["outcome"], "ranking": one["ranking"]}
-        for one in panels
+        {
+            **figures,
+            "panel": panel["value"],
+            "outcome": panel["outcome"],
+            "ranking": panel["ranking"],
+        }
+        for panel in panels
     ]
 
 
 def _only(ranked: list[tuple[Figures, Row]], series: str) -> list[tuple[Figures, Row]]:
-    found = [one for one in ranked if one[1]["series"] == series]
-    if not found:
+    matching = [(part, row) for part, row in ranked if row["series"] == series]
+    if not matching:
         names = ", ".join(row["series"] for _, row in ranked) or "none"
         raise NoSuchSeries(f"series: got {series[:40]!r}, ranked here are {names}.")
-    return found
+    return matching
 
 
 def _value(part: Figures, row: Row | None) -> str:
@@ -111,7 +116,8 @@ def _value(part: Figures, row: Row | None) -> str:
         refused = part["outcome"]["status"] == "not_comparable"
         apart = "compared by workload" if part.get("ratios") else "unknown"
         return "not comparable" if refused else apart
-    metric = next(one for one in part["metrics"] if one["id"] == part["ranking"]["metric"])
+    ranked_by = part["ranking"]["metric"]
+    metric = next(metric for metric in part["metrics"] if metric["id"] == ranked_by)
     figure = figure_text(row["value"], metric["unit"])
     panel, label = part.get("panel"), row["label"]
     if panel and not label.startswith(panel):
@@ -132,7 +138,7 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 def figure_text(value: float, unit: str) -> str:
     """Three significant digits in a unit that suits the size: 52.3k req/s, 1.41 ms, 0.12 %."""
     scales = _SCALES.get(unit, ((1, f" {unit}".rstrip()),))
-    factor, suffix = next((one for one in scales if abs(value) >= one[0]), scales[-1])
+    factor, suffix = next((scale for scale in scales if abs(value) >= scale[0]), scales[-1])
     shown = value / factor
     digits = f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
     return f"{digits}{suffix}"

@@ -1,8 +1,8 @@
-"""Images of comparisons: what the browser would draw, by the same code, as PNG 1200 × 630.
+"""Images of comparisons: PNG of 1200 × 630, drawn by the same code as in the browser.
 
-A worker draws that of a result set when it is made. Where that has not happened yet, or where a
-live one shows something else now, who asks for it draws it: a fifth of a second, one at a time in
-each process. A site that reads a pasted link comes once and does not come again.
+A worker draws the image of a result set when the set is made. Where there is none yet, or a live
+set shows something else now, the request for the image draws it: about 0.2 s, one at a time in
+each process. A site that previews a pasted link asks only once, so it must get the image then.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ CPU_S = 10
 # On a busy machine CPU time passes slower than the clock.
 CLOCK_S = 2 * CPU_S
 WAIT_S = 5.0
-_MISSING = 3  # the program's own word for a part that is not installed
-# A shell sets the limits: between fork and exec no Python may run where there are threads.
+_MISSING = 3  # exit status of the program when the canvas library is not installed
+# A shell sets the limits: in a process with threads no Python may run between fork and exec.
 _LIMITED = f'ulimit -t {CPU_S} && ulimit -d {MEMORY_MB << 10} && exec "$@"'
 
 _turn = Lock()
 
 
 class CannotDraw(Exception):
-    """There is no image, and asking again will not help; the message says what is missing."""
+    """There is no image, and trying again will not help; the message says what is missing."""
 
 
 class BusyDrawing(Exception):
-    """Another image is being drawn; to be asked for again shortly."""
+    """Another image is being drawn; try again shortly."""
 
 
 def image_of(reading: Reading) -> bytes:
     """The PNG. Raises CannotDraw, BusyDrawing, and what reading the figures raises."""
     scene = canonical_json(_scene(reading))
     key = _key(scene)
-    if (before := _kept(reading.result_set, key)) is not None:
-        return before
-    with _in_turn():
-        # Who drew meanwhile may have drawn just this.
-        if (before := _kept(reading.result_set, key)) is not None:
-            return before
+    if (stored := _stored(reading.result_set, key)) is not None:
+        return stored
+    with _turn_taken():
+        # Another request may have drawn this image meanwhile.
+        if (stored := _stored(reading.result_set, key)) is not None:
+            return stored
         png = draw(scene)
         Drawing.objects.update_or_create(
             result_set=reading.result_set, defaults={"key": key, "png": png}
@@ -69,12 +69,12 @@ def image_of(reading: Reading) -> bytes:
 
 
 def is_of_fixed_height(result_set: ResultSet) -> bool:
-    """Whether its image is `HEIGHT` tall: a table of ratios is as tall as it has rows."""
+    """Whether its image is `HEIGHT` tall: the height of a ratio table depends on its rows."""
     return "view=ratios" not in result_set.query.split("&")
 
 
 def image_of_view(figures: dict[str, Any], url: str) -> bytes:
-    """The PNG of a comparison at `url`, kept a while under the hash of what it shows.
+    """The PNG of a comparison at `url`, cached under the hash of its content.
 
     Taller than `HEIGHT` where the link takes more than a line. Raises CannotDraw, BusyDrawing.
     """
@@ -84,32 +84,36 @@ def image_of_view(figures: dict[str, Any], url: str) -> bytes:
 
 
 def _drawn_in_turn(scene: bytes) -> bytes:
-    with _in_turn():
+    with _turn_taken():
         return draw(scene)
 
 
 def _scene(reading: Reading) -> dict[str, Any]:
-    one = reading.result_set
-    if one.is_frozen:
-        date = f"frozen {one.created_at:%Y-%m-%d %H:%M} UTC"
+    result_set = reading.result_set
+    if result_set.is_frozen:
+        date = f"frozen {result_set.created_at:%Y-%m-%d %H:%M} UTC"
     else:
         date = ", ".join(filter(None, ["live", _newest(reading.figures["runs"])]))
-    return {"figures": reading.figures, "url": f"{settings.PUBLIC_URL}{one.path}", "date": date}
+    return {
+        "figures": reading.figures,
+        "url": f"{settings.PUBLIC_URL}{result_set.path}",
+        "date": date,
+    }
 
 
 def _newest(runs: list[dict[str, Any]]) -> str:
-    """The day of the newest run shown, in the words of the image."""
-    known = [run["started_at"] for run in runs if run["started_at"] is not None]
-    return f"newest run of {max(known)[:10]}" if known else ""
+    """The date of the newest run shown, as the image states it."""
+    dates = [run["started_at"] for run in runs if run["started_at"] is not None]
+    return f"newest run of {max(dates)[:10]}" if dates else ""
 
 
-def _kept(result_set: ResultSet, key: str) -> bytes | None:
-    found = Drawing.objects.filter(result_set=result_set, key=key).first()
-    return None if found is None else bytes(found.png)
+def _stored(result_set: ResultSet, key: str) -> bytes | None:
+    drawing = Drawing.objects.filter(result_set=result_set, key=key).first()
+    return None if drawing is None else bytes(drawing.png)
 
 
 @contextmanager
-def _in_turn() -> Iterator[None]:
+def _turn_taken() -> Iterator[None]:
     if not _turn.acquire(timeout=WAIT_S):
         raise BusyDrawing
     try:
@@ -124,7 +128,7 @@ def _key(scene: bytes) -> str:
 
 @lru_cache(maxsize=1)
 def _program_digest() -> bytes:
-    """A newer program may draw otherwise."""
+    """Part of the key, because a newer program may draw another image."""
     try:
         return hashlib.sha256(PROGRAM.read_bytes()).digest()
     except FileNotFoundError:
@@ -143,7 +147,7 @@ def draw(scene: bytes) -> bytes:
             capture_output=True,
             timeout=CLOCK_S,
             check=False,
-            # Nothing of the service's secrets.
+            # The environment holds no secrets of the service.
             env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"},
         )
     except subprocess.TimeoutExpired:
@@ -153,11 +157,13 @@ def draw(scene: bytes) -> bytes:
     return done.stdout
 
 
-def _reason(code: int, said: bytes) -> str:
-    log.error("drawing_failed", extra={"code": code, "said": said[-2000:].decode(errors="replace")})
+def _reason(code: int, stderr: bytes) -> str:
+    log.error(
+        "drawing_failed", extra={"code": code, "stderr": stderr[-2000:].decode(errors="replace")}
+    )
     if code == _MISSING:
         return (
             "The canvas that draws images is not installed for this machine: run `npm ci` in "
             "frontend/ there."
         )
-    return "The program that draws images failed on this one; it was logged."
+    return "The program that draws images failed on this image; the log has the details."

@@ -1,4 +1,4 @@
-"""A comparison as CSV that a spreadsheet cannot take for formulas."""
+"""A comparison as CSV, safe against formulas in spreadsheets."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from defusedcsv import csv
 
 from backend.analysis.table import Value, table_of
-from backend.sharing.text import seen
+from backend.sharing.text import without_invisible_start
 
-# What defusedcsv leaves alone: formulas behind characters that are not seen, which spreadsheets
-# skip, and the full-width forms of = + - @ that some of them read as the plain ones.
+# defusedcsv misses formulas behind invisible characters, which spreadsheets skip, and the
+# full-width forms of = + - @, which some spreadsheets read as the plain ones.
 _BEGINNINGS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _SKIPPED = ("\t", "\r", "\n", "\0")
 
 
 def csv_of(figures: Mapping[str, Any], view: str | None = None) -> str:
-    """The table of `view`, else of the asked one. Unknown is an empty field, never 0."""
+    """The table of `view`, by default of the view that was asked for. Unknown is an empty field."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     table = table_of(figures, view)
@@ -31,6 +31,6 @@ def harmless(value: Value) -> Value:
     """Text that begins like a formula gets a leading apostrophe; numbers stay numbers."""
     if not isinstance(value, str):
         return value
-    if value.startswith(_SKIPPED) or seen(value).startswith(_BEGINNINGS):
+    if value.startswith(_SKIPPED) or without_invisible_start(value).startswith(_BEGINNINGS):
         return "'" + value.replace("\0", "")
     return value

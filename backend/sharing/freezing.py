@@ -1,14 +1,13 @@
-"""Freezing a comparison: canonical JSON of everything a reader needs to check it, and its hash.
+"""Making result sets: a frozen one keeps canonical JSON and its hash, a live one a query.
 
-The bytes are stored as they were hashed and never rewritten. Nothing of another workspace enters,
-and the query inside names its runs, so that it asks for the same runs for ever.
+The bytes are stored as they were hashed and never rewritten. Nothing of another workspace enters.
+The query inside names its runs, so that it always asks for the same runs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from textwrap import shorten
@@ -17,32 +16,29 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from backend import __version__
 from backend.accounts.models import User, Workspace
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
-from backend.analysis.times import instant
 from backend.runs.identity import canonical_json
 from backend.runs.moment import one_moment
-from backend.sharing.hint import hint_to_draw
+from backend.sharing.document import document_of
+from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
-from backend.sharing.sources import sources_of
 
-SCHEMA = 2
-# As the column holds it.
+# The length of the column.
 MAX_TITLE = 300
 
 
 class NothingToFreeze(ValueError):
-    """The question shows no run: a citation of nothing would be one of whatever comes."""
+    """The query shows no run, so there is nothing to cite."""
 
     def __init__(self) -> None:
-        super().__init__("No run answers this question, so there is nothing to freeze.")
+        super().__init__("No run matches this query, so there is nothing to freeze.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """What a person says about a result set, beside its figures."""
+class Description:
+    """What a person writes about a result set, and who may read it until when."""
 
     title: str = ""
     notes: str = ""
@@ -51,39 +47,42 @@ class Card:
 
 
 def freeze(
-    query: CompareQuery, *, workspace: Workspace, author: User | None, card: Card
+    query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
 ) -> ResultSet:
-    """Keep what `query` shows of `workspace` now.
+    """Store what `query` shows of `workspace` now.
 
-    Raises NotVisible for a run that is not there, NothingToFreeze where nothing is shown.
+    Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown.
     """
     with one_moment():
-        figures = _with_runs_named(query, workspace)
-        result_set = _begun(query, Kind.FROZEN, workspace, author, card)
-        result_set.title = card.title or shorten(figures["finding"], MAX_TITLE, placeholder=" …")
-        result_set.snapshot = canonical_json(_snapshot(result_set, figures))
+        figures = _with_named_runs(query, workspace)
+        result_set = _unsaved(query, Kind.FROZEN, workspace, author, description)
+        result_set.title = description.title or shorten(
+            figures["finding"], MAX_TITLE, placeholder=" …"
+        )
+        document = document_of(result_set, figures, id_=result_set.pk)
+        result_set.snapshot = canonical_json(document)
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         result_set.save(force_insert=True)
-        transaction.on_commit(lambda: hint_to_draw(result_set.pk))
+        transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
 
 
 def save_live(
-    query: CompareQuery, *, workspace: Workspace, author: User | None, card: Card
+    query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
 ) -> ResultSet:
-    """Keep the question: each reading answers it anew. Raises as `compare` does."""
+    """Store the query: each reading evaluates it again. Raises as `compare` does."""
     with one_moment():
         compare(query, workspace_ids=[workspace.pk])
-        result_set = _begun(query, Kind.LIVE, workspace, author, card)
-        # Not the finding: that one may be another tomorrow.
-        result_set.title = card.title or "Live comparison"
+        result_set = _unsaved(query, Kind.LIVE, workspace, author, description)
+        # Not the headline: it may be another one tomorrow.
+        result_set.title = description.title or "Live comparison"
         result_set.save(force_insert=True)
-        transaction.on_commit(lambda: hint_to_draw(result_set.pk))
+        transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
 
 
-def _with_runs_named(query: CompareQuery, workspace: Workspace) -> dict[str, Any]:
-    """The figures of the query that names what the asked one shows now."""
+def _with_named_runs(query: CompareQuery, workspace: Workspace) -> dict[str, Any]:
+    """The figures of `query`, with the runs that it shows now named in it."""
     figures = compare(query, workspace_ids=[workspace.pk])
     shown = tuple(sorted(uuid.UUID(run["id"]) for run in figures["runs"]))
     if not shown:
@@ -93,8 +92,12 @@ def _with_runs_named(query: CompareQuery, workspace: Workspace) -> dict[str, Any
     return compare(replace(query, run=shown), workspace_ids=[workspace.pk])
 
 
-def _begun(
-    query: CompareQuery, kind: Kind, workspace: Workspace, author: User | None, card: Card
+def _unsaved(
+    query: CompareQuery,
+    kind: Kind,
+    workspace: Workspace,
+    author: User | None,
+    description: Description,
 ) -> ResultSet:
     id_ = uuid.uuid4()
     return ResultSet(
@@ -103,25 +106,10 @@ def _begun(
         kind=kind,
         workspace=workspace,
         author=author,
-        # The workspace is a column of its own, which a new slug does not break.
+        # The workspace is a column: a renamed workspace must not break the query.
         query=replace(query, workspace=None).canonical(),
-        notes=card.notes,
-        visibility=card.visibility,
-        expires_at=card.expires_at,
+        notes=description.notes,
+        visibility=description.visibility,
+        expires_at=description.expires_at,
         created_at=timezone.now(),
     )
-
-
-def _snapshot(result_set: ResultSet, figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "kind": result_set.kind,
-        "id": str(result_set.pk),
-        "title": result_set.title,
-        "created_at": instant(result_set.created_at),
-        "workspace": result_set.workspace.slug,
-        "query": figures["query"],
-        "runs": sources_of([run["id"] for run in figures["runs"]]),
-        "figures": figures,
-        "software": {"name": "loadsheet", "version": __version__},
-    }

@@ -33,8 +33,8 @@ class Kind(models.TextChoices):
 class State(models.TextChoices):
     CURRENT = "current"
     SUPERSEDED = "superseded"  # still readable; a newer one is named
-    EXPIRED = "expired"  # gone, until the time is set anew
-    WITHDRAWN = "withdrawn"  # gone for good, with a reason
+    EXPIRED = "expired"  # not readable until a new time is set
+    WITHDRAWN = "withdrawn"  # not readable any more, with a reason
 
 
 GONE = (State.EXPIRED, State.WITHDRAWN)
@@ -42,7 +42,7 @@ GONE = (State.EXPIRED, State.WITHDRAWN)
 
 class ResultSets(models.QuerySet["ResultSet"]):
     def readable(self, workspace_ids: Iterable[uuid.UUID]) -> ResultSets:
-        """Those that are shared, and those of the reader's workspaces."""
+        """Shared result sets, and all of these workspaces."""
         shared = Q(visibility__in=[Visibility.UNLISTED, Visibility.PUBLIC])
         return self.filter(shared | Q(workspace_id__in=list(workspace_ids)))
 
@@ -51,8 +51,8 @@ class ResultSet(models.Model):
     """A chosen view under a link: *frozen*, bytes that never change, or *live*, a saved query."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # What stands in its addresses. Random, so that only who was given it can know it; revoking
-    # puts another one here. It starts as the id, which a snapshot holds.
+    # The id in its URLs. It is random, so nobody can guess it; revoking sets a new one. It starts
+    # as the id, which is part of the snapshot.
     link = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="result_sets")
     author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -60,7 +60,7 @@ class ResultSet(models.Model):
     title = models.CharField(max_length=300)
     # Markdown, beside the snapshot and not in it: notes may be corrected, figures may not.
     notes = models.TextField(default="", blank=True)
-    # The question as it was asked. The snapshot of a frozen one names its runs besides.
+    # The query as it was asked. The snapshot of a frozen set also names its runs.
     query = models.TextField(default="")
     visibility = models.CharField(
         max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE
@@ -102,7 +102,7 @@ class ResultSet(models.Model):
 
     @property
     def is_shared(self) -> bool:
-        """Whether somebody outside the workspace may read it."""
+        """Whether people outside the workspace may read it."""
         return self.visibility != Visibility.PRIVATE
 
     @property
@@ -119,27 +119,27 @@ class ResultSet(models.Model):
 
     @property
     def end(self) -> tuple[str, datetime]:
-        """Why it is gone, as a sentence, and since when. Raises ValueError while it is not."""
+        """Why and since when it is not readable. Raises ValueError while it is readable."""
         if self.withdrawn_at is not None:
             return f"It was withdrawn: {self.withdrawn_reason}", self.withdrawn_at
         if self.expires_at is None or not self.is_gone:
             raise ValueError(f"result set {self.pk} is not gone")
-        return "It was to be read until a date that has passed.", self.expires_at
+        return "This link has expired.", self.expires_at
 
     @property
     def path(self) -> str:
-        """Where its page is."""
+        """The path of its page."""
         return f"/s/{self.link}"
 
     def frozen_snapshot(self) -> dict[str, Any]:
-        """What was frozen, read. Raises ValueError of a live one, which has nothing frozen."""
+        """The frozen document. Raises ValueError for a live result set."""
         if self.snapshot is None:
             raise ValueError(f"result set {self.pk} is live")
         snapshot: dict[str, Any] = orjson.loads(bytes(self.snapshot))
         return snapshot
 
     def may_name(self, other: ResultSet) -> bool:
-        """Whether readers of this one may be told where `other` is: it is at least as open."""
+        """Whether readers of this set may learn the link of `other`: it is at least as open."""
         return OPENNESS.index(Visibility(other.visibility)) >= OPENNESS.index(
             Visibility(self.visibility)
         )
@@ -149,7 +149,7 @@ class Drawing(models.Model):
     """The image of a result set, kept until what it shows changes."""
 
     result_set = models.OneToOneField(ResultSet, on_delete=models.CASCADE, related_name="drawing")
-    # SHA-256 of everything that was drawn, and of the program that drew it.
+    # SHA-256 of the drawn content and of the program.
     key = models.CharField(max_length=64)
     png = models.BinaryField()
     drawn_at = models.DateTimeField(default=timezone.now)

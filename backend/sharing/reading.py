@@ -10,49 +10,46 @@ from typing import Any
 
 import orjson
 
-from backend import __version__
 from backend.analysis.answers import answer
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
-from backend.analysis.times import instant
 from backend.runs.identity import canonical_json
-from backend.sharing.freezing import SCHEMA
+from backend.sharing.document import document_of
 from backend.sharing.models import ResultSet
-from backend.sharing.sources import sources_of
 
 
 def find_result_set(link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID]) -> ResultSet | None:
-    """The result set at this link, when it is shared or of one of the reader's workspaces.
+    """The result set at this link, if it is shared or belongs to one of these workspaces.
 
-    One that is gone is found too: its readers are told so.
+    An expired or withdrawn one is returned too, so that its readers can be told.
     """
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
     return rows.readable(workspace_ids).filter(link=link).first()
 
 
-def question_of(result_set: ResultSet) -> CompareQuery:
-    """What was asked, of its workspace under the name that has now.
+def saved_query(result_set: ResultSet) -> CompareQuery:
+    """The stored query, with the current slug of its workspace.
 
-    Raises QueryError where today's language knows a field or value no more.
+    Raises QueryError for a field or value that queries do not have any more.
     """
     return replace(CompareQuery.parse(result_set.query), workspace=result_set.workspace.slug)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A result set as it reads now: what is evaluated is evaluated once.
+    """A result set as it reads now. Each property is evaluated once.
 
-    Its properties raise QueryError and NotVisible of a live one whose question lost its meaning
-    or its runs.
+    For a live set the properties raise QueryError where its query is not understood any more, and
+    NotVisible where its runs are gone.
     """
 
     result_set: ResultSet
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """What /s/<id>.json holds."""
-        one = self.result_set
-        return one.frozen_snapshot() if one.is_frozen else _live_document(one)
+        """The content of /s/<id>.json."""
+        result_set = self.result_set
+        return result_set.frozen_snapshot() if result_set.is_frozen else _live_document(result_set)
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -61,31 +58,19 @@ class Reading:
 
     @cached_property
     def json(self) -> bytes:
-        """The bytes of /s/<id>.json: of a frozen one those its SHA-256 is over."""
+        """The bytes of /s/<id>.json; those of a frozen set have its SHA-256."""
         snapshot = self.result_set.snapshot
         return canonical_json(self.document) if snapshot is None else bytes(snapshot)
 
 
 def _live_document(result_set: ResultSet) -> dict[str, Any]:
-    """As a snapshot, but of now. Without the time of reading: equal figures are equal bytes."""
-    figures = _answered(question_of(result_set), result_set.workspace_id)
-    return {
-        "schema": SCHEMA,
-        "kind": result_set.kind,
-        "id": str(result_set.link),
-        "title": result_set.title,
-        "created_at": instant(result_set.created_at),
-        "workspace": result_set.workspace.slug,
-        "query": figures["query"],
-        "runs": sources_of([run["id"] for run in figures["runs"]]),
-        "figures": figures,
-        "software": {"name": "loadsheet", "version": __version__},
-    }
+    figures = _current_figures(saved_query(result_set), result_set.workspace_id)
+    return document_of(result_set, figures, id_=result_set.link)
 
 
-def _answered(question: CompareQuery, workspace_id: uuid.UUID) -> dict[str, Any]:
-    """The figures as the page of the comparison gets them: kept while nothing changed."""
+def _current_figures(query: CompareQuery, workspace_id: uuid.UUID) -> dict[str, Any]:
+    """The figures as the comparison page gets them, from its cache while nothing changed."""
     ids = [workspace_id]
-    kept = answer("compare", question, ids, lambda: compare(question, workspace_ids=ids))
-    figures: dict[str, Any] = orjson.loads(kept)
+    cached = answer("compare", query, ids, lambda: compare(query, workspace_ids=ids))
+    figures: dict[str, Any] = orjson.loads(cached)
     return figures

@@ -1,4 +1,4 @@
-"""Celery tasks: a message is a hint; whoever asks for an image draws it where none is kept."""
+"""Celery tasks: drawing images ahead of the first request for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from celery import shared_task
 from backend.analysis.cells import NotVisible
 from backend.analysis.query import QueryError
 from backend.sharing.drawing import BusyDrawing, CannotDraw, image_of
-from backend.sharing.hint import DRAW_TASK
+from backend.sharing.drawing_queue import DRAW_TASK
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading
 
@@ -19,10 +19,10 @@ log = logging.getLogger(__name__)
 @shared_task(name=DRAW_TASK)  # type: ignore[untyped-decorator]
 def draw(result_set_id: str) -> None:
     """Draw the image of a result set that has none yet."""
-    found = ResultSet.objects.select_related("workspace").filter(pk=result_set_id).first()
-    if found is None or found.is_gone:
+    result_set = ResultSet.objects.select_related("workspace").filter(pk=result_set_id).first()
+    if result_set is None or result_set.is_gone:
         return
     try:
-        image_of(Reading(found))
+        image_of(Reading(result_set))
     except (CannotDraw, BusyDrawing, NotVisible, QueryError) as error:
         log.warning("not_drawn", extra={"result_set": result_set_id, "reason": str(error)})

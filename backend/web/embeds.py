@@ -21,9 +21,9 @@ from django.views.decorators.http import require_safe
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, QueryError
-from backend.sharing import Reading, find_result_set
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
+from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
 from backend.web.errors import plain_message
 from backend.web.shared import (

@@ -13,11 +13,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.query import QueryError
-from backend.sharing import find_result_set
 from backend.sharing.badge import figure_text
-from backend.sharing.changing import Refused, edit, revoke, supersede, withdraw
 from backend.sharing.differences import Difference, differences_since
+from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
 from backend.sharing.models import ResultSet
+from backend.sharing.reading import find_result_set
 from backend.web import visible
 from backend.web.result_set_forms import (
     BadForm,
@@ -42,7 +42,7 @@ def change(make: Change) -> Callable[[HttpRequest, UUID], HttpResponse]:
         found = visible.manageable_result_set_or_404(request, link)
         try:
             make(request, found)
-        except (BadForm, Refused) as refused:
+        except (BadForm, EditRefused) as refused:
             return bad_form(request, refused)
         return HttpResponseRedirect(found.path)
 

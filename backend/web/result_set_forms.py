@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
-from backend.sharing import Card
+from backend.sharing.freezing import Description
 from backend.sharing.models import Visibility
 from backend.sharing.notes import MAX_LENGTH
 
@@ -16,9 +16,9 @@ class BadForm(ValueError):
     """A field that is not taken: what was got and what is allowed."""
 
 
-def card_from(form: Mapping[str, str]) -> Card:
+def description_from(form: Mapping[str, str]) -> Description:
     """Title, notes, visibility and last day of a new result set."""
-    return Card(
+    return Description(
         title=title_from(form),
         notes=notes_from(form),
         visibility=visibility_from(form.get("visibility") or Visibility.PRIVATE.value),

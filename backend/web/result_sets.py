@@ -23,16 +23,19 @@ from django.views.decorators.http import require_POST, require_safe
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, CompareQuery, QueryError
-from backend.sharing import NothingToFreeze, Reading, csv_of, drawing, freeze, save_live
+from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
+from backend.sharing.export import csv_of
+from backend.sharing.freezing import NothingToFreeze, freeze, save_live
 from backend.sharing.models import Kind, ResultSet
-from backend.sharing.newer import MOST, newer_runs
+from backend.sharing.newer_runs import MOST, newer_runs
 from backend.sharing.notes import html_of
+from backend.sharing.reading import Reading
 from backend.sharing.text import plain
 from backend.web import visible
 from backend.web.compare import not_understood
 from backend.web.errors import message
-from backend.web.result_set_forms import BadForm, card_from
+from backend.web.result_set_forms import BadForm, description_from
 from backend.web.shared import (
     cacheable,
     check_fields,
@@ -85,7 +88,7 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
             replace(CompareQuery.parse(request.POST.get("query", "")), workspace=slug),
             workspace=workspace,
             author=visible.viewer(request),
-            card=card_from(request.POST),
+            description=description_from(request.POST),
         )
     except QueryError as error:
         return not_understood(request, error, f"/w/{workspace.slug}/compare")

@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
 from backend.ingest.models import Artefact, Upload
-from backend.sharing import find_result_set
 from backend.sharing.models import ResultSet
+from backend.sharing.reading import find_result_set
 
 
 def viewer(request: HttpRequest) -> User | None:

@@ -5,8 +5,8 @@ import pytest
 from backend.analysis.query import CompareQuery
 from backend.runs.models import FormerName, Server, Trial
 from backend.runs.renaming import rename
-from backend.sharing import Card, freeze
-from backend.sharing.differences import compared, differences_since
+from backend.sharing.differences import differences_between, differences_since
+from backend.sharing.freezing import Description, freeze
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 
@@ -16,7 +16,9 @@ def lab(db):
 
 
 def frozen(lab, text=""):
-    return freeze(CompareQuery.parse(text), workspace=lab, author=None, card=Card(title="T"))
+    return freeze(
+        CompareQuery.parse(text), workspace=lab, author=None, description=Description(title="T")
+    )
 
 
 def test_nothing_changed(lab):
@@ -25,7 +27,7 @@ def test_nothing_changed(lab):
     # What came later is not what was frozen.
     make_run(lab, CellSpec("sync", rates=(1.0, 2.0, 3.0)))
     found = differences_since(made)
-    assert found.nothing
+    assert found.is_empty
     assert found.after == found.before
 
 
@@ -37,7 +39,7 @@ def test_a_figure_that_is_another_now(lab):
         trial.throughput_rps = trial.throughput_rps * 2
         trial.save()
     found = differences_since(made)
-    assert not found.nothing
+    assert not found.is_empty
     [one] = [one for one in found.figures if one.metric == "throughput"]
     assert (one.before, one.after) == (1000.0, 2000.0)
     assert one.place.x == 64
@@ -58,7 +60,7 @@ def test_a_run_that_is_gone_takes_its_points(lab):
     found = differences_since(made)
     assert found.after is None
     assert len(found.gone) == 2
-    assert not found.nothing
+    assert not found.is_empty
 
 
 def test_a_new_name_is_no_new_series(lab):
@@ -91,18 +93,18 @@ def _point(x, value):
 
 
 def said(before, after):
-    return compared(before, after, missing_runs=(), relevant=0.02)
+    return differences_between(before, after, missing_runs=(), relevant=0.02)
 
 
 def test_rounding_is_no_change():
-    assert said(figures((1, 100.0)), figures((1, 100.0 * (1 + 1e-12)))).nothing
+    assert said(figures((1, 100.0)), figures((1, 100.0 * (1 + 1e-12)))).is_empty
 
 
 def test_unknown_then_or_now_is_a_change_without_a_ratio():
     for before, after in ((None, 5.0), (5.0, None)):
         [one] = said(figures((1, before)), figures((1, after))).figures
         assert (one.before, one.after, one.ratio) == (before, after, None)
-    assert said(figures((1, None)), figures((1, None))).nothing
+    assert said(figures((1, None)), figures((1, None))).is_empty
 
 
 def test_a_series_is_known_by_its_cells_where_its_id_is_another():
@@ -126,7 +128,7 @@ def test_points_that_came_and_went():
 
 def test_a_metric_that_only_one_side_has_is_not_compared():
     before = figures((1, 5.0), metrics=("throughput", "p42"))
-    assert said(before, figures((1, 5.0))).nothing
+    assert said(before, figures((1, 5.0))).is_empty
 
 
 def test_a_renamed_place_is_renamed_and_neither_gone_nor_new(lab):

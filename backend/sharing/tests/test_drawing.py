@@ -13,9 +13,11 @@ from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.runs.models import Server
-from backend.sharing import Card, Reading, drawing, freeze, save_live
-from backend.sharing.changing import revoke, withdraw
+from backend.sharing import drawing
+from backend.sharing.edits import revoke, withdraw
+from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Drawing, ResultSet, Visibility
+from backend.sharing.reading import Reading
 from backend.sharing.tasks import draw as draw_task
 from backend.testing.hostile import HOSTILE
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
@@ -46,7 +48,9 @@ def drawn(monkeypatch):
 
 
 def made(lab, keep=freeze, text=""):
-    return keep(CompareQuery.parse(text), workspace=lab, author=None, card=Card(title="T"))
+    return keep(
+        CompareQuery.parse(text), workspace=lab, author=None, description=Description(title="T")
+    )
 
 
 def image_of(result_set):
@@ -147,7 +151,10 @@ def test_each_view_has_an_image_of_its_own(db):
     for view in VIEWS:
         asked = f"override=1&view={view}" + "&connections=8&x=version" * (view == "trend")
         made = freeze(
-            CompareQuery.parse(asked), workspace=workspace, author=None, card=Card(title="T")
+            CompareQuery.parse(asked),
+            workspace=workspace,
+            author=None,
+            description=Description(title="T"),
         )
         figures = Reading(made).figures
         # One address and one date: only what is drawn may differ.
@@ -259,7 +266,7 @@ def test_a_program_that_fails_is_no_image(lab, monkeypatch, tmp_path):
     program = tmp_path / "render.mjs"
     program.write_text("process.exit(1)")
     monkeypatch.setattr(drawing, "PROGRAM", program)
-    with pytest.raises(drawing.CannotDraw, match="logged"):
+    with pytest.raises(drawing.CannotDraw, match="the log has the details"):
         image_of(made(lab))
     assert not Drawing.objects.exists()
 

@@ -8,9 +8,10 @@ from backend.analysis.query import CompareQuery
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs.models import FormerName, Trial
 from backend.runs.renaming import rename
-from backend.sharing import Card, NothingToFreeze, Reading, find_result_set, freeze
-from backend.sharing.changing import edit, revoke, supersede
+from backend.sharing.edits import edit, revoke, supersede
+from backend.sharing.freezing import Description, NothingToFreeze, freeze
 from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.sources import sources_of
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
@@ -21,7 +22,9 @@ def lab(db):
 
 
 def frozen(lab, text="", **card):
-    return freeze(CompareQuery.parse(text), workspace=lab, author=None, card=Card(**card))
+    return freeze(
+        CompareQuery.parse(text), workspace=lab, author=None, description=Description(**card)
+    )
 
 
 def json_of(result_set):

@@ -14,10 +14,11 @@ from backend.runs.measured import TrialRecord
 from backend.runs.models import FormerName, Run
 from backend.runs.record import RunFacts, record_run
 from backend.runs.renaming import rename
-from backend.sharing import Card, Reading, find_result_set, freeze, save_live
 from backend.sharing.differences import differences_since
+from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet
-from backend.sharing.newer import newer_runs
+from backend.sharing.newer_runs import newer_runs
+from backend.sharing.reading import Reading, find_result_set
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
 
@@ -27,11 +28,13 @@ def lab(db):
 
 
 def live(lab, text="", **card):
-    return save_live(CompareQuery.parse(text), workspace=lab, author=None, card=Card(**card))
+    return save_live(
+        CompareQuery.parse(text), workspace=lab, author=None, description=Description(**card)
+    )
 
 
 def frozen(lab, text=""):
-    return freeze(CompareQuery.parse(text), workspace=lab, author=None, card=Card())
+    return freeze(CompareQuery.parse(text), workspace=lab, author=None, description=Description())
 
 
 def read(result_set):

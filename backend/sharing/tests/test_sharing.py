@@ -14,10 +14,11 @@ from backend.analysis.cells import NotVisible
 from backend.analysis.query import VIEWS, CompareQuery
 from backend.ingest.models import Artefact, Upload
 from backend.runs.models import Trial
-from backend.sharing import Card, csv_of, find_result_set, freeze
-from backend.sharing.changing import edit
-from backend.sharing.export import harmless
+from backend.sharing.edits import edit
+from backend.sharing.export import csv_of, harmless
+from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.reading import find_result_set
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
 
@@ -27,8 +28,10 @@ def lab(db):
 
 
 def frozen(workspace, text="", **options):
-    card = Card(**{"title": "Sync against gthread", **options})
-    return freeze(CompareQuery.parse(text), workspace=workspace, author=None, card=card)
+    description = Description(**{"title": "Sync against gthread", **options})
+    return freeze(
+        CompareQuery.parse(text), workspace=workspace, author=None, description=description
+    )
 
 
 def test_the_hash_is_over_the_stored_bytes(lab):

@@ -7,9 +7,9 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from backend.sharing import find_result_set
-from backend.sharing.changing import Refused, edit, revoke, supersede, withdraw
+from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
 from backend.sharing.models import Kind, ResultSet, State, Visibility
+from backend.sharing.reading import find_result_set
 from backend.testing.rows import make_workspace
 from backend.testing.scenes import make_result_set
 
@@ -53,13 +53,13 @@ def test_withdrawn_is_for_good(made):
         lambda: revoke(made),
         lambda: supersede(made, None),
     ):
-        with pytest.raises(Refused, match="for good"):
+        with pytest.raises(EditRefused, match="for good"):
             change()
 
 
 @pytest.mark.parametrize("reason", ["", " \n"])
 def test_withdrawing_needs_a_reason(made, reason):
-    with pytest.raises(Refused, match="reason"):
+    with pytest.raises(EditRefused, match="reason"):
         withdraw(made, reason)
     assert again(made).state == State.CURRENT
 
@@ -78,7 +78,7 @@ def test_superseding_makes_no_ring(made, lab):
     supersede(made, second)
     supersede(second, third)
     for older in (made, second, third):
-        with pytest.raises(Refused, match="superseded by this one"):
+        with pytest.raises(EditRefused, match="superseded by this one"):
             supersede(third, older)
     with pytest.raises(IntegrityError), transaction.atomic():
         ResultSet.objects.filter(pk=made.pk).update(superseded_by=made.pk)
@@ -86,14 +86,14 @@ def test_superseding_makes_no_ring(made, lab):
 
 def test_superseding_stays_in_the_workspace(made):
     foreign = make_result_set(make_workspace("theirs"), Visibility.PUBLIC)
-    with pytest.raises(Refused, match="same workspace"):
+    with pytest.raises(EditRefused, match="same workspace"):
         supersede(made, foreign)
 
 
 def test_a_withdrawn_one_supersedes_nothing(made, lab):
     newer = make_result_set(lab, Visibility.PUBLIC)
     withdraw(newer, "wrong")
-    with pytest.raises(Refused, match="withdrawn"):
+    with pytest.raises(EditRefused, match="withdrawn"):
         supersede(made, newer)
 
 
@@ -106,7 +106,7 @@ def test_revoking_moves_it_to_an_address_nobody_knows(made):
 
 
 def test_the_title_of_a_frozen_one_is_part_of_it(made):
-    with pytest.raises(Refused, match="snapshot"):
+    with pytest.raises(EditRefused, match="snapshot"):
         edit(made, title="another")
     edit(made, title=made.title, notes="fine")
     assert again(made).notes == "fine"

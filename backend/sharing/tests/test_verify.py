@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backend.analysis.query import CompareQuery
 from backend.runs.identity import canonical_json
-from backend.sharing import Card, freeze
+from backend.sharing.freezing import Description, freeze
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "verify-result-set"
@@ -40,7 +40,10 @@ def test_what_was_frozen_verifies(tmp_path):
     workspace = make_workspace("lab")
     make_run(workspace, CellSpec("gthread"), CellSpec("sync"))
     frozen = freeze(
-        CompareQuery.parse(""), workspace=workspace, author=None, card=Card(title="<b>Überblick")
+        CompareQuery.parse(""),
+        workspace=workspace,
+        author=None,
+        description=Description(title="<b>Überblick"),
     )
     path = tmp_path / "result.json"
     path.write_bytes(bytes(frozen.snapshot))

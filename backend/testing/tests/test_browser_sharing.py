@@ -12,8 +12,8 @@ from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Trial
-from backend.sharing import Card, freeze, save_live
-from backend.sharing.changing import supersede, withdraw
+from backend.sharing.edits import supersede, withdraw
+from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.looks import faults_of, picture, violations
 from backend.testing.rows import HELLO, CellSpec, make_run
@@ -46,7 +46,7 @@ def lab(db, settings, tmp_path):
             CompareQuery.parse("server=gthread&server=sync" if name != "hostile" else ""),
             workspace=tenant.workspace,
             author=tenant.user,
-            card=Card(title=title, notes=NOTES, visibility=Visibility.PUBLIC),
+            description=Description(title=title, notes=NOTES, visibility=Visibility.PUBLIC),
         )
         for name, how, title in (
             ("frozen", freeze, "Sync against gthread, March"),
@@ -134,8 +134,8 @@ def wide(lab):
 
     def frozen(view):
         query = CompareQuery.parse(f"server=gthread&server=sync&{view}")
-        card = Card(title="Both", visibility=Visibility.PUBLIC)
-        return freeze(query, workspace=workspace, author=None, card=card)
+        description = Description(title="Both", visibility=Visibility.PUBLIC)
+        return freeze(query, workspace=workspace, author=None, description=description)
 
     return frozen
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
-from backend.sharing.changing import revoke
+from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file

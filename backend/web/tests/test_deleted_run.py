@@ -11,7 +11,7 @@ from backend.ingest.models import Artefact, Upload
 from backend.ingest.process import process
 from backend.ingest.reprocess import reprocess
 from backend.runs.models import Run, Server, Trial
-from backend.sharing import Card, freeze
+from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
@@ -56,7 +56,7 @@ def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member,
         CompareQuery.parse("metric=p99"),
         workspace=lab.workspace,
         author=lab.user,
-        card=Card(title="T", visibility=Visibility.PUBLIC),
+        description=Description(title="T", visibility=Visibility.PUBLIC),
     )
     address = f"/s/{made.link}.json"
     before = Client().get(address)

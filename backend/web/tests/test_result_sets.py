@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Server, Trial
-from backend.sharing import Card, drawing, freeze, save_live
+from backend.sharing import drawing
+from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.testing.hostile import HOSTILE
 from backend.testing.rows import CellSpec, make_run
@@ -36,9 +37,9 @@ def stranger(db):
 
 
 def keep(scene, how=freeze, text="", **card):
-    card = Card(**{"title": "A title", "visibility": Visibility.PUBLIC, **card})
+    description = Description(**{"title": "A title", "visibility": Visibility.PUBLIC, **card})
     query = CompareQuery.parse(text or f"run={scene.run.pk}")
-    return how(query, workspace=scene.own.workspace, author=scene.own.user, card=card)
+    return how(query, workspace=scene.own.workspace, author=scene.own.user, description=description)
 
 
 def again(result_set):
@@ -416,7 +417,7 @@ class TestElsewhere:
         made = keep(scene, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
         answer = stranger.get(f"/embed/{made.link}")
         assert answer.status_code == 410
-        assert "date that has passed" in answer.content.decode()
+        assert "This link has expired" in answer.content.decode()
 
     def test_oembed(self, stranger, scene):
         made = keep(scene)

@@ -5,7 +5,7 @@ from django.test import Client
 
 from backend.accounts.models import default_must_match
 from backend.analysis.factors import FACTORS
-from backend.sharing.changing import revoke
+from backend.sharing.edits import revoke
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_result_set

@@ -1,4 +1,4 @@
-"""What may still be said of a result set once it is made. Its snapshot never changes."""
+"""Changing a result set: its description, its link and its state. The snapshot never changes."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from backend.accounts.models import Workspace
 from backend.sharing.models import ResultSet, Visibility
 
 
-class Refused(ValueError):
+class EditRefused(ValueError):
     """This change cannot be made; the message says why and what can be done."""
 
 
-class _Unsaid:
-    """Told apart from None, which takes a value away."""
+class _Unchanged:
+    """Told apart from None, which removes a value."""
 
 
-UNSAID: Final = _Unsaid()
+UNCHANGED: Final = _Unchanged()
 
 
 def edit(
     result_set: ResultSet,
     *,
-    title: str | _Unsaid = UNSAID,
-    notes: str | _Unsaid = UNSAID,
-    visibility: Visibility | _Unsaid = UNSAID,
-    expires_at: datetime | _Unsaid | None = UNSAID,
+    title: str | _Unchanged = UNCHANGED,
+    notes: str | _Unchanged = UNCHANGED,
+    visibility: Visibility | _Unchanged = UNCHANGED,
+    expires_at: datetime | _Unchanged | None = UNCHANGED,
 ) -> None:
-    """Change what is given. Raises Refused for the title of a frozen one, and when withdrawn."""
-    _not_withdrawn(result_set)
+    """Change what is given. Raises EditRefused for a frozen title and for a withdrawn set."""
+    _refuse_withdrawn(result_set)
     given: dict[str, Any] = {
         "title": title,
         "notes": notes,
         "visibility": visibility,
         "expires_at": expires_at,
     }
-    fields = {name: value for name, value in given.items() if not isinstance(value, _Unsaid)}
+    fields = {name: value for name, value in given.items() if not isinstance(value, _Unchanged)}
     if result_set.is_frozen and fields.get("title", result_set.title) != result_set.title:
-        raise Refused("The title is part of the snapshot, which never changes. Use the notes.")
+        raise EditRefused("The title is part of the snapshot, which never changes. Use the notes.")
     for name, value in fields.items():
         setattr(result_set, name, value)
     if fields:
@@ -50,10 +50,10 @@ def edit(
 
 
 def supersede(result_set: ResultSet, by: ResultSet | None) -> None:
-    """Name the newer one that readers should take instead, or none. Raises Refused."""
-    _not_withdrawn(result_set)
+    """Set (or clear) the newer set that readers should use instead. Raises EditRefused."""
+    _refuse_withdrawn(result_set)
     with transaction.atomic():
-        # One change of this kind at a time in a workspace: two could close a ring between them.
+        # One such change at a time in a workspace: two at once could close a ring.
         Workspace.objects.select_for_update().get(pk=result_set.workspace_id)
         if by is not None:
             _check_newer(result_set, by)
@@ -63,38 +63,38 @@ def supersede(result_set: ResultSet, by: ResultSet | None) -> None:
 
 def _check_newer(result_set: ResultSet, by: ResultSet) -> None:
     if by.workspace_id != result_set.workspace_id:
-        raise Refused("The newer one must be of the same workspace.")
+        raise EditRefused("The newer result set must be in the same workspace.")
     if by.withdrawn_at is not None:
-        raise Refused("The newer one is withdrawn.")
+        raise EditRefused("The newer result set is withdrawn.")
     seen = {result_set.pk}
     following: ResultSet | None = by
     while following is not None:
         if following.pk in seen:
-            raise Refused("The newer one is itself superseded by this one.")
+            raise EditRefused("The newer result set is itself superseded by this one.")
         seen.add(following.pk)
         following = following.superseded_by
 
 
 def withdraw(result_set: ResultSet, reason: str) -> None:
-    """Leave only a tombstone with `reason` and the date. For good: a citation must not flicker."""
-    _not_withdrawn(result_set)
+    """Leave only a tombstone with `reason` and the date. This cannot be undone."""
+    _refuse_withdrawn(result_set)
     if not reason.strip():
-        raise Refused("A reason is needed: it is all that readers of the link will find.")
+        raise EditRefused("Give a reason: readers of the link will see nothing else.")
     result_set.withdrawn_at = timezone.now()
     result_set.withdrawn_reason = reason.strip()
     result_set.save(update_fields=["withdrawn_at", "withdrawn_reason"])
 
 
 def revoke(result_set: ResultSet) -> None:
-    """Give it a new address that nobody knows yet; the old one leads nowhere from now on.
+    """Give it a new link; the old link is not found from now on.
 
-    Raises Refused when withdrawn: its tombstone stays where it was cited.
+    Raises EditRefused when withdrawn: the tombstone stays where it was cited.
     """
-    _not_withdrawn(result_set)
+    _refuse_withdrawn(result_set)
     result_set.link = uuid.uuid4()
     result_set.save(update_fields=["link"])
 
 
-def _not_withdrawn(result_set: ResultSet) -> None:
+def _refuse_withdrawn(result_set: ResultSet) -> None:
     if result_set.withdrawn_at is not None:
-        raise Refused("It is withdrawn, which is for good. Make a new one.")
+        raise EditRefused("This result set is withdrawn for good. Make a new one.")

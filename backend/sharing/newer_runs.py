@@ -1,0 +1,78 @@
+"""Counting runs that were recorded after a result set was made and match its query."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from backend.analysis.cells import MAX_RUNS, select
+from backend.analysis.known import UnknownValue
+from backend.analysis.query import CompareQuery, QueryError
+from backend.runs.models import Run
+from backend.sharing.models import ResultSet
+from backend.sharing.reading import saved_query
+
+# Counting stops here.
+MOST = MAX_RUNS
+
+
+def newer_runs(result_set: ResultSet) -> int | None:
+    """Matching runs recorded since, at most MOST; None where the query is not understood now.
+
+    A frozen query names its runs. It is asked without them, for the same servers and workloads.
+    """
+    recent = _recorded_since(result_set)
+    if not recent:
+        return 0
+    try:
+        query = replace(_query_without_runs(result_set), run=tuple(sorted(recent)))
+    except QueryError:
+        return None
+    except _NamesItsRuns:
+        return 0
+    return _count_matching(query, result_set.workspace_id)
+
+
+def _count_matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> int:
+    """How many runs of the query have a cell that it shows."""
+    while query is not None:
+        try:
+            selection = select(query, [workspace_id])
+        except UnknownValue as unknown:
+            # With its last run a server leaves the workspace, and so the query.
+            query = unknown.rest
+            continue
+        cells = selection.cells().filter(run__in=selection.chosen_runs(), trial_count__gt=0)
+        return cells.values("run").distinct().count()
+    return 0
+
+
+class _NamesItsRuns(Exception):
+    """A live query that names its runs never shows another run."""
+
+
+def _recorded_since(result_set: ResultSet) -> list[uuid.UUID]:
+    rows = Run.objects.filter(
+        workspace_id=result_set.workspace_id, recorded_at__gt=result_set.created_at
+    )
+    return list(rows.order_by("-recorded_at").values_list("pk", flat=True)[:MOST])
+
+
+def _query_without_runs(result_set: ResultSet) -> CompareQuery:
+    query = saved_query(result_set)
+    if not query.run:
+        return query
+    if not result_set.is_frozen:
+        raise _NamesItsRuns
+    all_series = result_set.frozen_snapshot()["figures"]["series"]
+    return replace(
+        query,
+        server=query.server or _names(all_series, "server"),
+        workload=query.workload or _names(all_series, "workload"),
+    )
+
+
+def _names(all_series: list[Mapping[str, Any]], field: str) -> tuple[str, ...]:
+    return tuple(sorted({series[field] for series in all_series if series[field] is not None}))
