@@ -49,7 +49,7 @@ from backend.analysis.query import FILTERS, CompareQuery
 from backend.runs.dismissals import dismissals_of
 from backend.runs.measured import attempts
 from backend.runs.models import Cell, Run, Trial
-from backend.runs.moment import one_moment
+from backend.runs.transactions import repeatable_read
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -169,7 +169,7 @@ def _run_filter(query: CompareQuery, without: str | None) -> Q:
     return wanted
 
 
-@one_moment()
+@repeatable_read()
 def understood(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
     """`query` by the names of now, as far as it means something recorded.
 

@@ -23,7 +23,7 @@ from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant, Ranking, rank
 from backend.analysis.series import Plan, SeriesGroup, group, ordered, plan_of
 from backend.analysis.times import instant
-from backend.runs.moment import one_moment
+from backend.runs.transactions import repeatable_read
 
 SCHEMA = 2
 MAX_SAID_PANELS = 3
@@ -97,7 +97,7 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
 
     Raises NotVisible for a run that does not exist or is not theirs.
     """
-    with one_moment():
+    with repeatable_read():
         gathered = gather(query, workspace_ids)
         judged = [_judge(gathered, panel, sweeps) for panel, sweeps in _panels(gathered).items()]
         derived = _derive(gathered, judged)

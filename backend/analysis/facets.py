@@ -21,7 +21,7 @@ from backend.analysis.fields import FIELDS, UNKNOWN, Field
 from backend.analysis.known import LOADS, load_text_of, require_loads
 from backend.analysis.query import FILTERS, MAX_LENGTH, CompareQuery
 from backend.analysis.series import natural
-from backend.runs.moment import one_moment
+from backend.runs.transactions import repeatable_read
 
 # A catalogue, and the trials of its series by their positions.
 Listed = tuple[Catalogue, list[tuple[int, int]]]
@@ -56,7 +56,7 @@ def facets(
 
     Raises NotVisible for a run that does not exist or is not theirs, and UnknownValue.
     """
-    with one_moment():
+    with repeatable_read():
         selection = select(query, workspace_ids)
         query = selection.query
         require_recorded(selection)

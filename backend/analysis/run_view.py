@@ -11,13 +11,13 @@ from backend.analysis.cells import NotVisible
 from backend.analysis.checks import check_named, described
 from backend.analysis.times import instant
 from backend.runs.models import Host, Run, Trial
-from backend.runs.moment import one_moment
+from backend.runs.transactions import repeatable_read
 
 _UNSHOWN = ("histogram", "parsed", "tool_errors", "glance")
 _HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
 
 
-@one_moment()
+@repeatable_read()
 def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
     """The run with its trials in order; raises NotVisible for one that is not the reader's."""
     rows = Run.objects.select_related("workspace", "server_host", "client_host")

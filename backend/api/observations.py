@@ -19,7 +19,7 @@ from backend.api.schema import documented
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import EnvelopeError, check_host
 from backend.runs.models import Observation
-from backend.runs.observing import Sample, observe
+from backend.runs.observations import Sample, observe
 from backend.runs.record import RunElsewhere
 
 MAX_SAMPLES = 20_000

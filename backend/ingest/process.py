@@ -25,9 +25,9 @@ from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
-from backend.runs.observing import apply_observations
+from backend.runs.observations import apply_observations
 from backend.runs.record import RunElsewhere, RunFacts, record_early, record_run
-from backend.runs.things import is_unsaid
+from backend.runs.registry import is_unknown
 
 log = logging.getLogger(__name__)
 
@@ -343,7 +343,7 @@ def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> Tri
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that say something: an empty text does not."""
-    return {name: value for name, value in fields.items() if not is_unsaid(value)}
+    return {name: value for name, value in fields.items() if not is_unknown(value)}
 
 
 def _labels(given: Mapping[str, Any]) -> dict[str, str]:

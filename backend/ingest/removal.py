@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from backend.ingest.models import Upload
 from backend.runs.models import Cell, Observation, Run, Series
-from backend.runs.things import hold_names
+from backend.runs.registry import lock_names
 
 
 @transaction.atomic
@@ -18,7 +18,7 @@ def remove_run(run: Run) -> None:
     the run anew. Files stay in the storage, where another upload may hold the same bytes.
     """
     # Alone, so that no recording takes a series that is about to go.
-    hold_names(run.workspace, exclusive=True)
+    lock_names(run.workspace, exclusive=True)
     # Of a run that came trial by trial, also those that are not read yet or brought nothing.
     named = Q(workspace=run.workspace_id, envelope__run__id=str(run.pk))
     uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)

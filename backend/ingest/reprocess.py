@@ -27,7 +27,7 @@ from backend.ingest.process import (
 from backend.ingest.sandbox import ParserFailed
 from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
-from backend.runs.observing import apply_observations
+from backend.runs.observations import apply_observations
 from backend.runs.record import record_early, rerecord_run
 
 

@@ -1,6 +1,6 @@
-"""What a workspace has measured: its servers, hosts and workloads, by name, one page at a time.
+"""The catalogue of a workspace: servers, hosts and workloads by name, page by page.
 
-Runs and load points are counted, not trials: counting a million of those takes a second.
+Runs and load points are counted, not trials: counting a million trials takes a second.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from django.db.models.functions import Coalesce
 
 from backend.runs.models import Cell, Host, Run, Server, Workload
 
-# Of one thing, the newest so many others are listed.
+# At most this many related rows are listed, the newest first.
 MAX_RELATED = 100
 _WHEN = Coalesce("run__started_at", "run__recorded_at")
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often something was measured, and when last (None: never)."""
+    """How often it was measured, and when last (None: never)."""
 
     runs: int = 0
     cells: int = 0
@@ -33,7 +33,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A server, host or workload in a list. `others` are the rows with the same name."""
+    """A server, host or workload in a list. `others` are all rows with the same name."""
 
     id: UUID
     name: str
@@ -44,7 +44,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One page of things in the order of their names, and where the next one begins, or None."""
+    """One page of entries in order of their names, and where the next page begins (or None)."""
 
     rows: tuple[Listed, ...]
     next: str | None
@@ -66,8 +66,8 @@ def workload_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int 
 def _named_page(rows: Any, kind: str, *, after: str, limit: int) -> ListPage:
     names = rows.order_by("name").values_list("name", flat=True).distinct()
     total = names.count()
-    found = list(names.filter(name__gt=after)[: limit + 1])
-    page = found[:limit]
+    following = list(names.filter(name__gt=after)[: limit + 1])
+    page = following[:limit]
     by_name: dict[str, list[Any]] = defaultdict(list)
     for row in rows.filter(name__in=page).order_by("-created_at", "pk"):
         by_name[row.name].append(row)
@@ -77,39 +77,39 @@ def _named_page(rows: Any, kind: str, *, after: str, limit: int) -> ListPage:
         Listed(same[0].pk, name, tallies.get(name, Tally()), same[0], tuple(same))
         for name, same in ((name, by_name[name]) for name in page)
     )
-    return ListPage(tuple(listed), page[-1] if len(found) > limit else None, total)
+    return ListPage(tuple(listed), page[-1] if len(following) > limit else None, total)
 
 
 def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
-    """Hosts in the order of their names; each has a row of its own, since its facts are it."""
+    """Hosts in order of their names; hosts with different facts are different entries."""
     rows = Host.objects.filter(workspace__in=list(workspace_ids))
     shown = rows.annotate(shown=Coalesce("name", "cpu_model")).order_by("shown", "pk")
     total = rows.count()
     start = int(after) if after.isascii() and after.isdigit() and len(after) < 9 else 0
-    found = list(shown[start : start + limit + 1])
-    page = found[:limit]
+    following = list(shown[start : start + limit + 1])
+    page = following[:limit]
     tallies = host_tallies([host.pk for host in page])
     listed = tuple(Listed(host.pk, str(host), tallies[host.pk], host) for host in page)
-    return ListPage(listed, str(start + limit) if len(found) > limit else None, total)
+    return ListPage(listed, str(start + limit) if len(following) > limit else None, total)
 
 
 def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:
-    """By host: the runs it had a part in, as server or as client."""
-    found: dict[UUID, Tally] = defaultdict(Tally)
+    """By host: the runs it took part in, as server or as client."""
+    tallies: dict[UUID, Tally] = defaultdict(Tally)
     runs = Run.objects.filter(Q(server_host__in=ids) | Q(client_host__in=ids))
     when = Coalesce("started_at", "recorded_at")
     pairs = runs.values_list("server_host", "client_host").order_by()
     rows = pairs.annotate(count=Count("pk"), last=Max(when))
     for server, client, count, last in rows:
         for host in {server, client} & set(ids):
-            known = found[host]
-            newest = max(filter(None, (known.last, last)), default=None)
-            found[host] = Tally(known.runs + count, 0, newest)
-    return found
+            tally = tallies[host]
+            newest = max(filter(None, (tally.last, last)), default=None)
+            tallies[host] = Tally(tally.runs + count, 0, newest)
+    return tallies
 
 
 def tally_by(wanted: Q, *columns: str) -> dict[Any, Tally]:
-    """Cells that fit, counted by one column (or a tuple of several), the newest first."""
+    """Matching cells counted by one column (or a tuple of columns), the newest first."""
     rows = (
         Cell.objects.filter(wanted)
         .values_list(*columns)

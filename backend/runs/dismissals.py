@@ -1,4 +1,4 @@
-"""Findings that a member dismissed: saying so, taking it back, and asking what is dismissed."""
+"""Dismissing findings of a run, undoing it, and listing what is dismissed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DismissalRefused(ValueError):
 
 
 def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dismissal:
-    """Dismiss one check's findings in `run`. Dismissed already: that dismissal, unchanged."""
+    """Dismiss the findings of one check in `run`; an active dismissal is returned unchanged."""
     reason = " ".join(reason.split())
     if not reason or len(reason) > MAX_REASON or "\0" in reason:
         raise DismissalRefused(
@@ -30,31 +30,31 @@ def dismiss(run: Run, check_id: str, *, reason: str, author: User | None) -> Dis
         raise DismissalRefused(f"The check {check_id[:60]!r} did not fire in this run.")
     try:
         with transaction.atomic():
-            made = Dismissal.objects.create(
+            dismissal = Dismissal.objects.create(
                 run=run, check_id=check_id, reason=reason, author=author
             )
             run.workspace.changed()
-            return made
+            return dismissal
     except IntegrityError:
         return Dismissal.objects.get(run=run, check_id=check_id, undone_at=None)
 
 
 @transaction.atomic
 def undo(run: Run, check_id: str, *, by: User | None) -> bool:
-    """Take a dismissal back; whether there was one."""
-    standing = Dismissal.objects.filter(run=run, check_id=check_id, undone_at=None)
-    done = bool(standing.update(undone_at=timezone.now(), undone_by=by))
+    """Undo a dismissal; whether there was one."""
+    active = Dismissal.objects.filter(run=run, check_id=check_id, undone_at=None)
+    is_undone = bool(active.update(undone_at=timezone.now(), undone_by=by))
     run.workspace.changed()
-    return done
+    return is_undone
 
 
 def dismissals_of(run_ids: Iterable[UUID]) -> Mapping[UUID, Mapping[str, Dismissal]]:
-    """By run and check id: the dismissals that stand, with their authors."""
-    found: dict[UUID, dict[str, Dismissal]] = defaultdict(dict)
+    """By run and check id: the active dismissals, with their authors."""
+    by_run: dict[UUID, dict[str, Dismissal]] = defaultdict(dict)
     rows = Dismissal.objects.filter(run__in=list(run_ids), undone_at=None)
     for row in rows.select_related("author"):
-        found[row.run_id][row.check_id] = row
-    return found
+        by_run[row.run_id][row.check_id] = row
+    return by_run
 
 
 def fired_in(run: Run) -> set[str]:

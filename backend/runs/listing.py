@@ -1,7 +1,7 @@
-"""Listing runs, the last received first, one page at a time.
+"""Listing runs page by page, the last received first.
 
-Pages are cut by key (time, id), not by offset: a run that arrives while somebody reads never
-makes another one appear twice or not at all.
+A cursor holds the time and id of the last row, not an offset: a run that arrives meanwhile never
+makes another run appear twice or not at all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from backend.runs.search import RunSearch
 
 
 class BadCursor(ValueError):
-    """The cursor of a page is none that a page gave."""
+    """This is not a cursor that a page gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class RunRow:
     started_at: datetime | None
     recorded_at: datetime
     interrupted: bool
-    # Its trials still come.
+    # More trials are expected.
     is_open: bool
     labels: dict[str, Any]
     trials: int
@@ -46,7 +46,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """One page, and the cursor of the next one or None."""
+    """One page, and the cursor of the next page or None."""
 
     runs: tuple[RunRow, ...]
     next: str | None
@@ -62,16 +62,16 @@ def run_page(
     limit: int = 50,
     search: RunSearch = EVERY_RUN,
 ) -> RunPage:
-    """The runs of these workspaces that `search` selects, after the cursor; raises BadCursor."""
+    """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor."""
     rows = search.applied(Run.objects.filter(workspace__in=list(workspace_ids)))
     rows = _after(rows.select_related("workspace", "server_host"), after)
     rows = rows.order_by("-recorded_at", "-pk").defer("plan", "facts")
-    found = list(rows[: limit + 1])
-    page = found[:limit]
+    runs = list(rows[: limit + 1])
+    page = runs[:limit]
     measured, trials = _measured_in(page), _trials_in(page)
     return RunPage(
         runs=tuple(_row(run, measured[run.pk], trials.get(run.pk, 0)) for run in page),
-        next=_cursor(page[-1]) if len(found) > limit else None,
+        next=_cursor(page[-1]) if len(runs) > limit else None,
     )
 
 
@@ -111,17 +111,17 @@ _NAMES = ("series__server__name", "series__workload__name", "series__tool")
 
 def _measured_in(runs: Sequence[Run]) -> dict[UUID, Measured]:
     """By run: the names of its servers, workloads and tools."""
-    found: dict[UUID, Measured] = defaultdict(lambda: (set(), set(), set()))
+    by_run: dict[UUID, Measured] = defaultdict(lambda: (set(), set(), set()))
     cells = Cell.objects.filter(run__in=runs)
     rows = cells.values_list("run_id", *_NAMES).distinct()
     for run_id, *names in rows:
-        for known, name in zip(found[run_id], names, strict=True):
-            known.add(name)
-    return found
+        for collected, name in zip(by_run[run_id], names, strict=True):
+            collected.add(name)
+    return by_run
 
 
 def _trials_in(runs: Sequence[Run]) -> dict[UUID, int]:
-    # Of these runs alone: counted in the statement that pages, it would count every run's.
+    # A separate statement: joined to the page it would count the trials of every run.
     trials = Trial.objects.filter(run__in=runs).order_by()
     return dict(trials.values_list("run_id").annotate(count=Count("pk")))
 

@@ -21,13 +21,13 @@ from backend.runs.checks import TrialFacts, check_cell, check_trial
 from backend.runs.identity import identity_of
 from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
 from backend.runs.models import Cell, Run, Series, Server, Trial, TrialTimeline, Workload
-from backend.runs.things import (
+from backend.runs.registry import (
     SeriesIdentity,
-    hold_names,
-    host_of,
-    series_of,
-    server_of,
-    workload_of,
+    lock_names,
+    register_host,
+    register_series,
+    register_server,
+    register_workload,
 )
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
@@ -81,7 +81,7 @@ def record_run(
     `elsewhere`: its trials that came early, as they are recorded if that upload was not read.
     Raises RunElsewhere.
     """
-    hold_names(facts.workspace)
+    lock_names(facts.workspace)
     run = _run_row(facts)
     if not _lock(run):
         run.save(force_insert=True)
@@ -100,7 +100,7 @@ def record_early(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]
     last word.
     Raises RunElsewhere.
     """
-    hold_names(facts.workspace)
+    lock_names(facts.workspace)
     run = _run_row(facts, is_open=True)
     # Of two uploads that come first at once, one makes the run.
     Run.objects.bulk_create([run], ignore_conflicts=True)
@@ -118,7 +118,7 @@ def rerecord_run(
     A trial keeps its id by its ordinal, so that links to it hold. Cells are new ones: what was
     computed of a cell may be kept by its id. Raises Run.DoesNotExist.
     """
-    hold_names(facts.workspace)
+    lock_names(facts.workspace)
     run = _run_row(facts)
     if not _lock(run):
         raise Run.DoesNotExist(str(run.pk))
@@ -181,8 +181,8 @@ def _run_row(facts: RunFacts, *, is_open: bool = False) -> Run:
         labels=dict(facts.labels),
         plan=facts.plan,
         plan_sha256=facts.plan_sha256,
-        server_host=host_of(facts.workspace, facts.server_host),
-        client_host=host_of(facts.workspace, facts.client_host),
+        server_host=register_host(facts.workspace, facts.server_host),
+        client_host=register_host(facts.workspace, facts.client_host),
         facts=_host_facts(facts),
         agent=dict(facts.agent),
         seed=facts.seed,
@@ -248,13 +248,13 @@ class _Writer:
     def _server(self, fields: Mapping[str, Any]) -> Server:
         key = identity_of(fields)
         if key not in self.servers:
-            self.servers[key] = server_of(self.run.workspace, fields)
+            self.servers[key] = register_server(self.run.workspace, fields)
         return self.servers[key]
 
     def _workload(self, fields: Mapping[str, Any]) -> Workload:
         key = identity_of(fields)
         if key not in self.workloads:
-            self.workloads[key] = workload_of(self.run.workspace, fields)
+            self.workloads[key] = register_workload(self.run.workspace, fields)
         return self.workloads[key]
 
     def _cell(self, server: Server, workload: Workload, point: LoadPoint) -> Cell:
@@ -278,7 +278,7 @@ class _Writer:
             loop=point.loop,
         )
         if identity not in self.series:
-            self.series[identity] = series_of(self.run.workspace, identity)
+            self.series[identity] = register_series(self.run.workspace, identity)
         return self.series[identity]
 
 

@@ -1,7 +1,7 @@
-"""Renaming a server, host or workload: its rows, their identities, and the names it had before.
+"""Renaming a server, host or workload: its rows, their identities, and its former names.
 
-A name belongs to one thing for ever: what was called so once is meant by it still. So two things
-never swap names or become one, and no link changes its meaning.
+A former name keeps leading to what it once named. So two servers never swap names or become one,
+and no link changes its meaning.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.runs.models import FormerName, Series
-from backend.runs.search import UNKNOWN
-from backend.runs.things import (
+from backend.runs.registry import (
     HOST_FIELDS,
     MODELS,
     SERVER_FIELDS,
     WORKLOAD_FIELDS,
     SeriesIdentity,
-    hold_names,
-    thing_identity,
+    identity_hash,
+    lock_names,
 )
+from backend.runs.search import UNKNOWN
 
 Kind = FormerName.Kind
 MAX_NAME = 200
@@ -39,7 +39,7 @@ class RenameRefused(ValueError):
 def rename(
     workspace: Workspace, kind: FormerName.Kind, former: str, current: str, author: User | None
 ) -> str:
-    """Call everything of the name `former` by `current`; the name as it was stored.
+    """Rename every row named `former` to `current`; returns the name as stored.
 
     Raises RenameRefused.
     """
@@ -49,26 +49,28 @@ def rename(
             f"The new name has {len(current)} characters; expected 1 to {MAX_NAME}, without NUL."
         )
     if current == UNKNOWN:
-        raise RenameRefused(f"“{UNKNOWN}” means in links what nobody said; choose another name.")
+        raise RenameRefused(
+            f"“{UNKNOWN}” is reserved: links use it for unknown values. Choose another name."
+        )
     if current == former:
-        raise RenameRefused(f"The {kind} is called “{former}” already.")
+        raise RenameRefused(f"The {kind} already has the name “{former}”.")
     try:
         with transaction.atomic():
-            hold_names(workspace, exclusive=True)
+            lock_names(workspace, exclusive=True)
             _refuse_taken(workspace, kind, former, current)
             _rename_rows(workspace, kind, former, current)
             _remember(workspace, kind, former, current, author)
             workspace.changed()
     except IntegrityError:
-        # Fields that differ as they were sent and are equal as they are stored, like 1e2 and 100.
-        raise RenameRefused(f"Two {kind}s of the name “{former}” would become one.") from None
+        # Fields that differ as sent may be equal as stored, for example 1e2 and 100.
+        raise RenameRefused(f"Two {kind}s with the name “{former}” would become one.") from None
     return current
 
 
 def former_names(
     workspace: Workspace, kind: FormerName.Kind, current: str | None
 ) -> Sequence[FormerName]:
-    """What the thing that is called `current` was called before, the first name first."""
+    """The former names of the rows now named `current`, the oldest first."""
     rows = FormerName.objects.filter(workspace=workspace, kind=kind, current=current)
     return list(rows.exclude(former=F("current")))
 
@@ -76,17 +78,16 @@ def former_names(
 def _refuse_taken(workspace: Workspace, kind: FormerName.Kind, former: str, current: str) -> None:
     rows = MODELS[kind]._default_manager.filter(workspace=workspace)
     if not rows.filter(name=former).exists():
-        raise RenameRefused(f"There is no {kind} called “{former}” any more; reload its page.")
+        raise RenameRefused(f"There is no {kind} named “{former}” any more. Reload its page.")
     if rows.filter(name=current).exists():
         raise RenameRefused(
-            f"There is another {kind} called “{current}”; two are never made one. "
-            "Choose a name of its own."
+            f"Another {kind} has the name “{current}”. Choose a name that is not in use."
         )
-    once = FormerName.objects.filter(workspace=workspace, kind=kind, former=current)
-    if (other := once.exclude(current=former).first()) is not None:
+    former_names = FormerName.objects.filter(workspace=workspace, kind=kind, former=current)
+    if (other := former_names.exclude(current=former).first()) is not None:
         raise RenameRefused(
-            f"“{current}” was the name of the {kind} that is called “{other.current}” now, and "
-            "links with it lead there. Choose a name of its own."
+            f"“{current}” is a former name of the {kind} “{other.current}”, and links with it "
+            "lead there. Choose another name."
         )
 
 
@@ -95,17 +96,17 @@ def _rename_rows(workspace: Workspace, kind: FormerName.Kind, former: str, curre
     rows: list[Any] = list(model._default_manager.filter(workspace=workspace, name=former))
     for row in rows:
         row.name = current
-        row.identity = thing_identity({name: getattr(row, name) for name in fields})
+        row.identity = identity_hash({name: getattr(row, name) for name in fields})
     model._default_manager.bulk_update(rows, ["name", "identity"], batch_size=_BATCH)
     roles = ("server_host", "client_host") if kind == Kind.HOST else (str(kind),)
-    touched = Q()
+    affected = Q()
     for role in roles:
-        touched |= Q(**{f"{role}__in": [row.pk for row in rows]})
+        affected |= Q(**{f"{role}__in": [row.pk for row in rows]})
     parts = ("server", "workload", "server_host", "client_host")
-    series = list(Series.objects.filter(touched, workspace=workspace).select_related(*parts))
-    for one in series:
-        one.key = SeriesIdentity.of(one).key
-    Series.objects.bulk_update(series, ["key"], batch_size=_BATCH)
+    all_series = list(Series.objects.filter(affected, workspace=workspace).select_related(*parts))
+    for row in all_series:
+        row.key = SeriesIdentity.of(row).key
+    Series.objects.bulk_update(all_series, ["key"], batch_size=_BATCH)
 
 
 def _remember(

@@ -1,4 +1,4 @@
-"""Choosing runs: the fields of a link of the list of runs, and the rows they select."""
+"""Searching runs: the query fields of the list of runs, and the rows they select."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Coalesce
 
 from backend.runs.models import Cell, FormerName, Run, Trial
-from backend.runs.things import current_name
+from backend.runs.registry import current_name
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
-# complete: neither going on nor interrupted nor with a trial that failed.
+# complete: not under way, not interrupted, and no trial failed.
 STATES = ("complete", "failed", "interrupted")
 UNKNOWN = "unknown"
 
 
 class SearchError(ValueError):
-    """A field or value that the list does not take: which, what was got, what is allowed."""
+    """An unknown field or value: which field, what was got, what is allowed."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class SearchError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSearch:
-    """Which runs; empty fields select all. `since` and `until` are days, both inclusive."""
+    """The search. Empty fields select all runs; `since` and `until` are days, both inclusive."""
 
     q: str = ""
     server: str = ""
@@ -58,7 +58,7 @@ class RunSearch:
         return cls(**{name: _read(name, str(value).strip()) for name, value in given.items()})
 
     def with_current_names(self, workspace_ids: Iterable[UUID]) -> Self:
-        """The same question, with the names that its server, host and workload have now."""
+        """The same search, with the current names of its server, host and workload."""
         ids = list(workspace_ids)
         named: dict[str, Any] = {
             kind.value: current_name(ids, kind, name)
@@ -68,14 +68,14 @@ class RunSearch:
         return replace(self, **named)
 
     def query(self) -> str:
-        """The fields that choose something, as a query string with sorted names."""
+        """The fields that are not empty, as a query string sorted by name."""
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}
         return urlencode({name: str(value) for name, value in sorted(chosen.items()) if value})
 
     def applied(self, rows: QuerySet[Run]) -> QuerySet[Run]:
-        """Those of `rows` that every given field selects."""
+        """The runs of `rows` that match every field."""
         for word in self.q.split()[:MAX_WORDS]:
-            rows = rows.filter(_says(word))
+            rows = rows.filter(_contains(word))
         if self.host:
             rows = rows.filter(_on_host(self.host))
         rows = self._with_cells(rows)
@@ -95,7 +95,7 @@ class RunSearch:
     def _within(self, rows: QuerySet[Run]) -> QuerySet[Run]:
         if not (self.since or self.until):
             return rows
-        # A saved report says no start; then what counts is when it came.
+        # A saved report has no start time; then the time of its arrival counts.
         rows = rows.alias(when=Coalesce("started_at", "recorded_at"))
         if self.since:
             rows = rows.filter(when__gte=_midnight(self.since))
@@ -162,9 +162,9 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _says(word: str) -> Q:
-    """A word somewhere in the labels, the server, workload, host or tool (by names of now
-    or former ones), or at the id's start."""
+def _contains(word: str) -> Q:
+    """The word is part of a label, of the tool, of a name (current or former) of server, workload
+    or host, or the start of the id."""
     of_cells = (
         Q(series__server__name__icontains=word)
         | Q(series__server__version__icontains=word)
@@ -173,24 +173,24 @@ def _says(word: str) -> Q:
     )
     for kind in ("server", "workload"):
         of_cells |= Q(**{f"series__{kind}__name__in": _formerly(kind, word)})
-    found = Q(Exists(_cells(of_cells))) | Q(Exists(_labelled(word)))
+    matches = Q(Exists(_cells(of_cells))) | Q(Exists(_labelled(word)))
     for role in ("server_host", "client_host"):
-        found |= Q(**{f"{role}__name__icontains": word})
-        found |= Q(**{f"{role}__name__in": _formerly("host", word)})
+        matches |= Q(**{f"{role}__name__icontains": word})
+        matches |= Q(**{f"{role}__name__in": _formerly("host", word)})
     if re.fullmatch(r"[0-9a-f-]{1,36}", word.lower(), re.ASCII):
-        found |= Q(Exists(_with_id(word.lower())))
-    return found
+        matches |= Q(Exists(_with_id(word.lower())))
+    return matches
 
 
 def _formerly(kind: str, word: str) -> QuerySet[FormerName, str]:
-    """The names now of what had the word in its name once."""
+    """The current names of rows with the word in a former name."""
     names = FormerName.objects.filter(kind=kind, former__icontains=word)
     return names.filter(workspace=OuterRef("workspace")).values_list("current", flat=True)
 
 
 def _labelled(word: str) -> QuerySet[Run]:
     same = Run.objects.filter(pk=OuterRef("pk")).exclude(labels={})
-    return same.alias(said=Cast("labels", TextField())).filter(said__icontains=word)
+    return same.alias(text=Cast("labels", TextField())).filter(text__icontains=word)
 
 
 def _with_id(start: str) -> QuerySet[Run]:

@@ -20,7 +20,7 @@ from backend.accounts.models import User, Workspace
 from backend.analysis.comparison import compare
 from backend.analysis.query import CompareQuery
 from backend.runs.identity import canonical_json
-from backend.runs.moment import one_moment
+from backend.runs.transactions import repeatable_read
 from backend.sharing.document import document_of
 from backend.sharing.drawing_queue import request_drawing
 from backend.sharing.models import Kind, ResultSet, Visibility
@@ -53,7 +53,7 @@ def freeze(
 
     Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown.
     """
-    with one_moment():
+    with repeatable_read():
         figures = _with_named_runs(query, workspace)
         result_set = _unsaved(query, Kind.FROZEN, workspace, author, description)
         result_set.title = description.title or shorten(
@@ -71,7 +71,7 @@ def save_live(
     query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
 ) -> ResultSet:
     """Store the query: each reading evaluates it again. Raises as `compare` does."""
-    with one_moment():
+    with repeatable_read():
         compare(query, workspace_ids=[workspace.pk])
         result_set = _unsaved(query, Kind.LIVE, workspace, author, description)
         # Not the headline: it may be another one tomorrow.

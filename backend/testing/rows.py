@@ -13,7 +13,7 @@ import numpy as np
 from backend.accounts.models import Workspace
 from backend.runs.identity import identity_of
 from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
-from backend.runs.things import SeriesIdentity, series_of
+from backend.runs.registry import SeriesIdentity, register_series
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 
@@ -112,7 +112,7 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
     cell = Cell.objects.create(
         run=run,
         workspace=run.workspace,
-        series=series_of(run.workspace, identity),
+        series=register_series(run.workspace, identity),
         connections=spec.connections,
         rate_rps=spec.rate_rps,
         trial_count=sum(rate is not None for rate in spec.rates),

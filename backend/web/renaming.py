@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from backend.runs.models import FormerName
+from backend.runs.registry import MODELS
 from backend.runs.renaming import RenameRefused, rename
-from backend.runs.things import MODELS
 from backend.web import visible
 from backend.web.errors import message
 

@@ -13,7 +13,7 @@ from backend.ingest.models import State
 from backend.ingest.process import process
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
 from backend.runs.models import Cell, Trial
-from backend.runs.moment import one_moment
+from backend.runs.transactions import repeatable_read
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
@@ -124,7 +124,7 @@ def test_the_command_names_an_unknown_upload():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_reader_sees_the_old_result_or_the_new_one_and_never_both(upload, newer_parser):
-    with one_moment():
+    with repeatable_read():
         first = Trial.objects.get(run=upload.run, ordinal=0).requests_completed
         thread = threading.Thread(target=lambda: (reprocess(upload.pk), connection.close()))
         thread.start()

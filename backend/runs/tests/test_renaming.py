@@ -12,9 +12,9 @@ from backend.runs.identity import identity_of
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
 from backend.runs.record import RunFacts, record_run, rerecord_run
+from backend.runs.registry import SERVER_FIELDS, SeriesIdentity, current_name, register_server
 from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
 from backend.runs.search import RunSearch
-from backend.runs.things import SERVER_FIELDS, SeriesIdentity, current_name, server_of
 from backend.testing.rows import make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -145,10 +145,10 @@ def test_chains_are_pointed_on_and_a_name_can_be_given_back(lab):
         (" \n ", "has 0 characters; expected 1 to 200"),
         ("x" * (MAX_NAME + 1), "has 201 characters; expected 1 to 200"),
         ("a\0b", "without NUL"),
-        ("unknown", "what nobody said"),
-        ("a", "is called “a” already"),
-        ("b", "There is another server called “b”"),
-        ("once-c", "the server that is called “c” now"),
+        ("unknown", "is reserved"),
+        ("a", "already has the name “a”"),
+        ("b", "Another server has the name “b”"),
+        ("once-c", "former name of the server “c”"),
     ],
 )
 def test_refused_and_nothing_changed(lab, current, said):
@@ -164,15 +164,15 @@ def test_refused_and_nothing_changed(lab, current, said):
 def test_a_swap_is_refused_over_a_third_name_too(lab):
     record(lab, record_of("a"), record_of("b", ordinal=1))
     rename(lab, Kind.SERVER, "a", "c", None)
-    with pytest.raises(RenameRefused, match="called “c” now"):
+    with pytest.raises(RenameRefused, match="former name of the server “c”"):
         rename(lab, Kind.SERVER, "b", "a", None)
-    with pytest.raises(RenameRefused, match="no server called “a” any more"):
+    with pytest.raises(RenameRefused, match="no server named “a” any more"):
         rename(lab, Kind.SERVER, "a", "d", None)
 
 
 def test_rows_that_differ_only_as_sent_are_not_merged(lab):
     for workers in (100, 1e2):
-        server_of(lab, {"name": "a", "configuration": {"workers": workers}})
+        register_server(lab, {"name": "a", "configuration": {"workers": workers}})
     assert Server.objects.count() == 2
     Server.objects.update(configuration={"workers": 100})
     with pytest.raises(RenameRefused, match="would become one"):
@@ -203,7 +203,7 @@ NAMES = st.sampled_from("abcde")
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=8))
 def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
     lab = make_workspace(uuid.uuid4().hex)
-    things = {name: server_of(lab, {"name": name}).pk for name in "abc"}
+    things = {name: register_server(lab, {"name": name}).pk for name in "abc"}
     current = {pk: name for name, pk in things.items()}
     for former, new in renames:
         thing = next((pk for pk, name in current.items() if name == former), None)
@@ -216,7 +216,7 @@ def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
             assert allowed
             things[new], current[thing] = thing, new
         for name, pk in things.items():
-            found = server_of(lab, {"name": name})
+            found = register_server(lab, {"name": name})
             assert (found.pk, found.name) == (pk, current[pk])
 
 

@@ -52,7 +52,7 @@ def test_what_is_refused_is_said(member):
     page = page_of(Server, "servers", "secret-server")
     answer = member.post(f"{page}/rename", {"name": "other-server"})
     assert answer.status_code == 400
-    assert "another server called “other-server”" in answer.content.decode()
+    assert "Another server has the name “other-server”" in answer.content.decode()
     assert member.get(f"{page}/rename").status_code == 405
 
 

@@ -1,8 +1,8 @@
-"""What an agent on the server host saw of a run that was measured from elsewhere.
+"""Observations: samples of the server host, taken while an agent elsewhere measures the run.
 
-Samples and trials are matched by the service's clock: each agent knows how far its own is off. The
-host joins the run's identity, as if the run had come with it; the samples become the resource use
-of the trials they lie in. Where a clock or a part of a trial is not known, nothing is invented.
+Samples and trials are matched by the service's clock; each agent knows the offset of its own clock.
+The observed host becomes the server host of the run. The samples become the resource use of the
+trials they fall into. Where a clock offset or a trial time is unknown, the figure stays unknown.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from django.db import transaction
 from backend.accounts.models import Workspace
 from backend.runs.models import Cell, Observation, Run, Trial
 from backend.runs.record import RunElsewhere
-from backend.runs.things import SeriesIdentity, hold_names, host_of, series_of
+from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
 
-# Samples further from a trial's ends than this tell nothing of its beginning or end.
+# The CPU time at a trial's start or end is known only with a sample this close to it.
 REACH_S = 5.0
 
 
@@ -43,11 +43,11 @@ class Sample:
     cores: Sequence[float] | None = None
 
     def packed(self) -> list[Any]:
-        return [getattr(self, one.name) for one in fields(self)]
+        return [getattr(self, field.name) for field in fields(self)]
 
 
 def samples_of(observation: Observation) -> list[Sample]:
-    """In the order of time."""
+    """The samples in order of time."""
     rows = json.loads(zlib.decompress(observation.packed))
     return sorted((Sample(*row) for row in rows), key=lambda sample: sample.at_s)
 
@@ -62,13 +62,13 @@ def observe(
     uncertainty_s: float,
     samples: Sequence[Sample],
 ) -> Observation:
-    """Keep an observation and apply it; the same id again changes nothing. Raises RunElsewhere."""
-    hold_names(workspace)
+    """Store an observation and apply it; the same id again changes nothing. Raises RunElsewhere."""
+    lock_names(workspace)
     run = Run.objects.select_for_update().filter(pk=run_id).first()
     if run is not None and run.workspace_id != workspace.pk:
         raise RunElsewhere(str(run_id))
-    packed = zlib.compress(json.dumps([one.packed() for one in samples]).encode())
-    kept, is_new = Observation.objects.get_or_create(
+    packed = zlib.compress(json.dumps([sample.packed() for sample in samples]).encode())
+    observation, is_new = Observation.objects.get_or_create(
         id=id_,
         defaults={
             "workspace": workspace,
@@ -79,32 +79,32 @@ def observe(
             "packed": packed,
         },
     )
-    if kept.workspace_id != workspace.pk or kept.run != run_id:
+    if observation.workspace_id != workspace.pk or observation.run != run_id:
         raise RunElsewhere(str(run_id))
     if is_new and run is not None:
         apply_observations(run_id)
-    return kept
+    return observation
 
 
 @transaction.atomic
 def apply_observations(run_id: uuid.UUID) -> None:
-    """Give a run the host and the resource use that were observed; to be called as trials come."""
-    seen = list(Observation.objects.filter(run=run_id).order_by("received_at"))
-    if not seen:
+    """Give a run its observed host and resource use. Call it whenever trials are recorded."""
+    observations = list(Observation.objects.filter(run=run_id).order_by("received_at"))
+    if not observations:
         return
     run = Run.objects.select_for_update(of=("self",)).select_related("workspace").get(pk=run_id)
-    seen = [one for one in seen if one.workspace_id == run.workspace_id]
-    if not seen:
+    observations = [row for row in observations if row.workspace_id == run.workspace_id]
+    if not observations:
         return
     if run.server_host_id is None:
-        _place(run, seen[-1])
-    _give_resources(run, seen)
+        _set_server_host(run, observations[-1])
+    _set_resources(run, observations)
     run.workspace.changed()
 
 
-def _place(run: Run, observation: Observation) -> None:
-    """The run's server host, and with it the series of its cells and what was said of it."""
-    run.server_host = host_of(run.workspace, observation.host)
+def _set_server_host(run: Run, observation: Observation) -> None:
+    """Set the server host of the run, and with it the series of its cells and their checks."""
+    run.server_host = register_host(run.workspace, observation.host)
     run.facts = {**run.facts, "server": dict(observation.host.get("facts") or {})}
     run.save(update_fields=["server_host", "facts"])
     parts = ("server", "workload", "server_host", "client_host")
@@ -113,95 +113,96 @@ def _place(run: Run, observation: Observation) -> None:
     )
     for cell in cells:
         identity = replace(SeriesIdentity.of(cell.series), server_host=run.server_host)
-        cell.series = series_of(run.workspace, identity)
+        cell.series = register_series(run.workspace, identity)
     Cell.objects.bulk_update(cells, ["series"])
     trials = list(Trial.objects.filter(run=run).only("checks"))
     for trial in trials:
-        trial.checks = [one for one in trial.checks if one["id"] != "unknown-host"]
+        trial.checks = [check for check in trial.checks if check["id"] != "unknown-host"]
     Trial.objects.bulk_update(trials, ["checks"])
 
 
-def _give_resources(run: Run, seen: Sequence[Observation]) -> None:
+def _set_resources(run: Run, observations: Sequence[Observation]) -> None:
     offset_s = _client_offset_s(run)
     if offset_s is None:
         return
     samples = sorted(
-        (sample for one in seen for sample in samples_of(one)), key=lambda sample: sample.at_s
+        (sample for observation in observations for sample in samples_of(observation)),
+        key=lambda sample: sample.at_s,
     )
-    uncertainty_s = max(one.uncertainty_s for one in seen)
+    uncertainty_s = max(observation.uncertainty_s for observation in observations)
     trials = list(Trial.objects.filter(run=run).only("resources", "started_at", "finished_at"))
     for trial in trials:
         if trial.started_at is None or trial.finished_at is None:
             continue
         shift = timedelta(seconds=offset_s)
-        found = use_between(samples, trial.started_at + shift, trial.finished_at + shift)
-        if found:
+        use = resource_use(samples, trial.started_at + shift, trial.finished_at + shift)
+        if use:
             measured = {key: value for key, value in trial.resources.items() if value is not None}
-            observed = {**found, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
+            observed = {**use, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
             trial.resources = {**trial.resources, **observed, **measured}
     Trial.objects.bulk_update(trials, ["resources"], batch_size=500)
 
 
 def _client_offset_s(run: Run) -> float | None:
-    """The service's clock minus that of the client, whose clock the trials' times are of."""
+    """The service's clock minus the client's clock; trials are timed by the client's clock."""
     client = run.facts.get("client") if isinstance(run.facts, dict) else None
     clock = client.get("clock") if isinstance(client, dict) else None
-    found = clock.get("offset_s") if isinstance(clock, dict) else None
-    return float(found) if isinstance(found, int | float) else None
+    offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
+    return float(offset_s) if isinstance(offset_s, int | float) else None
 
 
-def use_between(samples: Sequence[Sample], began: datetime, ended: datetime) -> dict[str, Any]:
-    """Resource use of the server in that time, in the names of `Trial.resources`.
+def resource_use(samples: Sequence[Sample], began: datetime, ended: datetime) -> dict[str, Any]:
+    """Resource use of the server between two times, with the keys of `Trial.resources`.
 
-    Samples are in the order of time. Empty where none lies in it.
+    `samples` are in order of time. Empty where no sample lies between the two.
     """
     first_s, last_s = began.timestamp(), ended.timestamp()
-    inside = [one for one in samples if first_s <= one.at_s <= last_s]
+    inside = [sample for sample in samples if first_s <= sample.at_s <= last_s]
     if not inside:
         return {}
     before, after = _cpu_at(samples, first_s), _cpu_at(samples, last_s)
     return {
         "server_cpu_s": _spent(before, after),
         "server_rss_bytes": inside[-1].rss_bytes,
-        "server_rss_peak_bytes": _most(one.rss_bytes for one in inside),
-        "server_threads_peak": _most(one.threads for one in inside),
-        "server_processes_peak": _most(one.processes for one in inside),
-        "server_time_wait_peak": _most(one.time_wait for one in inside),
+        "server_rss_peak_bytes": _highest(sample.rss_bytes for sample in inside),
+        "server_threads_peak": _highest(sample.threads for sample in inside),
+        "server_processes_peak": _highest(sample.processes for sample in inside),
+        "server_time_wait_peak": _highest(sample.time_wait for sample in inside),
         "server_host_cpu_per_core": _mean_cores(inside),
         "server_samples": len(inside),
     }
 
 
 def _spent(before: float | None, after: float | None) -> float | None:
-    # Less than before only when a process went away between: then it is unknown.
+    # It falls only when a process ended in between; the use is then unknown.
     if before is None or after is None or after < before:
         return None
     return round(after - before, 3)
 
 
 def _cpu_at(samples: Sequence[Sample], at_s: float) -> float | None:
-    """CPU time at a moment, on the line between the samples around it."""
-    known = [one for one in samples if one.cpu_s is not None]
-    before = [one for one in known if one.at_s <= at_s]
-    after = [one for one in known if one.at_s >= at_s]
+    """CPU time at `at_s`, interpolated between the samples around it; None where too far."""
+    timed = [sample for sample in samples if sample.cpu_s is not None]
+    before = [sample for sample in timed if sample.at_s <= at_s]
+    after = [sample for sample in timed if sample.at_s >= at_s]
     if not before or not after:
         return None
-    one, two = before[-1], after[0]
-    if at_s - one.at_s > REACH_S or two.at_s - at_s > REACH_S:
+    previous, following = before[-1], after[0]
+    if at_s - previous.at_s > REACH_S or following.at_s - at_s > REACH_S:
         return None
-    assert one.cpu_s is not None
-    assert two.cpu_s is not None
-    span = two.at_s - one.at_s
-    share = (at_s - one.at_s) / span if span else 0.0
-    return one.cpu_s + share * (two.cpu_s - one.cpu_s)
+    assert previous.cpu_s is not None
+    assert following.cpu_s is not None
+    span = following.at_s - previous.at_s
+    share = (at_s - previous.at_s) / span if span else 0.0
+    return previous.cpu_s + share * (following.cpu_s - previous.cpu_s)
 
 
-def _most(values: Any) -> int | None:
+def _highest(values: Any) -> int | None:
     return max((value for value in values if value is not None), default=None)
 
 
 def _mean_cores(samples: Sequence[Sample]) -> list[float] | None:
-    known = [one.cores for one in samples if one.cores]
-    if not known or len({len(one) for one in known}) != 1:
+    rows = [sample.cores for sample in samples if sample.cores]
+    if not rows or len({len(row) for row in rows}) != 1:
         return None
-    return [round(sum(shares) / len(known), 3) for shares in zip(*known, strict=True)]
+    return [round(sum(shares) / len(rows), 3) for shares in zip(*rows, strict=True)]

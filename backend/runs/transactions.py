@@ -1,4 +1,4 @@
-"""Reading several tables as of one moment."""
+"""Reading several tables in one consistent state."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def one_moment() -> Iterator[None]:
-    """What is read inside is of one moment: a run that is read again meanwhile is never mixed."""
+def repeatable_read() -> Iterator[None]:
+    """Every query inside sees one state: a run that is re-read meanwhile is never mixed."""
     if connection.in_atomic_block:
         yield
         return

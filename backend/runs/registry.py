@@ -1,4 +1,7 @@
-"""Finding or making the server, host, workload and series that identity fields describe."""
+"""The registry of a workspace: one row per distinct server, host, workload and series.
+
+Registering looks the row up by its identity, and makes it where there is none.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +24,21 @@ WORKLOAD_FIELDS = (
     *("name", "method", "path", "payload_bytes", "keepalive", "tls", "headers"),
     *("body_bytes", "body_sha256"),
 )
-# Came later: unknown they are left out, so that what was identified before stays the same thing.
+# Added later. Where unknown they are left out of the identity, so that older rows keep theirs.
 LATER_FIELDS = frozenset({"body_bytes", "body_sha256"})
 MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
     FormerName.Kind.SERVER: Server,
     FormerName.Kind.HOST: Host,
     FormerName.Kind.WORKLOAD: Workload,
 }
-Thing = TypeVar("Thing", Server, Host, Workload)
+Row = TypeVar("Row", Server, Host, Workload)
 
 
-def hold_names(workspace: Workspace, *, exclusive: bool = False) -> None:
-    """Keep names as they are until the transaction ends; exclusive: to change them alone.
+def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
+    """Keep names as they are until the transaction ends; `exclusive` to change them.
 
-    To be called before any thing is looked up. Recordings share the hold, so none waits for
-    another; a renaming waits for those under way, and the next ones see only its names.
+    Call it before any row is looked up. Recordings share the lock, so none waits for another. A
+    renaming waits for the recordings under way, and later recordings see only the new names.
     """
     share = "" if exclusive else "_shared"
     key = int.from_bytes(workspace.pk.bytes[:8], signed=True)
@@ -44,7 +47,7 @@ def hold_names(workspace: Workspace, *, exclusive: bool = False) -> None:
 
 
 def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str) -> str:
-    """What is called `name` now; `name` itself where something is, or nothing ever was."""
+    """The current name of the rows once called `name`; `name` itself where it was never renamed."""
     own = Q(workspace__in=list(workspace_ids))
     former = FormerName.objects.filter(own, kind=kind, former=name)
     current = former.values_list("current", flat=True).first()
@@ -53,11 +56,11 @@ def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str
     return current
 
 
-def server_of(workspace: Workspace, fields: Mapping[str, Any]) -> Server:
-    """The server with this identity. A new version keeps its server's colour slot."""
-    known = _pick(fields, SERVER_FIELDS)
-    known["configuration"] = dict(fields.get("configuration") or {})
-    return _thing_of(Server, workspace, known, slot=_slot)
+def register_server(workspace: Workspace, fields: Mapping[str, Any]) -> Server:
+    """The server with this identity. A new version keeps the colour slot of its name."""
+    identity = _pick(fields, SERVER_FIELDS)
+    identity["configuration"] = dict(fields.get("configuration") or {})
+    return _register(Server, workspace, identity, slot=_slot)
 
 
 def _slot(workspace: Workspace, name: str) -> int:
@@ -69,53 +72,53 @@ def _slot(workspace: Workspace, name: str) -> int:
     return 0 if highest is None else min(highest + 1, 32_000)
 
 
-def host_of(workspace: Workspace, fields: Mapping[str, Any] | None) -> Host | None:
-    """The host with these facts; None when nothing is known."""
-    return _thing_of(Host, workspace, _pick(fields, HOST_FIELDS)) if fields else None
+def register_host(workspace: Workspace, fields: Mapping[str, Any] | None) -> Host | None:
+    """The host with these facts; None where no fact is known."""
+    return _register(Host, workspace, _pick(fields, HOST_FIELDS)) if fields else None
 
 
-def workload_of(workspace: Workspace, fields: Mapping[str, Any]) -> Workload:
+def register_workload(workspace: Workspace, fields: Mapping[str, Any]) -> Workload:
     """The workload with this identity."""
-    known = _pick(fields, WORKLOAD_FIELDS)
-    known["headers"] = dict(fields.get("headers") or {})
-    return _thing_of(Workload, workspace, known)
+    identity = _pick(fields, WORKLOAD_FIELDS)
+    identity["headers"] = dict(fields.get("headers") or {})
+    return _register(Workload, workspace, identity)
 
 
-def thing_identity(known: Mapping[str, Any]) -> bytes:
+def identity_hash(fields: Mapping[str, Any]) -> bytes:
     """SHA-256 of the identity fields of a server, host or workload."""
     return identity_of(
         {
             name: value
-            for name, value in known.items()
+            for name, value in fields.items()
             if value is not None or name not in LATER_FIELDS
         }
     )
 
 
-def _thing_of(
-    model: type[Thing],
+def _register(
+    model: type[Row],
     workspace: Workspace,
-    known: dict[str, Any],
+    identity: dict[str, Any],
     **computed: Callable[[Workspace, str], Any],
-) -> Thing:
-    """The row of this identity, under the name that a former one became; a new row otherwise."""
+) -> Row:
+    """The row with this identity, or a new row. A former name is replaced by the current one."""
     rows = model._default_manager.filter(workspace=workspace)
-    existing = rows.filter(identity=thing_identity(known)).first()
+    existing = rows.filter(identity=identity_hash(identity)).first()
     if existing is not None:
         return existing
-    if known["name"] is not None:
+    if identity["name"] is not None:
         kind = FormerName.Kind(str(model._meta.model_name))
-        known = {**known, "name": current_name([workspace.pk], kind, known["name"])}
-    more = {name: partial(read, workspace, known["name"]) for name, read in computed.items()}
-    thing, _ = model._default_manager.get_or_create(
-        workspace=workspace, identity=thing_identity(known), defaults={**known, **more}
+        identity = {**identity, "name": current_name([workspace.pk], kind, identity["name"])}
+    more = {name: partial(read, workspace, identity["name"]) for name, read in computed.items()}
+    row, _ = model._default_manager.get_or_create(
+        workspace=workspace, identity=identity_hash(identity), defaults={**identity, **more}
     )
-    return thing
+    return row
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesIdentity:
-    """What makes results one series; everything but the load."""
+    """What makes results one series: everything but the load."""
 
     server: Server
     workload: Workload
@@ -127,17 +130,17 @@ class SeriesIdentity:
 
     @classmethod
     def of(cls, series: Series) -> SeriesIdentity:
-        """The identity of a stored series, out of its parts as they are now."""
+        """The identity of a stored series, from the current state of its parts."""
         return cls(**{name: getattr(series, name) for name in cls.__dataclass_fields__})
 
     @property
     def key(self) -> bytes:
         """SHA-256 over the identities of the parts."""
-        things = (self.server, self.workload, self.server_host, self.client_host)
+        rows = (self.server, self.workload, self.server_host, self.client_host)
         names = ("server", "workload", "server_host", "client_host")
         return identity_of(
             {
-                **{name: _identity(thing) for name, thing in zip(names, things, strict=True)},
+                **{name: _identity(row) for name, row in zip(names, rows, strict=True)},
                 "tool": self.tool,
                 "tool_version": self.tool_version,
                 "loop": self.loop,
@@ -145,11 +148,11 @@ class SeriesIdentity:
         )
 
 
-def _identity(thing: Server | Workload | Host | None) -> str | None:
-    return None if thing is None else bytes(thing.identity).hex()
+def _identity(row: Server | Workload | Host | None) -> str | None:
+    return None if row is None else bytes(row.identity).hex()
 
 
-def series_of(workspace: Workspace, identity: SeriesIdentity) -> Series:
+def register_series(workspace: Workspace, identity: SeriesIdentity) -> Series:
     """The series with this identity."""
     fields = {name: getattr(identity, name) for name in SeriesIdentity.__dataclass_fields__}
     series, _ = Series.objects.get_or_create(workspace=workspace, key=identity.key, defaults=fields)
@@ -157,9 +160,9 @@ def series_of(workspace: Workspace, identity: SeriesIdentity) -> Series:
 
 
 def _pick(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: None if is_unsaid(value := fields.get(name)) else value for name in names}
+    return {name: None if is_unknown(value := fields.get(name)) else value for name in names}
 
 
-def is_unsaid(value: object) -> bool:
-    """Whether a field of an identity is unknown: missing, a text of nothing, or the word for it."""
+def is_unknown(value: object) -> bool:
+    """Whether an identity field is unknown: missing, empty, or the text "unknown"."""
     return value is None or (isinstance(value, str) and value.strip().lower() in ("", "unknown"))

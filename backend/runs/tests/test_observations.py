@@ -9,7 +9,7 @@ from django.test import Client
 from backend.ingest.process import process
 from backend.ingest.storage import storage
 from backend.runs.models import Observation, Run, Series, Trial
-from backend.runs.observing import Sample, observe, use_between
+from backend.runs.observations import Sample, observe, resource_use
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
 BEGAN = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ def at(seconds):
 
 class TestMatching:
     def test_figures_of_the_samples_that_lie_in_the_time(self):
-        used = use_between(samples(0, 30), at(10), at(20))
+        used = resource_use(samples(0, 30), at(10), at(20))
         assert used["server_samples"] == 11
         assert used["server_cpu_s"] == pytest.approx(5.0)
         assert used["server_rss_peak_bytes"] == used["server_rss_bytes"] == 1_000_020
@@ -54,27 +54,27 @@ class TestMatching:
         assert used["server_host_cpu_per_core"] == [0.5, 0.25]
 
     def test_cpu_time_is_read_between_two_samples(self):
-        used = use_between(samples(0, 30), at(10.5), at(20.25))
+        used = resource_use(samples(0, 30), at(10.5), at(20.25))
         assert used["server_cpu_s"] == pytest.approx(4.875)
 
     @pytest.mark.parametrize(("first", "count"), [(12, 30), (0, 18), (200, 5)])
     def test_a_time_that_is_not_covered_has_no_cpu_time(self, first, count):
-        used = use_between(samples(first, count), at(5), at(25))
+        used = resource_use(samples(first, count), at(5), at(25))
         assert used.get("server_cpu_s") is None
 
     def test_a_server_that_was_started_again_has_no_cpu_time(self):
         restarted = samples(0, 15, cpu_per_s=2.0) + samples(15, 15)
-        used = use_between(restarted, at(10), at(20))
+        used = resource_use(restarted, at(10), at(20))
         assert used["server_cpu_s"] is None
         assert used["server_rss_peak_bytes"] > 0
 
     def test_nothing_seen_is_nothing_known(self):
-        assert use_between([], at(0), at(9)) == {}
-        assert use_between(samples(50, 5), at(0), at(9)) == {}
+        assert resource_use([], at(0), at(9)) == {}
+        assert resource_use(samples(50, 5), at(0), at(9)) == {}
 
     def test_what_the_host_does_not_say_stays_unknown(self):
         bare = [Sample(at_s=BEGAN.timestamp() + n) for n in range(5)]
-        used = use_between(bare, at(0), at(4))
+        used = resource_use(bare, at(0), at(4))
         assert used["server_samples"] == 5
         assert {value for key, value in used.items() if key != "server_samples"} == {None}
 
