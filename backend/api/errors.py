@@ -12,10 +12,17 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.text import slugify
 from rest_framework import exceptions
+
+from backend.ingest.limits import FORM_BYTES
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
@@ -85,12 +92,20 @@ def _as_problem(error: Exception) -> Problem | None:
     if isinstance(error, Http404):
         return Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
     if isinstance(error, PermissionDenied):
-        return Problem(
-            403, "Not allowed", str(error) or "You may not do this.", hint=_WORDS[403][1]
-        )
+        sentence = str(error) or "You may not do this."
+        return Problem(403, "Not allowed", sentence, hint=_WORDS[403][1])
+    if isinstance(error, RequestDataTooBig | TooManyFilesSent | TooManyFieldsSent):
+        return _of_form(error)
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
     return None
+
+
+def _of_form(error: Exception) -> Problem:
+    if not isinstance(error, RequestDataTooBig):
+        return Problem(400, "Too many files or fields", str(error), hint=_WORDS[400][1])
+    sentence = f"The fields beside the files have more than {FORM_BYTES} bytes, the limit."
+    return Problem(413, "Too large", sentence, hint=_WORDS[400][1])
 
 
 def _of_framework(error: exceptions.APIException) -> Problem:
@@ -125,6 +140,15 @@ def _field_errors(detail: Any, field: str = "") -> list[dict[str, str]]:
     if isinstance(detail, list):
         return [item for inner in detail for item in _field_errors(inner, field)]
     return [{"field": field or "request", "detail": str(detail)}]
+
+
+def cut_off() -> Problem:
+    return Problem(
+        400,
+        "Cut off",
+        "The connection ended before the whole body came.",
+        hint="Nothing was stored; send it again.",
+    )
 
 
 def sign_in_needed() -> Problem:

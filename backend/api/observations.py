@@ -17,7 +17,7 @@ from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem, TooMany
 from backend.api.schema import documented
 from backend.fleet.progress import run_progress
-from backend.ingest.envelope import EnvelopeError, check_host
+from backend.ingest.envelope import EnvelopeError, read_host
 from backend.runs.models import Observation
 from backend.runs.observations import Sample, observe
 from backend.runs.record import RunElsewhere
@@ -110,7 +110,7 @@ def _require_run(actor: Token | User, run_id: UUID) -> None:
 
 def _observe(token: Token, run_id: UUID, said: dict[str, Any]) -> Observation:
     try:
-        check_host("server", said["host"])
+        read_host(said["host"], "server")
         return observe(
             token.workspace,
             id_=said["id"],

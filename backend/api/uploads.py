@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, cast
 from uuid import UUID
 
@@ -19,14 +18,17 @@ from rest_framework.views import APIView
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
 from backend.api.auth import actor_of
-from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany
+from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany, cut_off
+from backend.api.parsing import json_value
 from backend.api.schema import documented
 from backend.formats import TOOLS
 from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryTrial, dry_run
-from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
+from backend.ingest.envelope import Envelope, read_envelope
+from backend.ingest.limits import ENVELOPE_BYTES
 from backend.ingest.models import State, Upload
 from backend.ingest.parts import MAX_PARTS, PartsDiffer, PartsMissing, Whole
+from backend.ingest.plain_json import JsonRefused
 from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
 
@@ -109,10 +111,10 @@ class UploadList(APIView):
                 sender,
                 _files(request, needed=not wholes),
                 wholes=wholes,
-                raw_envelope=_envelope(request),
+                raw_envelope=_json_field(request, "envelope"),
                 tool=_tool(request),
             )
-        except EnvelopeError as error:
+        except JsonRefused as error:
             raise Problem(
                 400,
                 "Bad envelope",
@@ -212,12 +214,12 @@ class UploadPreview(APIView):
         sender = _sender(request)
         if wait := throttle.seconds_until_preview(str(sender.token_id or sender.user_id)):
             raise TooMany(f"More than {settings.PREVIEWS_PER_MINUTE} within a minute.", wait)
-        raw = _envelope(request)
+        raw = _json_field(request, "envelope")
         workspace = Workspace.objects.get(pk=sender.workspace_id)
         try:
             envelope = Envelope() if raw is None else read_envelope(raw)
             files = dry_run(workspace, _files(request), envelope, tool=_tool(request))
-        except EnvelopeError as error:
+        except JsonRefused as error:
             raise Problem(400, "Bad envelope", str(error), hint="Mend it and try again.") from None
         except UploadTooLarge as error:
             raise Problem(413, "Too large", str(error), hint="Send it to be saved.") from None
@@ -301,8 +303,26 @@ def refuse_too_many(sender: Sender) -> None:
 
 
 def _field(request: Request, name: str) -> Any:
-    """A field of the multipart form."""
-    return cast(QueryDict, request.data).get(name)
+    """A field of the multipart form; raises Problem 400 where it is a text with NUL."""
+    value = cast(QueryDict, request.data).get(name)
+    if isinstance(value, str) and "\0" in value:
+        raise Problem(
+            400,
+            "Bad request",
+            f"The field {name} has a NUL character, expected none.",
+            hint="Take it out and send it again.",
+        )
+    return value
+
+
+def _json_field(request: Request, name: str) -> Any:
+    """A field of the form, or a file of it, that holds JSON; None where there is none."""
+    field = _field(request, name)
+    if field is None:
+        return None
+    # Never more in memory than the limit.
+    raw = field.encode() if isinstance(field, str) else field.read(ENVELOPE_BYTES + 1)
+    return json_value(raw, ENVELOPE_BYTES, f"The field {name}")
 
 
 def _workspace(request: Request) -> Workspace | None:
@@ -313,12 +333,7 @@ def _files(request: Request, *, needed: bool = True) -> list[Any]:
     try:
         files: list[Any] = request.FILES.getlist("file")
     except UnreadablePostError:
-        raise Problem(
-            400,
-            "Cut off",
-            "The connection ended before the whole body came.",
-            hint="Nothing was stored; send it again.",
-        ) from None
+        raise cut_off() from None
     if not needed:
         return files
     if not files:
@@ -329,40 +344,12 @@ def _files(request: Request, *, needed: bool = True) -> list[Any]:
 
 
 def _wholes(request: Request) -> list[Whole]:
-    raw = _field(request, "parts")
-    if raw is None:
+    value = _json_field(request, "parts")
+    if value is None:
         return []
-    try:
-        value = json.loads(raw if isinstance(raw, str) else raw.read())
-    except (ValueError, RecursionError) as error:
-        raise Problem(
-            400,
-            "Bad parts",
-            f"The field parts is not JSON: {error}.",
-            hint="Send a list of name, sha256, size_bytes and parts.",
-        ) from None
     given = WholeSerializer(data=value, many=True)
     given.is_valid(raise_exception=True)
     return [Whole(**item) for item in given.validated_data]
-
-
-def _envelope(request: Request) -> Any:
-    raw = _field(request, "envelope")
-    if raw is None:
-        return None
-    try:
-        return json.loads(raw if isinstance(raw, str) else raw.read(), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise Problem(
-            400,
-            "Bad envelope",
-            f"The envelope is not JSON: {error}.",
-            hint="Nothing was stored; mend it and send it again.",
-        ) from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _tool(request: Request) -> str:

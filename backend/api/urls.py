@@ -9,6 +9,7 @@ from backend.api import (
     compare,
     docs,
     facets,
+    limits,
     observations,
     parts,
     result_sets,
@@ -69,6 +70,7 @@ urlpatterns = [
         result_sets.ResultSetRevoke.as_view(),
         name="result-set-revoke",
     ),
+    path("limits", limits.LimitList.as_view(), name="limit-list"),
     path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),
     path("docs", docs.docs_page, name="api-docs"),
 ]

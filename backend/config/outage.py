@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backend.ingest.queue import DatabaseGone
 from backend.ingest.storage import FULL, StorageAway
+from backend.ingest.turns import RETRY_AFTER_S, Busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ STORAGE = Outage(
     503, "Storage away", "The storage of raw files cannot be used at the moment.", HINT, 30
 )
 FULL_HINT = "Nothing was half kept. Tell who runs this service to make room, then send it again."
+BUSY = Outage(
+    503, "Busy", "The service works on other large files at the moment.", HINT, RETRY_AFTER_S
+)
 STORAGE_FULL = Outage(507, "Storage full", "There is no room left for raw files.", FULL_HINT, 60)
 
 
@@ -32,6 +36,8 @@ def outage_of(error: BaseException | None) -> Outage | None:
     """The outage behind `error`; None when it is none."""
     if isinstance(error, DatabaseGone):
         return DATABASE
+    if isinstance(error, Busy):
+        return BUSY
     if isinstance(error, StorageAway):
         return STORAGE_FULL if error.is_full else STORAGE
     # The temporary file of a large request body.

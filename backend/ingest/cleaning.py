@@ -2,53 +2,40 @@
 
 The agent does so before it sends; what curl or a browser sends had nobody to do it. The rules are
 the agent's own (`redaction`), so what it cleaned passes unchanged, byte for byte.
+
+Small plain files are cleaned here, others in a child process under limits: unpacking and long
+searches would keep the other threads of a web process waiting.
 """
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import io
-import time
-import zlib
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from pathlib import Path
+from typing import IO, Any
 
-import zstandard
-from django.conf import settings
-
-from backend.ingest.decompress import (
-    GZIP_MAGIC,
-    DecompressionRefused,
-    is_compressed,
-    unpacked,
-)
-from backend.ingest.redaction import BLOCK_BYTES, LONGEST_LINE_BYTES, Redactor, blocks
+from backend.ingest.cleaner import cleaner
+from backend.ingest.limits import INLINE_FILE_BYTES, INLINE_REQUEST_BYTES
+from backend.ingest.rewriting import REDACTOR, CannotClean, clean_bytes, is_plain
 from backend.ingest.storage import CHUNK_BYTES
 
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-REDACTOR = Redactor()
-# Where no zero byte is in so much of the beginning, it is text.
-BEGINNING_BYTES = 8192
-UTF16_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-Piece = TypeVar("Piece", bytes, str)
-
-
-class CannotClean(Exception):
-    """A file that cannot be rewritten without its secrets, or not in a bearable time."""
+__all__ = ["CannotClean", "Cleaning", "clean_fields", "clean_name", "hash_of"]
 
 
 def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON without secrets."""
-    found: dict[str, Any] = REDACTOR.value(fields)
-    return found
+    """Short JSON without secrets."""
+    cleaned: dict[str, Any] = REDACTOR.value(fields)
+    return cleaned
 
 
-def clean_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
+def clean_envelope(envelope: Mapping[str, Any], *, size_bytes: int) -> dict[str, Any]:
     """The envelope without secrets; the plan's hash stays that of the plan that is kept."""
-    cleaned = clean_fields(envelope)
+    if size_bytes <= INLINE_FILE_BYTES:
+        cleaned = clean_fields(envelope)
+    else:
+        with cleaner() as child:
+            cleaned = child.clean_json(envelope)
     run, before = cleaned.get("run") or {}, envelope.get("run") or {}
     if run.get("plan") != before.get("plan"):
         run["plan_sha256"] = hashlib.sha256(run["plan"].encode()).hexdigest()
@@ -59,114 +46,52 @@ def clean_name(name: str) -> str:
     return REDACTOR.text(name)
 
 
-def cleaned(file: IO[bytes]) -> Iterator[bytes]:
-    """The file's bytes without secrets, as a stream; what holds none passes byte for byte.
+class Cleaning:
+    """The files of one request, one after the other."""
 
-    Binary files pass as they are: masking bytes in them would break them. Raises CannotClean.
-    """
-    file.seek(0)
-    beginning = file.read(BEGINNING_BYTES)
-    file.seek(0)
-    if is_compressed(beginning):
-        return _packed(file) if _holds_secret(_unpacked(file)) else _as_it_is(file)
-    if beginning[:2] in UTF16_ORDERS:
-        # Read twice, for what is no true UTF-16 would come out changed without need.
-        return _rewritten(file) if _holds_secret(_AsFarAsItGoes(file)) else _as_it_is(file)
-    if b"\0" in beginning:
-        return _as_it_is(file)
-    return map(REDACTOR.block, _in_time(blocks(file)))
+    def __init__(self) -> None:
+        self._inline_left = INLINE_REQUEST_BYTES
 
+    def cleaned(self, file: IO[bytes]) -> Iterator[bytes]:
+        """The file's bytes without secrets; what holds none passes byte for byte.
 
-def _in_time(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """A request may not compute for as long as a hostile file likes."""
-    until = time.thread_time() + settings.PARSE_CPU_S
-    for piece in pieces:
-        if time.thread_time() > until:
-            raise CannotClean(
-                f"To look for secrets in a file took longer than {settings.PARSE_CPU_S} s."
-            )
-        yield piece
+        Raises CannotClean and Busy, here or while the bytes are read.
+        """
+        file.seek(0)
+        beginning = file.read(min(INLINE_FILE_BYTES, self._inline_left) + 1)
+        if len(beginning) <= min(INLINE_FILE_BYTES, self._inline_left) and is_plain(beginning):
+            self._inline_left -= len(beginning)
+            return iter((clean_bytes(beginning),))
+        return _cleaned_apart(file)
 
 
-def _as_it_is(file: IO[bytes]) -> Iterator[bytes]:
+def _cleaned_apart(file: IO[bytes]) -> Iterator[bytes]:
+    with tempfile.TemporaryDirectory(prefix="cleaning-") as folder:
+        target = Path(folder) / "target"
+        # The turn ends before the bytes are stored.
+        with cleaner() as child:
+            is_changed = child.clean_file(_on_disk(file, Path(folder) / "source"), target)
+        if not is_changed:
+            yield from _chunks(file)
+            return
+        with target.open("rb") as rewritten:
+            yield from _chunks(rewritten)
+
+
+def _on_disk(file: IO[bytes], copy: Path) -> Path:
+    """Where the child finds the file: large ones are on the disk already."""
+    name = getattr(file, "name", None)
+    if isinstance(name, str) and Path(name).is_file():
+        file.flush()
+        return Path(name)
+    with copy.open("wb") as out:
+        out.writelines(_chunks(file))
+    return copy
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
     file.seek(0)
     return iter(lambda: file.read(CHUNK_BYTES), b"")
-
-
-def _holds_secret(source: _AsFarAsItGoes) -> bool:
-    return any(is_changed for _, is_changed in _pieces(source))
-
-
-def _rewritten(file: IO[bytes]) -> Iterator[bytes]:
-    file.seek(0)
-    return (piece for piece, _ in _pieces(_AsFarAsItGoes(file)))
-
-
-def _pieces(source: _AsFarAsItGoes) -> Iterator[tuple[bytes, bool]]:
-    """The text without secrets, and whether one was taken out of the piece; none of a binary."""
-    stream = io.BufferedReader(source, CHUNK_BYTES)
-    beginning = stream.peek(BEGINNING_BYTES)[:BEGINNING_BYTES]
-    if (order := UTF16_ORDERS.get(beginning[:2])) is not None:
-        for text in _in_time(_utf16_pieces(stream, order)):
-            kept = REDACTOR.text(text)
-            yield kept.encode(order, "replace"), kept != text
-    elif b"\0" not in beginning:
-        for block in _in_time(blocks(stream)):
-            yield (clean := REDACTOR.block(block)), clean != block
-
-
-def _utf16_pieces(stream: IO[bytes], order: str) -> Iterator[str]:
-    """Whole lines, like `blocks`."""
-    reader = codecs.getreader(order)(stream, "replace")
-    held = ""
-    while text := reader.read(BLOCK_BYTES, BLOCK_BYTES):
-        held += text
-        end = len(held) if len(held) > LONGEST_LINE_BYTES else held.rfind("\n") + 1
-        if end:
-            yield held[:end]
-            held = held[end:]
-    if held:
-        yield held
-
-
-class _AsFarAsItGoes(io.RawIOBase):
-    """A stream's bytes, as far as they come; `refused` says why not all. It is left open."""
-
-    def __init__(self, stream: Any) -> None:
-        self.refused: DecompressionRefused | None = None
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        target = memoryview(buffer).cast("B")
-        try:
-            data = self._stream.read1(len(target))
-        except DecompressionRefused as refused:
-            self.refused, data = refused, b""
-        target[: len(data)] = data
-        return len(data)
-
-
-def _unpacked(file: IO[bytes]) -> _AsFarAsItGoes:
-    file.seek(0)
-    limit_bytes = settings.DECOMPRESSED_MAX_BYTES
-    return _AsFarAsItGoes(unpacked(lambda: cast(BinaryIO, file), limit_bytes=limit_bytes))
-
-
-def _packed(file: IO[bytes]) -> Iterator[bytes]:
-    file.seek(0)
-    is_gzip = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    packer = zlib.compressobj(wbits=31) if is_gzip else zstandard.ZstdCompressor().compressobj()
-    stream = _unpacked(file)
-    for piece, _ in _pieces(stream):
-        yield packer.compress(piece)
-    if stream.refused is not None:
-        raise CannotClean(
-            f"A compressed file holds a secret and cannot be rewritten without it: {stream.refused}"
-        )
-    yield packer.flush()
 
 
 def hash_of(chunks: Iterable[bytes]) -> str:

@@ -1,7 +1,8 @@
 """Bounded decompression of artefacts, told by their first bytes, as a stream.
 
 Output is counted while it streams: above `FREE_BYTES` no more than `MAX_RATIO` times the input,
-never more than the limit. Members and frames count together; a second layer is refused.
+never more than the limit. Members and frames count together, and there are at most `MAX_MEMBERS`
+of them; a second layer is refused.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ STEP_BYTES = 1 << 20
 FREE_BYTES = 64 << 20
 MAX_RATIO = 100
 MAX_WINDOW_BYTES = 8 << 20
+MAX_MEMBERS = 10_000
+GZIP_SLICE_BYTES = 16 << 10
+# A slice of zstd may unpack to 32,000 times its size at once.
+ZSTD_SLICE_BYTES = 512
 
 
 class DecompressionRefused(ValueError):
@@ -96,18 +101,58 @@ def _check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
 
 
 def _gzip(packed: BinaryIO) -> Iterator[bytes]:
-    rest = packed.read(STEP_BYTES)
-    while rest:
+    source = _Source(packed, GZIP_SLICE_BYTES)
+    for piece in source.starts():
         member = zlib.decompressobj(wbits=31)
+        yield member.decompress(piece, STEP_BYTES)
         while not member.eof:
-            yield member.decompress(rest, STEP_BYTES)
-            rest = member.unconsumed_tail or member.unused_data
-            if not rest and not (rest := packed.read(STEP_BYTES)) and not member.eof:
+            rest = member.unconsumed_tail or source.read()
+            if not rest:
                 raise DecompressionRefused("The gzip file is cut off before its end.")
+            yield member.decompress(rest, STEP_BYTES)
+        source.give_back(len(member.unused_data))
 
 
 def _zstd(packed: BinaryIO) -> Iterator[bytes]:
+    source = _Source(packed, ZSTD_SLICE_BYTES)
     unpacker = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
-    with unpacker.stream_reader(packed, read_across_frames=True, closefd=False) as reader:
-        while piece := reader.read(STEP_BYTES):
+    for piece in source.starts():
+        frame = unpacker.decompressobj()
+        yield frame.decompress(piece)
+        while not frame.eof:
+            rest = source.read()
+            if not rest:
+                raise DecompressionRefused("The zstd file is cut off before its end.")
+            yield frame.decompress(rest)
+        source.give_back(len(frame.unused_data))
+
+
+class _Source:
+    """Packed bytes in slices, so that little is copied where a member ends and the next begins."""
+
+    def __init__(self, packed: BinaryIO, slice_bytes: int) -> None:
+        self._packed, self._slice_bytes = packed, slice_bytes
+        self._block, self._at = b"", 0
+
+    def starts(self) -> Iterator[bytes]:
+        """The first slice of each member or frame. Raises DecompressionRefused for too many."""
+        members = 0
+        while piece := self.read():
+            members += 1
+            if members > MAX_MEMBERS:
+                raise DecompressionRefused(
+                    f"The file is made of more than {MAX_MEMBERS} compressed members. Send it "
+                    "compressed as a whole."
+                )
             yield piece
+
+    def read(self) -> bytes:
+        if self._at == len(self._block):
+            self._block, self._at = self._packed.read(STEP_BYTES), 0
+        piece = self._block[self._at : self._at + self._slice_bytes]
+        self._at += len(piece)
+        return piece
+
+    def give_back(self, count: int) -> None:
+        """The last bytes of the last slice belong to what follows."""
+        self._at -= count

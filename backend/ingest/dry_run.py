@@ -5,17 +5,18 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 from uuid import uuid4
 
 from backend.accounts.models import Workspace
-from backend.ingest.cleaning import CannotClean, cleaned
+from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.envelope import Envelope
 from backend.ingest.process import plain_record
 from backend.ingest.receive import IncomingFile, UploadTooLarge
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
+from backend.ingest.turns import LONG_WORK
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
 from backend.runs.models import Host, Run
@@ -64,7 +65,7 @@ def dry_run(
 ) -> list[DryFile]:
     """Read each file in the sandboxed child. Nothing is stored.
 
-    Raises UploadTooLarge, and ParserFailed when the parser is busy.
+    Raises UploadTooLarge, and Busy or ParserFailed when others keep the parser busy.
     """
     total = sum(file.size or 0 for file in files)
     if total > MAX_BYTES or len(files) > MAX_FILES:
@@ -72,43 +73,51 @@ def dry_run(
             f"These {len(files)} files have {total} bytes; at most {MAX_FILES} files of "
             f"{MAX_BYTES} bytes are read before they are saved."
         )
-    found: list[DryFile] = []
-    with tempfile.TemporaryDirectory(prefix="dry-run-") as folder, quick_sandbox() as child:
+    answers: list[DryFile] = []
+    with (
+        LONG_WORK.take(),
+        quick_sandbox() as child,
+        tempfile.TemporaryDirectory(prefix="dry-run-") as folder,
+    ):
+        reader = _Reader(workspace, envelope, tool, child, Path(folder))
         deadline = time.monotonic() + BUDGET_S
-        for position, file in enumerate(files):
+        for file in files:
             if time.monotonic() > deadline:
-                found.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
-                continue
-            place = Path(folder) / str(position)
-            found.append(_read(workspace, child, file, place, envelope, tool))
-    return found
+                answers.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
+            else:
+                answers.append(reader.read(file))
+    return answers
 
 
-def _read(
-    workspace: Workspace,
-    child: QuickSandbox,
-    file: IncomingFile,
-    path: Path,
-    envelope: Envelope,
-    tool: str,
-) -> DryFile:
-    name = _name(file)
-    try:
-        with path.open("wb") as out:  # as it would be kept
-            for chunk in cleaned(cast(IO[bytes], file.file)):
-                out.write(chunk)
-        answer = child.read([LocalArtefact(name, path)], tool=tool)
-    except (ParserFailed, CannotClean) as failed:
-        return DryFile(name, (), (DryRefusal(str(failed)),))
-    entries = answer.get("entries") or []
-    refused = [answer, *entries]
-    run = _unsaved_run(workspace, envelope)
-    records = _records((entry for entry in entries if "contract" in entry), envelope)
-    return DryFile(
-        name,
-        tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
-        tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
-    )
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the files of one request, one after the other."""
+
+    workspace: Workspace
+    envelope: Envelope
+    tool: str
+    child: QuickSandbox
+    folder: Path
+    cleaning: Cleaning = field(default_factory=Cleaning)
+
+    def read(self, file: IncomingFile) -> DryFile:
+        name = _name(file)
+        path = self.folder / "file"
+        try:
+            with path.open("wb") as out:  # as it would be kept
+                out.writelines(self.cleaning.cleaned(cast(IO[bytes], file.file)))
+            answer = self.child.read([LocalArtefact(name, path)], tool=self.tool)
+        except (ParserFailed, CannotClean) as failed:
+            return DryFile(name, (), (DryRefusal(str(failed)),))
+        entries = answer.get("entries") or []
+        refused = [answer, *entries]
+        run = _unsaved_run(self.workspace, self.envelope)
+        records = _records((entry for entry in entries if "contract" in entry), self.envelope)
+        return DryFile(
+            name,
+            tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
+            tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
+        )
 
 
 def _name(file: IncomingFile) -> str:
@@ -127,12 +136,12 @@ def _refusal(entry: Mapping[str, Any]) -> DryRefusal:
 
 
 def _unsaved_run(workspace: Workspace, envelope: Envelope) -> Run:
-    server = envelope.hosts.get("server")
+    server = envelope.hosts and envelope.hosts.server
     return Run(
         id=uuid4(),
         workspace=workspace,
         same_host=envelope.same_host,
-        server_host=Host(workspace=workspace, name=server.get("name")) if server else None,
+        server_host=Host(workspace=workspace, name=server.name) if server else None,
     )
 
 

@@ -1,341 +1,274 @@
 """The envelope an agent sends beside the artefacts: checked here, stored as it came.
 
-A plain upload (`curl -F file=@ab.txt`) has none; it gets an empty envelope.
+A plain upload (`curl -F file=@ab.txt`) has none; it gets an empty envelope. Members that are not
+listed here are kept and not looked at.
 """
 
 from __future__ import annotations
 
-import math
-import uuid
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal, cast
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from backend.ingest import limits
+from backend.ingest.envelope_errors import EnvelopeError, error_of
+
+__all__ = [
+    "PHASES",
+    "Envelope",
+    "EnvelopeError",
+    "Host",
+    "TrialEntry",
+    "read_envelope",
+    "read_host",
+]
 
 SCHEMA = 1
-MAX_TRIALS = 5000
-MAX_TEXT = 2000
-MAX_PLAN = 200_000
-MAX_EVENTS = 2000
-MAX_TAIL = 20_000
 PHASES = ("warmup", "measure", "search", "confirm")
-# Far above what an agent sends, far below what a JSON writer can recurse into.
-MAX_DEPTH = 50
+
+Name = Annotated[str, Meta(max_length=limits.NAME_LENGTH)]
+Text = Annotated[str, Meta(max_length=limits.TEXT_LENGTH)]
+Plan = Annotated[str, Meta(max_length=limits.PLAN_LENGTH)]
+Tail = Annotated[str, Meta(max_length=limits.TAIL_LENGTH)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Small = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Amount = Annotated[float, Meta(ge=0, lt=1e15)]
+Fields = Annotated[dict[Name, Any], Meta(max_length=limits.MAP_MEMBERS)]
+Word = Annotated[str, Meta(max_length=limits.COMMAND_WORD_LENGTH)]
+Words = Annotated[tuple[Word, ...], Meta(max_length=limits.COMMAND_WORDS)]
 
 
-class EnvelopeError(ValueError):
-    """The envelope is not as agreed: says where, what was got and what was expected."""
+class Instant(datetime):
+    """A time with its zone, in UTC."""
 
-    def __init__(self, where: str, got: object, expected: str) -> None:
-        shown = repr(got)
-        shown = shown if len(shown) <= 80 else shown[:77] + "…"
-        super().__init__(f"envelope: {where} is {shown}, expected {expected}.")
+    @classmethod
+    def read(cls, value: object) -> Instant:
+        """Of ISO 8601; raises ValueError."""
+        instant = cls.fromisoformat(cast(str, value))
+        if instant.tzinfo is None:
+            raise ValueError("no time zone")
+        return cast(Instant, instant.astimezone(UTC))
 
 
-@dataclass(frozen=True, slots=True)
-class TrialEntry:
+class Section(Struct, frozen=True):
+    """A part of the envelope. Null is unknown, as if the member were left out."""
+
+    def said(self) -> dict[str, Any]:
+        """The members that are known, as JSON has them."""
+        return {
+            name: value for name, value in msgspec.structs.asdict(self).items() if value is not None
+        }
+
+
+class Agent(Section, frozen=True):
+    """The program that sent the upload."""
+
+    name: Name | None = None
+    version: Name | None = None
+    hostname: Name | None = None
+
+
+class Host(Section, frozen=True):
+    """A machine, with whatever facts are known of it."""
+
+    name: Name | None = None
+    cpu_model: Name | None = None
+    cores: Count | None = None
+    memory_bytes: Count | None = None
+    virtualisation: Name | None = None
+    os: Name | None = None
+    kernel: Name | None = None
+    facts: Fields | None = None
+
+
+class Hosts(Section, frozen=True, forbid_unknown_fields=True):
+    """The machines of a run by role."""
+
+    client: Host | None = None
+    server: Host | None = None
+
+
+class Server(Section, frozen=True):
+    """The HTTP server that was measured."""
+
+    name: Name | None = None
+    version: Name | None = None
+    runtime: Name | None = None
+    configuration: Fields | None = None
+
+
+class Workload(Section, frozen=True):
+    """The request that was sent again and again."""
+
+    name: Name | None = None
+    method: Annotated[str, Meta(max_length=20)] | None = None
+    path: Text | None = None
+    payload_bytes: Count | None = None
+    body_bytes: Count | None = None
+    body_sha256: Annotated[str, Meta(max_length=64)] | None = None
+    keepalive: bool | None = None
+    tls: bool | None = None
+    headers: Fields | None = None
+
+
+class Load(Section, frozen=True):
+    """What the load tool was asked for."""
+
+    tool: Annotated[str, Meta(max_length=40)] | None = None
+    tool_version: Annotated[str, Meta(max_length=80)] | None = None
+    loop: Literal["closed", "open"] | None = None
+    connections: Small | None = None
+    connections_asked: Small | None = None
+    requests: Count | None = None
+    threads: Count | None = None
+    rate_rps: Amount | None = None
+    duration_s: Amount | None = None
+
+
+class Event(Section, frozen=True):
+    """What happened to a run besides its trials."""
+
+    at: Instant | None = None
+    kind: Annotated[str, Meta(max_length=60)] | None = None
+    text: Text | None = None
+
+
+class MaxRate(Section, frozen=True):
+    """The highest rate that a search found."""
+
+    server: Name | None = None
+    workload: Name | None = None
+    rate_rps: Amount | None = None
+    confirmed: bool | None = None
+
+
+class Session(Section, frozen=True):
+    """Agents that carried out the plan together."""
+
+    name: Annotated[str, Meta(max_length=100)] | None = None
+    parts: Annotated[int, Meta(ge=2, le=1000)] | None = None
+
+
+class RunPart(Section, frozen=True):
+    """The run as a whole."""
+
+    id: UUID | None = None
+    started_at: Instant | None = None
+    finished_at: Instant | None = None
+    interrupted: bool | None = None
+    stopped: Text | None = None
+    plan: Plan | None = None
+    plan_sha256: Annotated[str, Meta(max_length=64)] | None = None
+    seed: Count | None = None
+    trials_planned: Small | None = None
+    labels: Fields | None = None
+    session: Session | None = None
+    events: Annotated[list[Event], Meta(max_length=limits.EVENTS)] | None = None
+    max_rates: Annotated[list[MaxRate], Meta(max_length=limits.EVENTS)] | None = None
+    server_tails: Annotated[dict[Name, Tail | None], Meta(max_length=limits.MAP_MEMBERS)] | None = (
+        None
+    )
+
+
+class TrialEntry(Struct, frozen=True, rename={"given_ordinal": "ordinal"}):
     """One trial of the envelope: what was asked for, and which artefacts hold the answer."""
 
-    ordinal: int
-    artefacts: tuple[str, ...]
-    server: Mapping[str, Any] = field(default_factory=dict)
-    workload: Mapping[str, Any] = field(default_factory=dict)
-    load: Mapping[str, Any] = field(default_factory=dict)
-    repeat: int | None = None
-    warmup: bool = False
-    command: tuple[str, ...] = ()
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
-    exit_code: int | None = None
-    error: str = ""
-    resources: Mapping[str, Any] = field(default_factory=dict)
+    given_ordinal: Small | None = None
+    artefacts: Annotated[tuple[Name, ...], Meta(max_length=limits.TRIAL_ARTEFACTS)] | None = None
+    server: Server | None = None
+    workload: Workload | None = None
+    load: Load | None = None
+    repeat: Small | None = None
+    warmup: bool | None = None
+    command: Words | None = None
+    started_at: Instant | None = None
+    finished_at: Instant | None = None
+    exit_code: Annotated[int, Meta(ge=-255, le=2**31 - 1)] | None = None
+    error: Text | None = None
+    resources: Fields | None = None
     # What the trial was for, the tool's own figures as the agent saw them, and what the server
     # printed last where it failed.
-    phase: str | None = None
-    glance: Mapping[str, Any] = field(default_factory=dict)
-    server_tail: str = ""
+    phase: Literal["warmup", "measure", "search", "confirm"] | None = None
+    glance: Fields | None = None
+    server_tail: Tail | None = None
     # The upload that brought its artefacts, where the trial came early.
-    upload: uuid.UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """What an upload says about itself."""
-
-    upload_id: uuid.UUID | None = None
-    agent: Mapping[str, Any] = field(default_factory=dict)
-    run: Mapping[str, Any] = field(default_factory=dict)
-    hosts: Mapping[str, Any] = field(default_factory=dict)
-    same_host: bool | None = None
-    trials: tuple[TrialEntry, ...] = ()
-    # Of every result in the files, where no trials are listed.
-    server: Mapping[str, Any] = field(default_factory=dict)
-    workload: Mapping[str, Any] = field(default_factory=dict)
+    upload: UUID | None = None
 
     @property
-    def run_id(self) -> uuid.UUID | None:
+    def ordinal(self) -> int:
+        """Its number in the run; by default its place in the list."""
+        assert self.given_ordinal is not None
+        return self.given_ordinal
+
+
+class Envelope(Struct, frozen=True, rename={"upload_id": "id"}):
+    """What an upload says about itself."""
+
+    schema: int | None = SCHEMA
+    upload_id: UUID | None = None
+    agent: Agent | None = None
+    run: RunPart | None = None
+    hosts: Hosts | None = None
+    same_host: bool | None = None
+    trials: Annotated[tuple[TrialEntry, ...], Meta(max_length=limits.ENVELOPE_TRIALS)] | None = None
+    # Of every result in the files, where no trials are listed.
+    server: Server | None = None
+    workload: Workload | None = None
+
+    @property
+    def run_id(self) -> UUID | None:
         """The run's, where it is said: other than the upload's where its trials come early."""
-        return _uuid(self.run.get("id"), "run.id")
+        return None if self.run is None else self.run.id
 
     @property
     def is_early(self) -> bool:
         return self.run_id is not None and self.run_id != self.upload_id
 
     @property
-    def started_at(self) -> datetime | None:
-        return instant(self.run, "started_at", "run")
+    def entries(self) -> tuple[TrialEntry, ...]:
+        return self.trials or ()
 
-    @property
-    def finished_at(self) -> datetime | None:
-        return instant(self.run, "finished_at", "run")
+
+def said(section: Section | None) -> dict[str, Any]:
+    """The known members of a section, none where it is left out."""
+    return {} if section is None else section.said()
 
 
 def read_envelope(value: object) -> Envelope:
     """Check a decoded envelope; raises EnvelopeError with the first thing that is wrong."""
-    body = _mapping(value, "the envelope")
-    if body.get("schema") != SCHEMA:
-        raise EnvelopeError("schema", body.get("schema"), f"{SCHEMA}")
-    _refuse_unstorable(body)
-    run = _mapping(body.get("run") or {}, "run")
-    _check_run(run)
-    agent = _mapping(body.get("agent") or {}, "agent")
-    for key in ("name", "version", "hostname"):
-        text(agent, key, "agent", limit=200)
-    hosts = _mapping(body.get("hosts") or {}, "hosts")
-    for role, host in hosts.items():
-        check_host(role, host)
-    server = _mapping(body.get("server") or {}, "server")
-    workload = _mapping(body.get("workload") or {}, "workload")
-    _check_trial_parts("the envelope", server, workload, {})
-    envelope = Envelope(
-        upload_id=_uuid(body.get("id"), "id"),
-        agent=agent,
-        run=run,
-        hosts=hosts,
-        same_host=_optional(body, "same_host", bool, "the envelope"),
-        trials=_trials(body.get("trials") or []),
-        server=server,
-        workload=workload,
-    )
-    # Reading the two dates now makes a bad one an error of the request, not of the worker.
-    _ = envelope.started_at, envelope.finished_at, envelope.run_id
+    if not isinstance(value, dict):
+        raise EnvelopeError("the envelope", value, "an object")
+    if value.get("schema") != SCHEMA:
+        raise EnvelopeError("schema", value.get("schema"), f"{SCHEMA}")
+    envelope = _convert(value, Envelope, "the envelope")
+    ordinals = set()
+    for index, entry in enumerate(envelope.entries):
+        if entry.given_ordinal is None:
+            msgspec.structs.force_setattr(entry, "given_ordinal", index)
+        if entry.ordinal in ordinals:
+            raise EnvelopeError("trials", "an ordinal used twice", "a different ordinal each")
+        ordinals.add(entry.ordinal)
+        names = entry.artefacts or ()
+        if len(set(names)) < len(names):
+            where = f"trials[{index}].artefacts"
+            raise EnvelopeError(where, list(names), "each file named once")
     return envelope
 
 
-def _check_run(run: Mapping[str, Any]) -> None:
-    text(run, "plan", "run", limit=MAX_PLAN)
-    text(run, "stopped", "run")
-    whole(run, "seed", "run")
-    whole(run, "trials_planned", "run", most=2**31 - 1)
-    session = _mapping(run.get("session") or {}, "run.session")
-    text(session, "name", "run.session", limit=100)
-    whole(session, "parts", "run.session", least=2, most=1000)
-    for name, tail in _mapping(run.get("server_tails") or {}, "run.server_tails").items():
-        text({name: tail}, name, "run.server_tails", limit=MAX_TAIL)
-    _mapping(run.get("labels") or {}, "run.labels")
-    for index, event in enumerate(_objects(run, "events", "run")):
-        where = f"run.events[{index}]"
-        instant(event, "at", where)
-        text(event, "kind", where, limit=60)
-        text(event, "text", where)
-    for index, found in enumerate(_objects(run, "max_rates", "run")):
-        where = f"run.max_rates[{index}]"
-        text(found, "server", where, limit=200)
-        text(found, "workload", where, limit=200)
-        number(found, "rate_rps", where)
-        _optional(found, "confirmed", bool, where)
+def read_host(value: object, role: str) -> dict[str, Any]:
+    """The known members of a host as an envelope describes it; raises EnvelopeError."""
+    return said(_convert(value, Host | None, f"hosts.{role}"))
 
 
-def check_host(role: str, host: object) -> None:
-    """A host as an envelope describes it; raises EnvelopeError."""
-    _refuse_unstorable(host)
-    if role not in ("client", "server"):
-        raise EnvelopeError("hosts", role, "the roles client and server only")
-    if host is None:
-        return
-    facts = _mapping(host, f"hosts.{role}")
-    for key in ("name", "cpu_model", "virtualisation", "os", "kernel"):
-        text(facts, key, f"hosts.{role}", limit=200)
-    for key in ("cores", "memory_bytes"):
-        whole(facts, key, f"hosts.{role}")
-    _mapping(facts.get("facts") or {}, f"hosts.{role}.facts")
-
-
-def _trials(value: object) -> tuple[TrialEntry, ...]:
-    if not isinstance(value, list):
-        raise EnvelopeError("trials", value, "a list")
-    if len(value) > MAX_TRIALS:
-        raise EnvelopeError("trials", f"{len(value)} trials", f"at most {MAX_TRIALS}")
-    entries = tuple(_trial(item, index) for index, item in enumerate(value))
-    ordinals = [entry.ordinal for entry in entries]
-    if len(set(ordinals)) != len(ordinals):
-        raise EnvelopeError("trials", "an ordinal used twice", "a different ordinal each")
-    return entries
-
-
-def _trial(value: object, index: int) -> TrialEntry:
-    where = f"trials[{index}]"
-    body = _mapping(value, where)
-    server = _mapping(body.get("server") or {}, f"{where}.server")
-    workload = _mapping(body.get("workload") or {}, f"{where}.workload")
-    load = _mapping(body.get("load") or {}, f"{where}.load")
-    _check_trial_parts(where, server, workload, load)
-    ordinal = whole(body, "ordinal", where)
-    return TrialEntry(
-        ordinal=index if ordinal is None else ordinal,
-        artefacts=_strings(body.get("artefacts") or [], f"{where}.artefacts"),
-        server=server,
-        workload=workload,
-        load=load,
-        repeat=whole(body, "repeat", where),
-        warmup=bool(_optional(body, "warmup", bool, where)),
-        command=_strings(body.get("command") or [], f"{where}.command"),
-        started_at=instant(body, "started_at", where),
-        finished_at=instant(body, "finished_at", where),
-        exit_code=whole(body, "exit_code", where, least=-255, most=2**31 - 1),
-        error=text(body, "error", where) or "",
-        resources=_mapping(body.get("resources") or {}, f"{where}.resources"),
-        phase=_choice(body, "phase", PHASES, where),
-        glance=_mapping(body.get("glance") or {}, f"{where}.glance"),
-        server_tail=text(body, "server_tail", where, limit=MAX_TAIL) or "",
-        upload=_uuid(body.get("upload"), f"{where}.upload"),
-    )
-
-
-def _check_trial_parts(
-    where: str, server: Mapping[str, Any], workload: Mapping[str, Any], load: Mapping[str, Any]
-) -> None:
-    for key in ("name", "version", "runtime"):
-        text(server, key, f"{where}.server", limit=200)
-    _mapping(server.get("configuration") or {}, f"{where}.server.configuration")
-    text(workload, "name", f"{where}.workload", limit=200)
-    text(workload, "method", f"{where}.workload", limit=20)
-    text(workload, "path", f"{where}.workload", limit=2000)
-    whole(workload, "payload_bytes", f"{where}.workload")
-    whole(workload, "body_bytes", f"{where}.workload")
-    text(workload, "body_sha256", f"{where}.workload", limit=64)
-    for key in ("keepalive", "tls"):
-        _optional(workload, key, bool, f"{where}.workload")
-    _mapping(workload.get("headers") or {}, f"{where}.workload.headers")
-    text(load, "tool", f"{where}.load", limit=40)
-    text(load, "tool_version", f"{where}.load", limit=80)
-    _choice(load, "loop", ("closed", "open"), f"{where}.load")
-    whole(load, "connections", f"{where}.load", most=2**31 - 1)
-    whole(load, "connections_asked", f"{where}.load", most=2**31 - 1)
-    whole(load, "requests", f"{where}.load")
-    number(load, "rate_rps", f"{where}.load")
-
-
-def text(body: Mapping[str, Any], key: str, where: str, *, limit: int = MAX_TEXT) -> str | None:
-    """The optional text `key`; raises EnvelopeError when it is no text or too long."""
-    value = body.get(key)
-    if value is not None and (not isinstance(value, str) or len(value) > limit):
-        raise EnvelopeError(f"{where}.{key}", value, f"text of at most {limit} characters")
-    return value
-
-
-def whole(
-    body: Mapping[str, Any], key: str, where: str, *, least: int = 0, most: int = 2**63 - 1
-) -> int | None:
-    """The optional whole number `key` within the column's range."""
-    value = body.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise EnvelopeError(f"{where}.{key}", value, f"a whole number from {least} to {most}")
-    return value
-
-
-def number(body: Mapping[str, Any], key: str, where: str) -> float | None:
-    """The optional finite number `key`, at least 0."""
-    value = body.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise EnvelopeError(f"{where}.{key}", value, "a number of at least 0")
-    return float(value)
-
-
-def instant(body: Mapping[str, Any], key: str, where: str) -> datetime | None:
-    """The optional ISO 8601 time `key`, in UTC; a time without a zone is refused."""
-    value = body.get(key)
-    if value is None:
-        return None
+def _convert(value: object, kind: Any, whole: str) -> Any:
     try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            raise ValueError("no time zone")
-        return moment.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        expected = "an ISO 8601 time with its zone, as 2026-01-31T12:00:00Z"
-        raise EnvelopeError(f"{where}.{key}", value, expected) from None
+        return msgspec.convert(value, kind, dec_hook=_read_instant)
+    except msgspec.ValidationError as error:
+        raise error_of(error, value, whole) from None
 
 
-def _mapping(value: object, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise EnvelopeError(where, value, "an object")
-    return value
-
-
-def _optional(body: Mapping[str, Any], key: str, kind: type, where: str) -> Any:
-    value = body.get(key)
-    if value is not None and not isinstance(value, kind):
-        raise EnvelopeError(f"{where}.{key}", value, f"{kind.__name__} or null")
-    return value
-
-
-def _choice(body: Mapping[str, Any], key: str, allowed: tuple[str, ...], where: str) -> str | None:
-    value = body.get(key)
-    if value is not None and value not in allowed:
-        raise EnvelopeError(f"{where}.{key}", value, f"one of {', '.join(allowed)}")
-    return value
-
-
-def _objects(body: Mapping[str, Any], key: str, where: str) -> list[Mapping[str, Any]]:
-    value = body.get(key) or []
-    if not isinstance(value, list) or len(value) > MAX_EVENTS:
-        raise EnvelopeError(f"{where}.{key}", value, f"a list of at most {MAX_EVENTS} objects")
-    return [_mapping(item, f"{where}.{key}[{index}]") for index, item in enumerate(value)]
-
-
-def _strings(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise EnvelopeError(where, value, "a list of texts")
-    return tuple(value)
-
-
-def _uuid(value: object, where: str) -> uuid.UUID | None:
-    if value is None:
-        return None
-    try:
-        return uuid.UUID(str(value))
-    except ValueError:
-        raise EnvelopeError(where, value, "a UUID") from None
-
-
-def _refuse_unstorable(value: object) -> None:
-    # PostgreSQL keeps no NUL in text and no infinity in JSON (1e999 reads as one); saying so
-    # here beats an error in the worker.
-    stack: list[tuple[object, int]] = [(value, 0)]
-    while stack:
-        item, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise EnvelopeError("the envelope", "deeper", f"at most {MAX_DEPTH} levels")
-        if isinstance(item, str):
-            _refuse_bad_text(item)
-        elif isinstance(item, float) and not math.isfinite(item):
-            raise EnvelopeError("a number", item, "a finite number")
-        elif isinstance(item, dict):
-            stack.extend((child, depth + 1) for child in _children(item))
-        elif isinstance(item, list):
-            stack.extend((child, depth + 1) for child in item)
-
-
-def _children(item: dict[str, object]) -> Iterable[object]:
-    yield from item.keys()
-    yield from item.values()
-
-
-def _refuse_bad_text(item: str) -> None:
-    if "\0" in item or any("\ud800" <= character <= "\udfff" for character in item):
-        raise EnvelopeError("a text", item, "no NUL and no lone surrogate")
+def _read_instant(kind: type, value: object) -> object:
+    return kind.read(value) if issubclass(kind, Instant) else value

@@ -8,16 +8,9 @@ answers many requests, and is replaced after a crash.
 from __future__ import annotations
 
 import base64
-import gc
-import os
-import resource
-import signal
-import struct
-import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
@@ -31,54 +24,16 @@ from backend.formats import (
 )
 from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
+from backend.ingest.child import Limits, serve
 from backend.ingest.decompress import DecompressionRefused, unpacked
 from backend.stats import Histogram
 
-LENGTH = struct.Struct(">I")
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one request may use."""
-
-    memory_bytes: int
-    cpu_s: int
-    output_bytes: int
-    decompressed_bytes: int
 
 
 def main() -> None:
     """Serve requests until stdin ends."""
-    source, sink = sys.stdin.buffer, _own_stdout()
-    # The worker's signals are for the worker: it ends this child by closing the pipe.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What was imported stays: the collector need not walk through it again and again.
-    gc.collect()
-    gc.freeze()
-    while (request := read_message(source)) is not None:
-        limits = Limits(**request["limits"])
-        _limit(limits)
-        write_message(sink, _answer(request, limits))
-
-
-def _own_stdout() -> BinaryIO:
-    # A stray print must not end up between two answers.
-    sink = os.fdopen(os.dup(1), "wb")
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    return sink
-
-
-def _limit(limits: Limits) -> None:
-    # CPU time counts over the child's life, so each request moves the limit on.
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = int(used.ru_utime + used.ru_stime) + 1 + limits.cpu_s
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    serve(_answer)
 
 
 def _answer(request: dict[str, Any], limits: Limits) -> bytes:
@@ -179,21 +134,6 @@ def computed(histogram: Histogram) -> dict[str, Any]:
         "max": histogram.max_us,
         "percentiles": {f"{p:g}": histogram.percentile(p) for p in PERCENTILES},
     }
-
-
-def read_message(source: BinaryIO) -> Any:
-    """One length-prefixed JSON message; None at the end."""
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    body = source.read(LENGTH.unpack(head)[0])
-    return orjson.loads(body)
-
-
-def write_message(sink: BinaryIO, body: bytes) -> None:
-    """Write one length-prefixed message."""
-    sink.write(LENGTH.pack(len(body)) + body)
-    sink.flush()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import base64
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ from django.db import transaction
 
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
-from backend.ingest.envelope import Envelope, TrialEntry, read_envelope
+from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
@@ -161,7 +161,7 @@ def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None)
     artefacts = list(upload.artefacts.all())
     envelope = envelope_of(upload)
     ask = partial(_ask, meanwhile=meanwhile)
-    if envelope.trials:
+    if envelope.entries:
         return _read_plan(envelope, artefacts, ask)
     return _read_plain(envelope, artefacts, ask, tool=upload.tool_hint)
 
@@ -174,33 +174,31 @@ def envelope_of(upload: Upload) -> Envelope:
 def run_facts(upload: Upload) -> RunFacts:
     """What the envelope says of the run as a whole."""
     envelope = envelope_of(upload)
-    run = envelope.run
+    run = envelope.run or RunPart()
+    # These are kept as they came, with members that nobody here knows.
+    sent = (upload.envelope or {}).get("run") or {}
     return RunFacts(
         id=envelope.run_id or upload.pk,
         workspace=upload.workspace,
         author=upload.author,
-        started_at=envelope.started_at,
-        finished_at=envelope.finished_at,
-        interrupted=bool(run.get("interrupted")),
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        interrupted=bool(run.interrupted),
         same_host=envelope.same_host,
-        labels=_labels(run.get("labels") or {}),
-        plan=run.get("plan") or "",
-        plan_sha256=str(run.get("plan_sha256") or "")[:64],
-        server_host=envelope.hosts.get("server"),
-        client_host=envelope.hosts.get("client"),
-        agent=envelope.agent,
-        seed=run.get("seed"),
-        stopped=run.get("stopped") or "",
-        events=run.get("events") or [],
-        max_rates=run.get("max_rates") or [],
-        server_tails={name: tail for name, tail in _tails(run) if tail},
-        trials_planned=run.get("trials_planned"),
-        session=run.get("session") or {},
+        labels=_labels(run.labels or {}),
+        plan=run.plan or "",
+        plan_sha256=run.plan_sha256 or "",
+        server_host=said(envelope.hosts and envelope.hosts.server),
+        client_host=said(envelope.hosts and envelope.hosts.client),
+        agent=said(envelope.agent),
+        seed=run.seed,
+        stopped=run.stopped or "",
+        events=sent.get("events") or [],
+        max_rates=sent.get("max_rates") or [],
+        server_tails={name: tail for name, tail in (run.server_tails or {}).items() if tail},
+        trials_planned=run.trials_planned,
+        session=sent.get("session") or {},
     )
-
-
-def _tails(run: Mapping[str, Any]) -> Iterable[tuple[str, str | None]]:
-    return (run.get("server_tails") or {}).items()
 
 
 def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
@@ -229,12 +227,12 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
-    elsewhere = [_early_not_read(entry) for entry in envelope.trials if entry.upload]
-    for entry in envelope.trials:
+    elsewhere = [_early_not_read(entry) for entry in envelope.entries if entry.upload]
+    for entry in envelope.entries:
         if entry.upload:
             continue
-        group = [by_name[name] for name in entry.artefacts]
-        answer = ask(group, tool=str(entry.load.get("tool") or "")) if group else {}
+        group = [by_name[name] for name in entry.artefacts or ()]
+        answer = ask(group, tool=str(said(entry.load).get("tool") or "")) if group else {}
         version = answer.get("version", version)
         parsed, refusal = _only_entry(answer)
         if refusal and not entry.error:
@@ -265,20 +263,20 @@ def _only_entry(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
 def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> TrialRecord:
     return TrialRecord(
         ordinal=entry.ordinal,
-        server={"name": "unknown server", **_said(entry.server)},
-        workload={"name": "unknown workload", **_said(entry.workload)},
-        load=entry.load,
+        server={"name": "unknown server", **_known(said(entry.server))},
+        workload={"name": "unknown workload", **_known(said(entry.workload))},
+        load=said(entry.load),
         repeat=entry.repeat,
-        warmup=entry.warmup,
-        command=entry.command,
+        warmup=bool(entry.warmup),
+        command=entry.command or (),
         started_at=entry.started_at,
         finished_at=entry.finished_at,
         exit_code=entry.exit_code,
         error=entry.error or refusal,
-        resources=entry.resources,
+        resources=entry.resources or {},
         phase=entry.phase,
-        glance=entry.glance,
-        server_tail=entry.server_tail,
+        glance=entry.glance or {},
+        server_tail=entry.server_tail or "",
         **_read_fields(parsed),
     )
 
@@ -328,20 +326,20 @@ def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> Tri
     target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
     return TrialRecord(
         ordinal=ordinal,
-        server={"name": target[:200], **_said(envelope.server)},
+        server={"name": target[:200], **_known(said(envelope.server))},
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
             "keepalive": contract.get("keepalive"),
             "tls": {"http": False, "https": True}.get(url.scheme),
-            **_said(envelope.workload),
+            **_known(said(envelope.workload)),
         },
         load={},
         **_read_fields(entry),
     )
 
 
-def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that say something: an empty text does not."""
     return {name: value for name, value in fields.items() if not is_unknown(value)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import uuid
@@ -14,12 +15,14 @@ from django.conf import settings
 from django.db import transaction
 
 from backend.ingest import queue
-from backend.ingest.cleaning import clean_envelope, clean_name, cleaned, hash_of
+from backend.ingest.cleaning import Cleaning, clean_envelope, clean_name, hash_of
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.insert import insert_once
+from backend.ingest.limits import ENVELOPE_BYTES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import Whole, forget, put_together
-from backend.ingest.storage import Stored, storage
+from backend.ingest.plain_json import check_plain
+from backend.ingest.storage import StorageAway, Stored, storage
 from backend.runs.identity import canonical_json
 
 
@@ -82,15 +85,13 @@ def receive(
     answered again.
 
     `wholes` came in parts before; the upload then has the id under which they came. Raises
-    EnvelopeError, UploadTooLarge, UploadConflict, PartsMissing, PartsDiffer and
-    CannotClean; no upload is stored then.
+    JsonRefused, EnvelopeError, UploadTooLarge, UploadConflict, PartsMissing, PartsDiffer,
+    CannotClean and Busy; nothing is stored then.
     """
     _check_sizes(files, wholes)
-    if raw_envelope is not None:
-        read_envelope(raw_envelope)  # as it came: cleaning then meets nothing strange
-    sent = raw_envelope or {}
-    kept = clean_envelope(sent)
-    envelope = read_envelope(kept) if kept else Envelope()
+    sent = {} if raw_envelope is None else raw_envelope
+    kept = _clean(sent)
+    envelope = read_envelope(kept) if sent else Envelope()
     arrived = _arrived([*files, *wholes])
     _check_references(envelope, [file.name for file in arrived])
     if wholes and envelope.upload_id is None:
@@ -115,6 +116,18 @@ def receive(
     return receipt
 
 
+def _clean(sent: object) -> dict[str, Any]:
+    """The envelope without secrets, once it is sure that it can be stored."""
+    size_bytes = check_plain(sent)
+    if size_bytes > ENVELOPE_BYTES:
+        raise UploadTooLarge(
+            f"The envelope has {size_bytes} bytes; at most {ENVELOPE_BYTES} are accepted."
+        )
+    if not isinstance(sent, dict):
+        raise EnvelopeError("the envelope", sent, "an object")
+    return clean_envelope(sent, size_bytes=size_bytes)
+
+
 def _arrived(contents: Sequence[IncomingFile | Whole]) -> list[Arrived]:
     names = _unique_names([clean_name(content.name or "artefact") for content in contents])
     hashes = [
@@ -124,16 +137,46 @@ def _arrived(contents: Sequence[IncomingFile | Whole]) -> list[Arrived]:
     return list(map(Arrived, names, hashes, contents))
 
 
-def _store(upload: Upload, content: IncomingFile | Whole) -> Stored:
-    if not isinstance(content, Whole):
-        return storage().put(cleaned(cast(IO[bytes], content.file)))
-    with put_together(upload.workspace_id, upload.pk, content) as file:
-        return storage().put(cleaned(file))
-
-
 def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
-    stored = [_store(upload, file.content) for file in arrived]
-    artefacts = [
+    stored: list[Stored] = []
+    try:
+        _store(upload, arrived, stored)
+    except BaseException:
+        _take_back(stored)
+        raise
+    sent_hash = upload.content_sha256
+    if not is_clean or [file.sha256 for file in arrived] != [file.sha256 for file in stored]:
+        upload.content_sha256 = _keyed(sent_hash)
+    # Where the database fails, the row may be there all the same: then the files stay.
+    if insert_once(upload, _artefacts(upload, arrived, stored)):
+        transaction.on_commit(queue.hint, robust=True)
+        return Receipt(upload, is_new=True)
+    _take_back(stored)
+    upload.content_sha256 = sent_hash
+    return _answer_again(upload)
+
+
+def _store(upload: Upload, arrived: Sequence[Arrived], stored: list[Stored]) -> None:
+    cleaning = Cleaning()
+    for file in arrived:
+        if isinstance(file.content, Whole):
+            with put_together(upload.workspace_id, upload.pk, file.content) as whole:
+                stored.append(storage().put(cleaning.cleaned(whole)))
+        else:
+            stored.append(storage().put(cleaning.cleaned(cast(IO[bytes], file.content.file))))
+
+
+def _take_back(stored: Iterable[Stored]) -> None:
+    """Nothing of a refused upload stays; what cannot be removed now is left to the collector."""
+    for file in stored:
+        with contextlib.suppress(StorageAway):
+            storage().take_back(file)
+
+
+def _artefacts(
+    upload: Upload, arrived: Sequence[Arrived], stored: Sequence[Stored]
+) -> list[Artefact]:
+    return [
         Artefact(
             upload=upload,
             position=position,
@@ -143,14 +186,6 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         )
         for position, (file, kept) in enumerate(zip(arrived, stored, strict=True))
     ]
-    sent_hash = upload.content_sha256
-    if not is_clean or [file.sha256 for file in arrived] != [file.sha256 for file in stored]:
-        upload.content_sha256 = _keyed(sent_hash)
-    if not insert_once(upload, artefacts):
-        upload.content_sha256 = sent_hash
-        return _answer_again(upload)
-    transaction.on_commit(queue.hint, robust=True)
-    return Receipt(upload, is_new=True)
 
 
 def _answer_again(upload: Upload) -> Receipt:
@@ -184,8 +219,8 @@ def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None
 
 def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
     known = set(names)
-    for entry in envelope.trials:
-        missing = [name for name in entry.artefacts if name not in known]
+    for entry in envelope.entries:
+        missing = [name for name in entry.artefacts or () if name not in known]
         if missing:
             where = f"trials[{entry.ordinal}].artefacts"
             raise EnvelopeError(where, missing[0], "the name of a file sent with the envelope")

@@ -4,6 +4,10 @@ Two ways: values known to be secret (the plan's sensitive headers, {env:…} val
 token), wherever they stand and however they are written; and places where secrets stand (headers,
 parameters of addresses, JSON members, keys of well-known shapes), whatever they hold.
 
+A scan reads the bytes once, from the first to the last. It looks for the head of a secret (`HEAD`),
+which has a bounded length; the value behind a head ends at the first byte that cannot belong to it,
+and the scan goes on there. So the cost grows with the size alone, not with what stands in the text.
+
 The agent and the service each have this file, and a test that they are equal: what one of them
 has redacted the other finds nothing more in.
 """
@@ -11,6 +15,7 @@ has redacted the other finds nothing more in.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,81 +24,96 @@ from typing import IO, Any
 from urllib.parse import quote, quote_plus
 
 MARK = "[redacted]"
-# Small, because looking for places keeps other threads waiting.
 BLOCK_BYTES = 256 << 10
-LONGEST_LINE_BYTES = 16 << 20
-KEY_LINES = 250
+# One search looks through so much; other threads wait meanwhile.
+WINDOW_BYTES = 64 << 10
+# No head is longer, what is looked at behind it included.
+HEAD_BYTES = 16 << 10
+KEY_BYTES = 20_000
+# So much of a stream waits for what follows: neither a head nor a private key is cut in two.
+HELD_BYTES = HEAD_BYTES + KEY_BYTES
 # A shorter value stands in too many innocent places; it is still found by its place.
 SHORTEST_KNOWN = 6
-
-# Words that make the name of a header, parameter or member a secret's.
-WORDS = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret|api[-_]?key|access[-_]?key|subscription[-_]?key|private[-_]?key|"
-    r"auth(?:orization|entication)?|credentials?|session[-_]?id|sid|token|cookie2?|"
-    r"signature|sig|jwt|bearer)"
-)
-NAME = rf"(?:[a-z0-9]{{1,40}}[-_.]){{0,4}}{WORDS}(?:[-_](?!rate|time)[a-z0-9]{{1,20}})?"
-SENSITIVE = re.compile(NAME, re.IGNORECASE)
-# Where none of these stands, no place can match: most blocks of a log are numbers alone, and
-# looking for a few words is a hundred times quicker than looking for places.
-LIKELY = (
-    *("pass", "pwd", "secret", "key", "auth", "credential", "session", "sid", "token"),
-    *("cookie", "sig", "jwt", "bearer"),
-)
-# In small letters: such a word, the rest of a name, and what separates it from its value. Only the
-# lines around such are searched for places, which is slow.
-NEAR = re.compile("(?:" + "|".join(LIKELY) + r")[\w-]{0,40}\\?[\"']?\s{0,40}[:=]")
-STARTS = (
-    *("ls_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox"),
-    *("AKIA", "ASIA", "AIza", "k_live", "k_test", "npm_", "pypi-", "eyJ"),
-)
+MAX_NAME = 1000
+_MARK = MARK.encode()
+_BACKSLASH = ord("\\")
 FLAGS = ("-a", "-A", "-P", "-u", "--user")
-UNMASKED = r"(?!(?:\w+[ \t]+)?\[redacted)"
-# Authorization: Bearer abc | Cookie: a=b; c=d | but not a line that ends in a figure
-HEADER = re.compile(
-    rf"(?<![\w-])({NAME}[ \t]*:[ \t]*(?:(?:bearer|basic|digest|token)[ \t]+)?){UNMASKED}"
-    r"(?![\s{\"'\\])(?![\d.,]+[ \t]*(?:$|[,;}\]]))([^\r\n\"'<>\\]+)",
-    re.IGNORECASE | re.MULTILINE,
+
+# A name that ends in one of these is a secret's; in front of the word stands nothing or - _ or .
+_NAME = (
+    r"(?<![a-z0-9])(?:pass(?:word|wd|phrase)|pwd|secret|api[-_]?key|access[-_]?key"
+    r"|subscription[-_]?key|private[-_]?key|auth(?:orization|entication)?|credentials?"
+    r"|session[-_]?id|sid|token|cookie2?|signature|sig|jwt|bearer)"
+    r"(?:[-_](?!rate|time)[a-z0-9]{1,20})?"
 )
-# ?token=abc& | -H Cookie=abc
-PARAMETER = re.compile(
-    rf"(?<![\w-])((?:{NAME}|pass|session)=){UNMASKED}([^\s&#\"'<>\\;,)\]}}]+)", re.IGNORECASE
+SENSITIVE = re.compile(_NAME + r"\Z", re.IGNORECASE)
+# In small letters. Every repetition is bounded: a search that fails has looked at few bytes.
+HEAD = re.compile(
+    "|".join(
+        (
+            _NAME + "(?:"
+            # "password": "abc" | 'token': 'abc' | \"secret\":\"abc\"
+            r"\\?[\"']\s{0,40}[:=]\s{0,40}(?P<opening>\\?[\"'])"
+            # "Set-Cookie": ["abc", "def"]
+            r"|\\?[\"']\s{0,40}:\s{0,40}\[[ \t]{0,40}(?P<list>\\?[\"']?)"
+            # password = "abc" (TOML and its like)
+            r"|[ \t]{0,40}[:=][ \t]{0,40}(?P<assigned>[\"'])"
+            # ?token=abc& | -H Cookie=abc
+            r"|=(?P<parameter>)"
+            # Authorization: Bearer abc | Cookie: a=b; c=d | but not a line that ends in a figure
+            r"|[ \t]{0,40}:[ \t]{0,40}(?:(?:bearer|basic|digest|token)[ \t]{1,40})?(?P<header>)"
+            r"(?![\s{\"'\\])(?![\d.,]{1,40}[ \t]{0,40}(?:\Z|[\r\n,;}\]])))",
+            r"(?<![\w-])(?:pass|session)=(?P<short>)",
+            # http://user:abc@host
+            r"://[^\s/:@\"'<>]{0,200}:(?P<password>[^\s/@\"'<>]{1,4000})@",
+            # -a user:abc | --user user:abc | -A user:abc (ab, weighttp, hey, oha, curl)
+            r"(?<![^\s\"'])-(?P<flag>[apu]|-user)[\s\"',]{1,20}[^\s:\"',/]{1,200}:"
+            r"(?!//|\d{1,9}\b)",
+            r"-----begin [a-z ]{0,40}private key-----(?P<key>)",
+            # The beginnings of SHAPE.
+            r"(?<![\w-])(?P<shape>ls_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|akia|asia|aiza"
+            r"|[sr]k_|npm_|pypi-|eyj)",
+        )
+    ).encode()
 )
-# "password": "abc" | 'token': 'abc' | \"secret\":\"abc\"
-MEMBER = re.compile(
-    rf"((\\?[\"']){NAME}\2\s*[:=]\s*(\\?[\"'])){UNMASKED}((?:(?!\3)(?:\\.|[^\r\n]))+)",
-    re.IGNORECASE,
+# Keys whose shape alone says what they are; all letters, digits, - and _ behind belong to them.
+SHAPE = re.compile(
+    rb"ls_(?:agent|api|user|job)_[A-Za-z0-9_]{6}|gh[pousr]_[A-Za-z0-9]{20}|github_pat_\w{20}"
+    rb"|glpat-[\w-]{15}|xox[abprs]-[\w-]{10}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30}"
+    rb"|[sr]k_(?:live|test)_\w{10}|npm_\w{30}|pypi-\w{20}"
+    rb"|eyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\."
 )
-# password = "abc" (TOML and its like)
-ASSIGNED = re.compile(
-    rf"(?<![\w-])({NAME}[ \t]*=[ \t]*([\"'])){UNMASKED}((?:(?!\2)(?:\\.|[^\r\n]))+)", re.IGNORECASE
+NEXT_KEY = re.compile(rb"-----(?:begin|(?P<end>end)) [a-z ]{0,40}private key-----")
+# What stands behind the beginning of a private key whose end is missing.
+KEY_BODY = re.compile(rb"(?:(?:\s|\\[rn]){0,9}[A-Za-z0-9+/=]{16,200}){1,80}")
+REDACTED = re.compile(rb"(?:\w{1,40}[ \t]{1,40})?\[redacted")
+
+# Where a value ends, by the group of its head. Pairs such as \" do not end it.
+_QUOTED = {
+    b'"': re.compile(rb'(?P<pair>(?:\\[^\r\n])+)|["\r\n]'),
+    b"'": re.compile(rb"(?P<pair>(?:\\[^\r\n])+)|['\r\n]"),
+    b'\\"': re.compile(rb'\\"|(?P<pair>(?:\\[^\r\n"])+)|[\r\n]'),
+    b"\\'": re.compile(rb"\\'|(?P<pair>(?:\\[^\r\n'])+)|[\r\n]"),
+}
+_ENDS = {
+    "list": re.compile(rb"[\]\r\n]"),
+    "parameter": re.compile(rb"[\s&#\"'<>\\;,)\]}]"),
+    "short": re.compile(rb"[\s&#\"'<>\\;,)\]}]"),
+    "header": re.compile(rb"[\r\n\"'<>\\]"),
+    "flag": re.compile(rb"[\s\"',]"),
+    "shape": re.compile(rb"[^\w-]"),
+}
+_FLAG_LETTERS = b"aAPu-"
+
+# Where none of these stands, no head can match: most blocks of a log are numbers alone, and
+# looking for a few words is quicker than looking for heads.
+SIGNS = (
+    *(b"pass", b"pwd", b"secret", b"key", b"auth", b"credential", b"session", b"sid", b"token"),
+    *(b"cookie", b"sig", b"jwt", b"bearer", b"-a", b"-p", b"-u", b"-user"),
+    *(b"ls_", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-", b"xox"),
+    *(b"akia", b"asia", b"aiza", b"k_live", b"k_test", b"npm_", b"pypi-", b"eyj"),
 )
-# "Set-Cookie": ["abc", "def"]
-MEMBERS = re.compile(
-    rf"((\\?[\"']){NAME}\2\s*:\s*\[)(?![\"']\[redacted)[^\]\r\n]{{1,20000}}(?=\])", re.IGNORECASE
-)
-# http://user:abc@host
-ADDRESS = re.compile(
-    r"(\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@\"'<>]{0,200}:)(?!\[redacted)([^\s/@\"'<>]+)(?=@)", re.I
-)
-# -a user:abc | --user user:abc | -A user:abc (ab, weighttp, hey, oha, curl)
-LOGIN = re.compile(
-    r"((?:^|[\s\"'])(?:-a|-A|-P|-u|--user)[\s\"',]+[^\s:\"',/]+:)(?!//|\d+\b|\[redacted)([^\s\"',]+)",
-    re.MULTILINE,
-)
-# Keys whose shape alone says what they are.
-SHAPES = re.compile(
-    r"(?<![\w-])(?:"
-    r"ls_(?:agent|api|user|job)_[A-Za-z0-9_]{6,}"
-    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{15,}"
-    r"|xox[abprs]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}"
-    r"|[sr]k_(?:live|test)_\w{10,}|npm_\w{30,}|pypi-\w{20,}"
-    r"|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"
-    r")"
-)
-PRIVATE_KEY = re.compile(
-    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]{0,20000}?(-----END [A-Z ]*PRIVATE KEY-----)"
-)
+FIGURES = b"0123456789.,\t\r\n "
 
 
 class Redactor:
@@ -106,21 +126,14 @@ class Redactor:
         written = {form for value in values for form in _forms(value)}
         # The longest first: a secret that holds another must not be left half there.
         ordered = sorted(written, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        self._known = re.compile(b"|".join(map(re.escape, ordered))) if ordered else None
+        self._longest = len(ordered[0]) if ordered else 0
 
     def text(self, text: str) -> str:
-        if self._known is not None:
-            text = self._known.sub(MARK, text)
-        if "PRIVATE KEY" in text:
-            text = PRIVATE_KEY.sub(rf"\1{MARK}\2", text)
-        small = text.lower()
-        if any(word in small for word in LIKELY):
-            text = _mask_places(text, small)
-        if "@" in text.partition("://")[2]:
-            text = ADDRESS.sub(_mask, text)
-        if any(flag in text for flag in FLAGS):
-            text = LOGIN.sub(_mask, text)
-        return SHAPES.sub(MARK, text) if any(start in text for start in STARTS) else text
+        data = text.encode("utf-8", "surrogatepass")
+        if self._known is None and not may_hold_secret(data):
+            return text
+        return self.scan().end(data).decode("utf-8", "surrogatepass")
 
     def value(self, value: Any, name: str = "") -> Any:
         """A JSON value, by the names of its members as well."""
@@ -139,82 +152,187 @@ class Redactor:
         words = list(argv)
         shown = [self.text(word) for word in words]
         for number in range(1, len(words)):
+            if words[number - 1] not in FLAGS or shown[number] != words[number]:
+                continue
             pair = f"{words[number - 1]} {words[number]}"
             hidden = self.text(pair)
-            if hidden != pair and shown[number] == words[number] and words[number - 1] in FLAGS:
+            if hidden != pair:
                 shown[number] = hidden[len(words[number - 1]) + 1 :]
         return shown
 
-    def block(self, block: bytes) -> bytes:
-        """Whole lines of a file in any encoding."""
-        if self._known is None and not _may_hold_secret(block):
-            return block
-        # latin-1 maps every byte to one character and back.
-        return self.text(block.decode("latin-1")).encode("latin-1", errors="replace")
+    def scan(self) -> Scan:
+        """For a stream of bytes in any encoding that holds ASCII."""
+        return Scan(None if self._known is None else _KnownValues(self._known, self._longest))
 
     def file(self, path: Path) -> bool:
         """Rewrite the file where it holds a secret; True when it did. Any bytes are kept."""
         part = path.with_name(path.name + ".part")
-        changed = False
+        scan = self.scan()
         with path.open("rb") as source, part.open("wb") as target:
             for block in blocks(source):
-                hidden = self.block(block)
-                changed = changed or hidden != block
-                target.write(hidden)
-        if changed:
+                target.write(scan.feed(block))
+            target.write(scan.end())
+        if scan.masked:
             part.replace(path)
         else:
             part.unlink()
-        return changed
+        return scan.masked > 0
+
+
+def blocks(source: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a file, cut anywhere."""
+    return iter(lambda: source.read(BLOCK_BYTES), b"")
+
+
+class _KnownValues:
+    """A stream without the values that are known to be secret."""
+
+    def __init__(self, values: re.Pattern[bytes], longest: int) -> None:
+        self.masked = 0
+        self._values, self._longest = values, longest
+        self._held = b""
+
+    def feed(self, piece: bytes, *, is_last: bool) -> bytes:
+        data = self._held + piece
+        # A value that begins before this place is complete.
+        complete = len(data) if is_last else max(0, len(data) - self._longest + 1)
+        pieces, done = [], 0
+        for value in self._values.finditer(data):
+            if value.start() >= complete:
+                break
+            pieces += [data[done : value.start()], _MARK]
+            done = value.end()
+            self.masked += 1
+        cut = max(done, complete)
+        self._held = data[cut:]
+        return b"".join([*pieces, data[done:cut]])
+
+
+class Scan:
+    """A stream on its way through the rules.
+
+    `masked` counts the secrets taken out, `looked_at` the bytes that were searched: the work.
+    """
+
+    def __init__(self, known: _KnownValues | None = None) -> None:
+        self.masked = self.looked_at = 0
+        self._known = known
+        self._held = b""
+        # So many bytes of `_held` were given out before: a head may ask what stands in front of it.
+        self._given = 0
+        # What ends the value that the last piece broke off in.
+        self._value_end: re.Pattern[bytes] | None = None
+
+    def feed(self, piece: bytes) -> bytes:
+        """The next bytes that are settled."""
+        return self._next(piece, is_last=False)
+
+    def end(self, piece: bytes = b"") -> bytes:
+        """The rest."""
+        return self._next(piece, is_last=True)
+
+    def _next(self, piece: bytes, *, is_last: bool) -> bytes:
+        if self._known is not None:
+            masked = self._known.masked
+            piece = self._known.feed(piece, is_last=is_last)
+            self.masked += self._known.masked - masked
+        data, done = self._held + piece, self._given
+        limit = len(data) - (0 if is_last else HELD_BYTES)
+        if self._value_end is not None:
+            done = self._skip_value(data, done, self._value_end)
+        out: list[bytes] = []
+        if limit > done and may_hold_secret(data):
+            done = self._mask(data, done, limit, out)
+        cut = max(done, limit)
+        self._given = 1 if cut else 0
+        self._held = data[cut - self._given :]
+        out.append(data[done:cut])
+        return b"".join(out)
+
+    def _mask(self, data: bytes, done: int, limit: int, out: list[bytes]) -> int:
+        """Settle the heads that begin before `limit`; returns up to where `out` holds the data."""
+        small, position = data.lower(), done
+        while position < limit:
+            end = min(position + WINDOW_BYTES, len(data))
+            head = HEAD.search(small, position, end)
+            self.looked_at += (end if head is None else head.end()) - position
+            if head is None:
+                position = end if end == len(data) else end - HEAD_BYTES
+            elif head.start() >= limit:
+                break
+            elif end < len(data) and end - head.start() < HEAD_BYTES:
+                position = head.start()  # the window may have cut it
+            else:
+                begin, quote_mark, value_end = self._value(head, data, small)
+                position = max(head.end(), begin)
+                if value_end > begin:
+                    out += [data[done:begin], quote_mark, _MARK, quote_mark]
+                    self.masked += 1
+                    position = done = value_end
+        return done
+
+    def _value(self, head: re.Match[bytes], data: bytes, small: bytes) -> tuple[int, bytes, int]:
+        """Begin of the secret, quotes to set around the mark, and end; end is begin for none."""
+        kind = head.lastgroup or ""
+        begin = head.start(kind) if kind in ("list", "shape", "password") else head.end()
+        nothing = (begin, b"", begin)
+        if kind == "key":
+            return begin, b"", self._end_of_key(data, small, begin)
+        if kind == "shape":
+            shape = SHAPE.match(data, begin)
+            end = begin if shape is None else self._skip_value(data, shape.end(), _ENDS[kind])
+            return begin, b"", end
+        if kind == "flag" and data[head.start(kind)] not in _FLAG_LETTERS:
+            return nothing
+        if REDACTED.match(small, max(begin, head.end(kind)) if kind == "list" else begin):
+            return nothing
+        if kind == "password":
+            return begin, b"", head.end(kind)
+        quote_mark = (head[kind] or b'"') if kind == "list" else b""
+        ends = _QUOTED[head[kind]] if kind in ("opening", "assigned") else _ENDS[kind]
+        return begin, quote_mark, self._skip_value(data, begin, ends)
+
+    def _skip_value(self, data: bytes, begin: int, ends: re.Pattern[bytes]) -> int:
+        """Where the value ends; one that goes on behind `data` goes on in the next piece."""
+        self._value_end = None
+        position = begin
+        while position < len(data):
+            window = min(position + WINDOW_BYTES, len(data))
+            end = ends.search(data, position, window)
+            self.looked_at += (window if end is None else end.end()) - position
+            if end is None:
+                # A last backslash may be half of a pair.
+                half = data[window - 1] == _BACKSLASH and window - 1 > position
+                position = window - half
+                if window == len(data):
+                    break
+            elif end.lastgroup == "pair":
+                position = end.end()
+            else:
+                return end.start()
+        self._value_end = ends
+        return position
+
+    def _end_of_key(self, data: bytes, small: bytes, begin: int) -> int:
+        """A private key without its end is as long as its lines look like one."""
+        following = NEXT_KEY.search(small, begin, begin + KEY_BYTES)
+        end = min(begin + KEY_BYTES, len(data)) if following is None else following.start()
+        self.looked_at += end - begin
+        if following is None or following.lastgroup != "end":
+            body = KEY_BODY.match(data, begin, end)
+            return begin if body is None else body.end()
+        return begin if data[begin:end] == _MARK else end
 
 
 def is_sensitive(name: str) -> bool:
     """Whether a header, parameter or member of this name holds a secret."""
-    return SENSITIVE.fullmatch(name) is not None
+    return SENSITIVE.search(name[-MAX_NAME:]) is not None
 
 
-# Most of a log is figures, in which none of the words looked for can be.
-FIGURES = b"0123456789.,\t\r\n "
-WORDS_OF_PLACES = tuple(word.encode() for word in LIKELY)
-SIGNS = tuple(sign.encode() for sign in (*FLAGS, *STARTS))
-
-
-def _may_hold_secret(block: bytes) -> bool:
+def may_hold_secret(data: bytes) -> bool:
     """A quick look, in which a "no" is sure."""
-    letters = block.translate(None, FIGURES)
-    small = letters.lower()
-    return (
-        any(word in small for word in WORDS_OF_PLACES)
-        or any(sign in letters for sign in SIGNS)
-        or b"@" in letters.partition(b"://")[2]
-    )
-
-
-def _mask_places(text: str, small: str) -> str:
-    if len(small) != len(text):  # a few letters grow when they are made small
-        return _mask_lines(text)
-    done, pieces = 0, []
-    for near in NEAR.finditer(small):
-        if near.end() <= done:
-            continue
-        begin = max(done, text.rfind("\n", 0, near.start()) + 1)
-        # The line after it as well: a value may stand there.
-        end = text.find("\n", text.find("\n", near.end()) + 1 or len(text))
-        end = len(text) if end < 0 else end
-        pieces += [text[done:begin], _mask_lines(text[begin:end])]
-        done = end
-    return "".join([*pieces, text[done:]])
-
-
-def _mask_lines(text: str) -> str:
-    text = MEMBERS.sub(rf"\1\2{MARK}\2", text)
-    for place in (MEMBER, ASSIGNED, HEADER, PARAMETER):
-        text = place.sub(_mask, text)
-    return text
-
-
-def _mask(match: re.Match[str]) -> str:
-    return match.group(1) + MARK
+    letters = data.translate(None, FIGURES).lower()
+    return any(sign in letters for sign in SIGNS) or b"@" in letters.partition(b"://")[2]
 
 
 def _is_number(value: str) -> bool:
@@ -222,21 +340,14 @@ def _is_number(value: str) -> bool:
     return re.fullmatch(r"[\d.,+-]+", value) is not None
 
 
-def _forms(value: str) -> Iterable[str]:
-    """How tools write a text: as it is, in an address, in JSON, as credentials, as UTF-8 bytes."""
-    plain = (value, quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1])
-    encoded = base64.b64encode(value.encode()).decode().rstrip("=")
-    bytes_as_latin = value.encode().decode("latin-1")
-    escaped = json.dumps(value, ensure_ascii=False)[1:-1]
-    return {*plain, encoded, bytes_as_latin, escaped, quote(value).lower()}
-
-
-def blocks(source: IO[bytes]) -> Iterator[bytes]:
-    """Blocks that end with a line and cut no private key in two (in lines up to 16 MiB)."""
-    while block := source.read(BLOCK_BYTES):
-        block += source.readline(LONGEST_LINE_BYTES)
-        for _ in range(KEY_LINES):
-            if block.rfind(b"-----BEGIN ") <= block.rfind(b"-----END "):
-                break
-            block += source.readline(LONGEST_LINE_BYTES)
-        yield block
+def _forms(value: str) -> Iterator[bytes]:
+    """How tools write a text: as it is, in an address, in JSON, as credentials, in Latin-1."""
+    plain = (value, quote(value), quote(value, safe=""), quote_plus(value), quote(value).lower())
+    in_json = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+    utf8 = value.encode()
+    for text in (*plain, *in_json, base64.b64encode(utf8).decode().rstrip("=")):
+        yield text.encode()
+    # UTF-8 that was read as Latin-1, and Latin-1 itself.
+    yield utf8.decode("latin-1").encode()
+    with contextlib.suppress(UnicodeEncodeError):
+        yield value.encode("latin-1")

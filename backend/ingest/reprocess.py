@@ -78,7 +78,7 @@ def _exchange(upload: Upload) -> Rereading:
 def _own_trials(upload: Upload, ordinals: Sequence[int]) -> QuerySet[Trial]:
     """The trials that a reading of this upload replaces."""
     rows = Trial.objects.filter(run=run_facts(upload).id)
-    early = [entry.ordinal for entry in envelope_of(upload).trials if entry.upload]
+    early = [entry.ordinal for entry in envelope_of(upload).entries if entry.upload]
     is_early = envelope_of(upload).is_early
     return rows.filter(ordinal__in=ordinals) if is_early else rows.exclude(ordinal__in=early)
 

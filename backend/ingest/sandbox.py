@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
 import select
@@ -20,8 +21,9 @@ from typing import Any, cast
 import orjson
 from django.conf import settings
 
-from backend.ingest.parse_child import LENGTH, Limits
+from backend.ingest.child import LENGTH, Limits
 from backend.ingest.storage import StorageAway
+from backend.ingest.turns import LONG_WORK, Busy
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +64,7 @@ class Sandbox:
         `meanwhile` is called every MEANWHILE_S seconds until the child answers. Raises
         ParserFailed, and StorageAway when the child could not read a file.
         """
-        return self._request(artefacts, {"tool": tool}, limits or current_limits(), meanwhile)
+        return self.request(artefacts, {"tool": tool}, limits or current_limits(), meanwhile)
 
     def trace(
         self, artefacts: Sequence[LocalArtefact], *, tool: str, entry: int, limits: Limits
@@ -72,15 +74,16 @@ class Sandbox:
         The marks are those of `formats.provenance`, as lists. Raises as `read` does.
         """
         asked = {"tool": tool, "trace": {"entry": entry}}
-        return self._request(artefacts, asked, limits, lambda: None)
+        return self.request(artefacts, asked, limits, lambda: None)
 
-    def _request(
+    def request(
         self,
         artefacts: Sequence[LocalArtefact],
         asked: dict[str, Any],
         limits: Limits,
-        meanwhile: Callable[[], None],
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
+        """The child's answer to `asked`. Raises ParserFailed and StorageAway."""
         request = {
             **asked,
             "limits": asdict(limits),
@@ -217,7 +220,7 @@ _sandbox: Sandbox | None = None
 _owner = 0
 # The worker reads one upload at a time; the threads of the web server take turns.
 _turns = threading.Lock()
-TURN_S = 10.0
+TURN_S = 5.0
 QUICK_CPU_S = 8
 QUICK_UNPACKED_BYTES = 64 << 20
 
@@ -244,9 +247,15 @@ def quick_sandbox() -> Iterator[QuickSandbox]:
 
     Raises ParserFailed when others keep it busy.
     """
-    if not _turns.acquire(timeout=TURN_S):
-        raise ParserFailed("The parser is busy with other pages; try again in a minute.")
-    try:
+    busy = ParserFailed("The parser is busy with other pages; try again in a minute.")
+    with contextlib.ExitStack() as turn:
+        try:
+            turn.enter_context(LONG_WORK.take())
+        except Busy:
+            raise busy from None
+        if not _turns.acquire(timeout=TURN_S):
+            raise busy
+        turn.callback(_turns.release)
         usual = current_limits()
         limits = replace(
             usual,
@@ -254,8 +263,6 @@ def quick_sandbox() -> Iterator[QuickSandbox]:
             decompressed_bytes=min(QUICK_UNPACKED_BYTES, usual.decompressed_bytes),
         )
         yield QuickSandbox(sandbox(), limits)
-    finally:
-        _turns.release()
 
 
 def sandbox() -> Sandbox:

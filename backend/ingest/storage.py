@@ -1,7 +1,7 @@
 """Where raw artefacts live: one interface, files on disk by default, S3-compatible if configured.
 
 Artefacts are addressed by the SHA-256 of their bytes, so the same bytes are stored once and a
-stored object never changes. What a refused upload stored already stays: sent again, it is there.
+stored object never changes. What a refused upload stored is taken back.
 
 A storage that cannot be reached or written raises StorageAway, whatever it is made of.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
 import tempfile
@@ -52,15 +53,22 @@ def _faults_of_the_disk() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What was stored: SHA-256 in hex and the size in bytes."""
+    """What was stored: SHA-256 in hex and the size in bytes.
+
+    `inode` is the file's where this made it; 0 where the bytes were there before.
+    """
 
     sha256: str
     size_bytes: int
+    inode: int = 0
 
 
 class Storage(Protocol):
     def put(self, chunks: Iterable[bytes]) -> Stored:
         """Store durably: when this returns the bytes survive a power cut. Raises StorageAway."""
+
+    def take_back(self, stored: Stored) -> None:
+        """Remove what `put` just made, unless the same bytes were put again meanwhile."""
 
     def open(self, sha256: str) -> BinaryIO:
         """The stored bytes; raises FileNotFoundError and StorageAway."""
@@ -113,19 +121,36 @@ class FileStorage:
                     out.write(chunk)
                 out.flush()
                 os.fsync(out.fileno())
-            self._move(temporary, place(digest.hexdigest()))
+            inode = self._move(temporary, place(digest.hexdigest()))
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
-        return Stored(digest.hexdigest(), size)
+        return Stored(digest.hexdigest(), size, inode)
 
-    def _move(self, temporary: str, place: Path) -> None:
+    def _move(self, temporary: str, place: Path) -> int:
+        """The inode of the new file; 0 where one of the same bytes was replaced."""
         if not place.parent.is_dir():
             place.parent.mkdir(exist_ok=True)
             _fsync_folder(self.root)
-        os.replace(temporary, place)
-        _fsync_folder(place.parent)
+        with _locked(place.parent) as folder:
+            inode = 0 if place.exists() else os.stat(temporary).st_ino
+            os.replace(temporary, place)
+            os.fsync(folder)
+        return inode
+
+    def take_back(self, stored: Stored) -> None:
+        if not stored.inode:
+            return
+        place = self._place(stored.sha256)
+        # Bytes that another upload put since then are in another file of the same name.
+        with (
+            _faults_of_the_disk(),
+            contextlib.suppress(FileNotFoundError),
+            _locked(place.parent),
+        ):
+            if place.stat().st_ino == stored.inode:
+                place.unlink()
 
     def open(self, sha256: str) -> BinaryIO:
         return self._open(self._place(sha256))
@@ -154,6 +179,17 @@ class FileStorage:
 
     def _part(self, name: str) -> Path:
         return self.root / "parts" / name
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[int]:
+    """The folder's descriptor; nobody else puts a file into it or takes one back meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _fsync_folder(folder: Path) -> None:

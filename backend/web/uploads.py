@@ -16,8 +16,9 @@ from backend.accounts.models import User, Workspace
 from backend.analysis.checks import check_named, described
 from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryFile, DryTrial, dry_run
-from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
+from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import listed
+from backend.ingest.plain_json import JsonRefused
 from backend.ingest.receive import IncomingFile, Sender, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
 from backend.web import visible
@@ -82,7 +83,7 @@ def _read(request: HttpRequest, workspace: Workspace, user: User) -> list[DryFil
     try:
         envelope = Envelope() if raw is None else read_envelope(raw)
         return dry_run(workspace, files, envelope)
-    except EnvelopeError as error:
+    except JsonRefused as error:
         raise NotSent(str(error)) from None
     except UploadTooLarge as error:
         raise NotSent(f"{error} Save it without looking.", status=413) from None
@@ -97,7 +98,7 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
     try:
         receipt = receive(sender, files, raw_envelope=raw)
-    except EnvelopeError as error:
+    except JsonRefused as error:
         raise NotSent(str(error)) from None
     except UploadTooLarge as error:
         raise NotSent(str(error), status=413) from None

@@ -18,7 +18,7 @@ from django.test import Client
 from backend.config.logs import JsonFormatter
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.ingest import redaction
-from backend.ingest.cleaning import CannotClean, cleaned, hash_of
+from backend.ingest.cleaning import CannotClean, Cleaning, hash_of
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.process import process
 from backend.ingest.receive import UploadConflict, _content_hash, receive
@@ -32,7 +32,7 @@ CASES = captures()
 
 
 def clean(data):
-    return b"".join(cleaned(io.BytesIO(data)))
+    return b"".join(Cleaning().cleaned(io.BytesIO(data)))
 
 
 def is_text(data):
@@ -302,9 +302,9 @@ def test_what_cannot_be_unpacked_is_kept_as_it_is_or_refused():
 
 
 def test_a_file_that_takes_too_long_is_refused(settings):
-    settings.PARSE_CPU_S = -1
-    with pytest.raises(CannotClean, match="took longer"):
-        clean(WRK.encode())
+    settings.PARSE_CPU_S = 0
+    with pytest.raises(CannotClean, match="CPU time"):
+        clean(b"auth sid= " * (8 << 20))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -332,10 +332,3 @@ def test_a_private_key_over_two_blocks_is_found():
     assert b"c2VjcmV0" not in kept
     assert kept.startswith(before)
     assert kept.endswith(b"200 ok\n")
-
-
-def test_lines_without_an_end_are_looked_at_in_bounded_pieces():
-    line = b"x" * (redaction.LONGEST_LINE_BYTES + 3 * redaction.BLOCK_BYTES)
-    pieces = list(redaction.blocks(io.BytesIO(line)))
-    assert b"".join(pieces) == line
-    assert max(map(len, pieces)) <= redaction.LONGEST_LINE_BYTES + redaction.BLOCK_BYTES

@@ -1,0 +1,67 @@
+"""Requests that are refused by their first lines, before anything of the body is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import unquote_to_bytes
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+from backend.api import errors as api
+from backend.ingest.limits import ANONYMOUS_BYTES, FORM_BYTES
+from backend.web.errors import message
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+LENGTH_HINT = "Send Content-Length; a body in chunks is not taken."
+
+
+class LimitBodies:
+    """Refuses large bodies, and anonymous ones above `ANONYMOUS_BYTES`.
+
+    The views of the API ask for a token or a session before they read a body; pages do not.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
+            sentence = "The address has a NUL character (%00), expected none."
+            return _refusal(request, 400, "Bad address", sentence, "Take it out.")
+        length = _length(request)
+        if length is None:
+            sentence = "The request does not say how many bytes its body has."
+            return _refusal(request, 411, "Length required", sentence, LENGTH_HINT)
+        if length <= ANONYMOUS_BYTES:
+            return self.get_response(request)
+        limit = _limit_of(request)
+        if length > limit:
+            sentence = f"This request has {length} bytes; at most {limit} are accepted."
+            hint = "Sign in, or send a token, before you send more."
+            if limit > ANONYMOUS_BYTES:
+                hint = "Compress the files with gzip or zstd, or send them as several uploads."
+            return _refusal(request, 413, "Too large", sentence, hint)
+        return self.get_response(request)
+
+
+def _length(request: HttpRequest) -> int | None:
+    """The bytes of the body; None where the request does not say so."""
+    given = request.META.get("CONTENT_LENGTH") or ""
+    if given.isdecimal():
+        return int(given)
+    return None if "HTTP_TRANSFER_ENCODING" in request.META else 0
+
+
+def _limit_of(request: HttpRequest) -> int:
+    if request.path.startswith("/api/") or request.user.is_authenticated:
+        return settings.UPLOAD_MAX_BYTES + FORM_BYTES
+    return ANONYMOUS_BYTES
+
+
+def _refusal(
+    request: HttpRequest, status: int, title: str, sentence: str, hint: str
+) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return api.problem_response(status, title, sentence, hint=hint)
+    return message(request, status, title=title, sentence=sentence, hint=hint)

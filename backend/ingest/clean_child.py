@@ -1,0 +1,53 @@
+"""The child process that takes secrets out of files: `python -m backend.ingest.clean_child`.
+
+It holds no credentials and imports no Django. It writes one file alone: the rewritten one.
+"""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from backend.ingest.child import Limits, serve
+from backend.ingest.decompress import DecompressionRefused
+from backend.ingest.rewriting import REDACTOR, CannotClean, holds_secret, rewritten
+
+
+def main() -> None:
+    """Serve requests until stdin ends."""
+    serve(_answer)
+
+
+def _answer(request: dict[str, Any], limits: Limits) -> bytes:
+    answer: dict[str, Any]
+    try:
+        if "json" in request:
+            answer = {"json": REDACTOR.value(request["json"])}
+        else:
+            answer = _clean(Path(request["source"]), Path(request["target"]), limits)
+    except (CannotClean, DecompressionRefused) as refused:
+        answer = {"refused": str(refused)}
+    except OSError as away:  # a fault of the disk, not of what is in the file
+        answer = {"away": away.strerror or str(away)}
+    except MemoryError:
+        answer = {"fatal": "out_of_memory"}
+    except Exception:  # a fault of ours: the parent logs it and refuses this upload alone
+        answer = {"fatal": "fault", "traceback": traceback.format_exc()}
+    return orjson.dumps(answer)
+
+
+def _clean(source: Path, target: Path, limits: Limits) -> dict[str, Any]:
+    with source.open("rb") as file:
+        if not holds_secret(file, limit_bytes=limits.decompressed_bytes):
+            return {"changed": False}
+        with target.open("wb") as out:
+            for piece in rewritten(file, limit_bytes=limits.decompressed_bytes):
+                out.write(piece)
+    return {"changed": True}
+
+
+if __name__ == "__main__":
+    main()

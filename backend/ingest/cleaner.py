@@ -1,0 +1,87 @@
+"""The parent's side of the child that takes secrets out of files."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from backend.ingest.rewriting import CannotClean
+from backend.ingest.sandbox import ParserFailed, Sandbox, current_limits
+from backend.ingest.turns import LONG_WORK
+
+MEMORY_BYTES = 1 << 30
+# A mark may be longer than the secret it stands for.
+GROWTH = 3
+
+
+class Cleaner:
+    """One child at a time; a dead one is replaced at the next request."""
+
+    def __init__(self) -> None:
+        self._child = Sandbox((sys.executable, "-m", "backend.ingest.clean_child"))
+        self._pid = os.getpid()
+        atexit.register(self.close)
+
+    @property
+    def is_ours(self) -> bool:
+        """After a fork the parent's child is not ours to talk to."""
+        return self._pid == os.getpid()
+
+    def clean_file(self, source: Path, target: Path) -> bool:
+        """Whether the file held a secret; `target` then holds it without. Raises CannotClean."""
+        answer = self._ask({"source": str(source), "target": str(target)})
+        return bool(answer["changed"])
+
+    def clean_json(self, value: Any) -> Any:
+        """JSON without secrets. Raises CannotClean."""
+        return self._ask({"json": value})["json"]
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        usual = current_limits()
+        limits = replace(
+            usual,
+            memory_bytes=min(MEMORY_BYTES, usual.memory_bytes),
+            file_bytes=GROWTH * settings.UPLOAD_MAX_BYTES,
+        )
+        try:
+            answer = self._child.request([], request, limits)
+        except ParserFailed:
+            raise CannotClean(
+                "The search for secrets in a file stopped: it needed more than "
+                f"{limits.cpu_s} s of CPU time or {limits.memory_bytes >> 20} MiB of memory."
+            ) from None
+        if "refused" in answer:
+            raise CannotClean(answer["refused"])
+        return answer
+
+    def close(self) -> None:
+        if self.is_ours:
+            self._child.close()
+
+
+_idle: list[Cleaner] = []
+_lock = threading.Lock()
+
+
+@contextmanager
+def cleaner() -> Iterator[Cleaner]:
+    """A child for the thread that asks, while it has a turn. Raises Busy."""
+    with LONG_WORK.take():
+        with _lock:
+            taken = _idle.pop() if _idle else Cleaner()
+        if not taken.is_ours:
+            taken = Cleaner()
+        try:
+            yield taken
+        finally:
+            with _lock:
+                _idle.append(taken)

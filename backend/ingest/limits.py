@@ -1,0 +1,83 @@
+"""What one request may bring. `GET /api/v1/limits` and docs/operations.md show this table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
+
+# A request without a valid token or session.
+ANONYMOUS_BYTES = 64 << 10
+# A form without files, and what stands beside the files of an upload.
+FORM_BYTES = 16 << 20
+JSON_BYTES = 16 << 20
+JSON_LEVELS = 50
+JSON_INTEGER_BITS = 64
+ENVELOPE_BYTES = 4 << 20
+ENVELOPE_TRIALS = 5_000
+# Members of one map: labels, facts, a configuration, headers.
+MAP_MEMBERS = 1_000
+NAME_LENGTH = 200
+TEXT_LENGTH = 2_000
+PLAN_LENGTH = 200_000
+TAIL_LENGTH = 20_000
+EVENTS = 2_000
+COMMAND_WORDS = 1_000
+COMMAND_WORD_LENGTH = 20_000
+TRIAL_ARTEFACTS = 1_000
+FILES = 12_000
+# Cleaned in the request itself; larger files wait for a turn of the child that cleans.
+INLINE_FILE_BYTES = 64 << 10
+INLINE_REQUEST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit, what it bounds, and the status of the answer to more."""
+
+    name: str
+    value: int
+    unit: str
+    bounds: str
+    status: int
+
+
+def limits() -> tuple[Limit, ...]:
+    """The limits of this installation."""
+    return (
+        Limit(
+            "upload_bytes",
+            settings.UPLOAD_MAX_BYTES,
+            "bytes",
+            "the files of one upload, as sent",
+            413,
+        ),
+        Limit(
+            "unpacked_bytes",
+            settings.DECOMPRESSED_MAX_BYTES,
+            "bytes",
+            "a compressed file when it is unpacked",
+            422,
+        ),
+        Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 422),
+        Limit(
+            "compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 422
+        ),
+        Limit("files", FILES, "files", "in one upload", 400),
+        Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
+        Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
+        Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
+        Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
+        Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
+        Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),
+        Limit("map_members", MAP_MEMBERS, "members", "labels, facts, headers, configuration", 400),
+        Limit("name_length", NAME_LENGTH, "characters", "a name, and the key of a map", 400),
+        Limit("text_length", TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400),
+        Limit("plan_length", PLAN_LENGTH, "characters", "a plan", 400),
+        Limit("tail_length", TAIL_LENGTH, "characters", "the last lines of a server", 400),
+        Limit("events", EVENTS, "events", "of one run", 400),
+        Limit("command_words", COMMAND_WORDS, "words", "in the command of a trial", 400),
+        Limit("trial_artefacts", TRIAL_ARTEFACTS, "files", "of one trial", 400),
+    )

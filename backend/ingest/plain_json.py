@@ -1,0 +1,64 @@
+"""JSON that strangers sent: limited by size and depth, and without what cannot be stored."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import orjson
+
+from backend.ingest.limits import JSON_INTEGER_BITS, JSON_LEVELS
+
+# \u0000 as JSON writes it; the backslash of \\u0000 is a plain one.
+NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class JsonRefused(ValueError):
+    """The JSON is broken, or beyond a limit; the message names the limit."""
+
+
+class JsonTooLarge(JsonRefused):
+    """More bytes than this JSON may have."""
+
+
+def read_json(raw: bytes, *, limit_bytes: int) -> Any:
+    """The value of `raw`. Raises JsonRefused and JsonTooLarge."""
+    if len(raw) > limit_bytes:
+        raise JsonTooLarge(f"It has more than {limit_bytes} bytes, the limit.")
+    try:
+        value = msgspec.json.decode(raw)
+    except RecursionError:
+        raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise JsonRefused(f"It is not JSON: {error}.") from None
+    check_plain(value)
+    return value
+
+
+def check_plain(value: object) -> int:
+    """The bytes of `value` as JSON. Raises JsonRefused for what PostgreSQL cannot keep."""
+    _check_depth(value)
+    try:
+        written = orjson.dumps(value)
+    except TypeError as error:
+        limit = f"whole numbers of at most {JSON_INTEGER_BITS} bits and no lone surrogates"
+        raise JsonRefused(f"It cannot be kept ({error}), expected {limit}.") from None
+    if b"\\u0000" in written and NUL.search(written):
+        raise JsonRefused("A text in it has a NUL character, expected none.")
+    return len(written)
+
+
+def _check_depth(value: object) -> None:
+    # Level by level: as many steps as there are lists and objects.
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(JSON_LEVELS):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return
+    raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.")
