@@ -41,4 +41,6 @@ def json_value(raw: bytes, limit_bytes: int, what: str) -> Any:
     except JsonTooLarge as error:
         raise Problem(413, "Too large", f"{what} is refused. {error}", hint=JSON_HINT) from None
     except JsonRefused as error:
-        raise Problem(400, "Bad request", f"{what} is refused. {error}", hint=JSON_HINT) from None
+        sentence = f"{what} is refused. {error}"
+        errors = [{"field": error.where or "request", "detail": str(error)}]
+        raise Problem(400, "Bad request", sentence, hint=JSON_HINT, errors=errors) from None

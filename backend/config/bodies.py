@@ -27,8 +27,7 @@ class LimitBodies:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
-            sentence = "The address has a NUL character (%00), expected none."
-            return _refusal(request, 400, "Bad address", sentence, "Take it out.")
+            return _nul_refused(request)
         length = _length(request)
         if length is None:
             sentence = "The request does not say how many bytes its body has."
@@ -60,8 +59,15 @@ def _limit_of(request: HttpRequest) -> int:
 
 
 def _refusal(
-    request: HttpRequest, status: int, title: str, sentence: str, hint: str
+    request: HttpRequest, status: int, title: str, sentence: str, hint: str, **extra: object
 ) -> HttpResponse:
     if request.path.startswith("/api/"):
-        return api.problem_response(status, title, sentence, hint=hint)
+        return api.problem_response(status, title, sentence, hint=hint, **extra)
     return message(request, status, title=title, sentence=sentence, hint=hint)
+
+
+def _nul_refused(request: HttpRequest) -> HttpResponse:
+    field = next((name for name, texts in request.GET.lists() if "\0" in "".join(texts)), "")
+    sentence = f"The parameter {field} has a NUL character (%00), expected none."
+    extra = {"field": field, "allowed": ["text without NUL"]}
+    return _refusal(request, 400, "Bad query", sentence, "Take it out.", **extra)

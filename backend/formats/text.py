@@ -199,6 +199,9 @@ def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
             except RecursionError:
                 behind, begin = len(text), -1
                 yield Document(line.number, None, "nested too deep", line.number)
+            except ValueError:  # Python reads no whole number of more than 4,300 digits
+                behind, begin = len(text), -1
+                yield Document(line.number, None, "a number of too many digits", line.number)
             else:
                 begin = behind if text.startswith("{", behind) else -1
                 yield Document(line.number, value)

@@ -26,11 +26,11 @@ LENGTHS = {
 }
 PLACE = re.compile(r"(?P<problem>.*?)(?: - at `(?P<of_key>key in )?\$?(?P<path>.*)`)?", re.DOTALL)
 LENGTH = re.compile(r"Expected `(\w+)` of length <= (\d+)")
-RANGE = re.compile(r"Expected `(?:int|float)` (>=|<=|<) (\S+)")
+RANGE = re.compile(r"Expected `(int|float)` (>=|<=|<) (\S+)")
 KIND = re.compile(r"Expected `([^`]+)`, got `[^`]+`")
 UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
 STEP = re.compile(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])")
-RANGES = {">=": "at least", "<=": "at most", "<": "less than"}
+RANGES = {">=": "of at least", "<=": "of at most", "<": "below"}
 TIME = "an ISO 8601 time with its zone, as 2026-01-31T12:00:00Z"
 CHOICES = {"phase": "warmup, measure, search, confirm", "loop": "closed, open"}
 
@@ -96,9 +96,7 @@ def _expected(problem: str, where: str) -> str:
     if length := LENGTH.match(problem):
         return LENGTHS[length[1]].format(length[2])
     if limit := RANGE.match(problem):
-        bound = float(limit[2])
-        shown = int(bound) if "." not in limit[2] or bound == 0 else limit[2]
-        return f"a number of {RANGES[limit[1]]} {shown}".replace("of less", "less")
+        return f"{KINDS[limit[1]]} {RANGES[limit[2]]} {limit[3].removesuffix('.0')}"
     if kind := KIND.match(problem):
         kinds = [name for name in kind[1].split(" | ") if name != "null"]
         return " or ".join(KINDS.get(name, name) for name in kinds)

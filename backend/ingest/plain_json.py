@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -15,7 +16,12 @@ NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class JsonRefused(ValueError):
-    """The JSON is broken, or beyond a limit; the message names the limit."""
+    """The JSON is broken, or beyond a limit; the message names the limit.
+
+    `where` is the place of a member, as in trials.0.error; empty for the whole.
+    """
+
+    where = ""
 
 
 class JsonTooLarge(JsonRefused):
@@ -45,7 +51,7 @@ def check_plain(value: object) -> int:
         limit = f"whole numbers of at most {JSON_INTEGER_BITS} bits and no lone surrogates"
         raise JsonRefused(f"It cannot be kept ({error}), expected {limit}.") from None
     if b"\\u0000" in written and NUL.search(written):
-        raise JsonRefused("A text in it has a NUL character, expected none.")
+        raise _nul_refused(value)
     return len(written)
 
 
@@ -62,3 +68,25 @@ def _check_depth(value: object) -> None:
         if not level:
             return
     raise JsonRefused(f"It has more than {JSON_LEVELS} levels, the limit.")
+
+
+def _nul_refused(value: object) -> JsonRefused:
+    refused = JsonRefused("A text in it has a NUL character, expected no NUL.")
+    refused.where = next(_places_of_nul(value, ""), "")
+    return refused
+
+
+def _places_of_nul(value: object, where: str) -> Iterator[str]:
+    if isinstance(value, str) and "\0" in value:
+        yield where
+    for name, inner in _members(value):
+        place = f"{where}.{name}" if where else str(name)
+        if "\0" in str(name):
+            yield where
+        yield from _places_of_nul(inner, place)
+
+
+def _members(value: object) -> Iterable[tuple[object, object]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()

@@ -15,7 +15,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
@@ -60,7 +60,7 @@ class Stored:
 
     sha256: str
     size_bytes: int
-    inode: int = 0
+    inode: int = field(default=0, compare=False)
 
 
 class Storage(Protocol):
