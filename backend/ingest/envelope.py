@@ -6,6 +6,7 @@ listed here are kept and not looked at.
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
@@ -36,7 +37,8 @@ Tail = Annotated[str, Meta(max_length=limits.TAIL_LENGTH)]
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Small = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Amount = Annotated[float, Meta(ge=0, lt=1e15)]
-Fields = Annotated[dict[Name, Any], Meta(max_length=limits.MAP_MEMBERS)]
+Value = Tail | int | float | bool | list[Any] | dict[str, Any] | None
+Fields = Annotated[dict[Name, Value], Meta(max_length=limits.MAP_MEMBERS)]
 Word = Annotated[str, Meta(max_length=limits.COMMAND_WORD_LENGTH)]
 Words = Annotated[tuple[Word, ...], Meta(max_length=limits.COMMAND_WORDS)]
 
@@ -164,7 +166,7 @@ class RunPart(Section, frozen=True):
     plan_sha256: Annotated[str, Meta(max_length=64)] | None = None
     seed: Count | None = None
     trials_planned: Small | None = None
-    labels: Fields | None = None
+    labels: Annotated[dict[Name, Any], Meta(max_length=limits.LABELS)] | None = None
     session: Session | None = None
     events: Annotated[list[Event], Meta(max_length=limits.EVENTS)] | None = None
     max_rates: Annotated[list[MaxRate], Meta(max_length=limits.EVENTS)] | None = None
@@ -244,6 +246,21 @@ def read_envelope(value: object) -> Envelope:
     if value.get("schema") != SCHEMA:
         raise EnvelopeError("schema", value.get("schema"), f"{SCHEMA}")
     envelope = _convert(value, Envelope, "the envelope")
+    _check_labels(envelope)
+    _check_trials(envelope)
+    return envelope
+
+
+def _check_labels(envelope: Envelope) -> None:
+    labels = (envelope.run and envelope.run.labels) or {}
+    for name, value in labels.items():
+        if len(value if isinstance(value, str) else json.dumps(value)) > limits.TEXT_LENGTH:
+            expected = f"text of at most {limits.TEXT_LENGTH} characters"
+            raise EnvelopeError(f"run.labels.{name}", value, expected)
+
+
+def _check_trials(envelope: Envelope) -> None:
+    """No ordinal and no file twice; an entry without an ordinal gets its place in the list."""
     ordinals = set()
     for index, entry in enumerate(envelope.entries):
         if entry.given_ordinal is None:
@@ -255,7 +272,6 @@ def read_envelope(value: object) -> Envelope:
         if len(set(names)) < len(names):
             where = f"trials[{index}].artefacts"
             raise EnvelopeError(where, list(names), "each file named once")
-    return envelope
 
 
 def read_host(value: object, role: str) -> dict[str, Any]:

@@ -17,7 +17,8 @@ JSON_LEVELS = 50
 JSON_INTEGER_BITS = 64
 ENVELOPE_BYTES = 4 << 20
 ENVELOPE_TRIALS = 5_000
-# Members of one map: labels, facts, a configuration, headers.
+LABELS = 100
+# Members of one map: facts, a configuration, headers.
 MAP_MEMBERS = 1_000
 NAME_LENGTH = 200
 TEXT_LENGTH = 2_000
@@ -72,11 +73,18 @@ def limits() -> tuple[Limit, ...]:
         Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
         Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
         Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),
-        Limit("map_members", MAP_MEMBERS, "members", "labels, facts, headers, configuration", 400),
+        Limit("labels", LABELS, "labels", "of one run", 400),
+        Limit("map_members", MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
         Limit("name_length", NAME_LENGTH, "characters", "a name, and the key of a map", 400),
         Limit("text_length", TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400),
         Limit("plan_length", PLAN_LENGTH, "characters", "a plan", 400),
-        Limit("tail_length", TAIL_LENGTH, "characters", "the last lines of a server", 400),
+        Limit(
+            "tail_length",
+            TAIL_LENGTH,
+            "characters",
+            "the last lines of a server, a value in a map",
+            400,
+        ),
         Limit("events", EVENTS, "events", "of one run", 400),
         Limit("command_words", COMMAND_WORDS, "words", "in the command of a trial", 400),
         Limit("trial_artefacts", TRIAL_ARTEFACTS, "files", "of one trial", 400),

@@ -1,0 +1,247 @@
+"""What strangers send is bounded: each of these once stopped the site, or was a fault of it."""
+
+import gzip
+import io
+import json
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from backend.ingest import cleaning, limits, turns
+from backend.ingest.models import Artefact, Upload
+from backend.ingest.storage import storage
+from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
+
+pytestmark = pytest.mark.django_db
+UPLOADS, PREVIEW = "/api/v1/uploads", "/api/v1/uploads/preview"
+
+
+@pytest.fixture
+def folder(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield tmp_path / "artefacts"
+    storage.cache_clear()
+
+
+@pytest.fixture
+def tenant(folder):
+    return make_tenant()
+
+
+@pytest.fixture
+def client(tenant):
+    return Client(headers=tenant.headers)
+
+
+def stored_files(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def send(client, *files, envelope=None, url=UPLOADS):
+    fields = {"file": [make_file(data, f"{number}.txt") for number, data in enumerate(files)]}
+    if envelope is not None:
+        fields["envelope"] = json.dumps(envelope)
+    return client.post(url, fields)
+
+
+def problem(answer, status):
+    assert answer.status_code == status, answer.content
+    assert answer["Content-Type"] == "application/problem+json"
+    return answer.json()
+
+
+class Refusing:
+    """Stands for the child that cleans: nothing may ask it."""
+
+    def __enter__(self):
+        raise AssertionError("the child was asked")
+
+    def __exit__(self, *_):
+        pass
+
+
+LARGE = WRK.encode() + b'"sid":[' * (1 << 20)
+NOT_INLINE = {
+    "large": b"x" * (limits.INLINE_FILE_BYTES + 1),
+    "gzip": gzip.compress(WRK.encode()),
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "utf-16": ("\ufeff" + WRK).encode("utf-16-le"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_INLINE)
+def test_only_small_plain_text_is_cleaned_in_the_web_process(name, monkeypatch):
+    monkeypatch.setattr(cleaning, "cleaner", Refusing)
+    small = b"x" * limits.INLINE_FILE_BYTES
+    assert b"".join(cleaning.Cleaning().cleaned(io.BytesIO(small))) == small
+    with pytest.raises(AssertionError, match="asked"):
+        list(cleaning.Cleaning().cleaned(io.BytesIO(NOT_INLINE[name])))
+
+
+def test_many_small_files_are_not_all_cleaned_in_the_web_process(monkeypatch):
+    monkeypatch.setattr(cleaning, "cleaner", Refusing)
+    request = cleaning.Cleaning()
+    size = limits.INLINE_FILE_BYTES
+    for _ in range(limits.INLINE_REQUEST_BYTES // size):
+        list(request.cleaned(io.BytesIO(b"x" * size)))
+    with pytest.raises(AssertionError, match="asked"):
+        list(request.cleaned(io.BytesIO(b"x")))
+
+
+def test_a_megabyte_of_open_lists_is_received(client):
+    assert send(client, LARGE).status_code == 202
+    stored = Artefact.objects.get()
+    assert stored.size_bytes < len(WRK) + 100, "the list without an end is one value"
+
+
+@pytest.mark.parametrize("url", [UPLOADS, PREVIEW])
+def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
+    client, folder, monkeypatch, url
+):
+    monkeypatch.setattr(turns, "PATIENCE_S", 0.0)
+    none_left = turns.Turns(running=1, waiting=1)
+    none_left._running.acquire()
+    for module in ("cleaner", "dry_run", "sandbox"):
+        monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)
+    client.raise_request_exception = False
+    answer = send(client, WRK, LARGE, url=url)
+    assert problem(answer, 503)["title"] == "Busy"
+    assert int(answer["Retry-After"]) > 0
+    assert (Upload.objects.count(), stored_files(folder)) == (0, [])
+    none_left._running.release()
+    assert send(client, LARGE, url=url).status_code in {200, 202}
+
+
+def test_a_gzip_of_empty_members_is_refused_by_their_number(client):
+    answer = send(client, gzip.compress(b"") * (limits.MAX_MEMBERS + 1), url=PREVIEW)
+    (refused,) = answer.json()["files"][0]["refusals"]
+    assert "10000 compressed members" in refused["sentence"]
+
+
+@pytest.mark.parametrize("as_file", [True, False], ids=["file", "field"])
+def test_an_envelope_above_the_limit_is_refused(client, folder, as_file):
+    envelope = {**make_envelope(0), "padding": "x" * limits.ENVELOPE_BYTES}
+    text = json.dumps(envelope)
+    part = SimpleUploadedFile("envelope", text.encode()) if as_file else text
+    answer = client.post(UPLOADS, {"file": make_file(), "envelope": part})
+    assert str(limits.ENVELOPE_BYTES) in problem(answer, 413)["detail"]
+    assert stored_files(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "change"),
+    [
+        ("trials[0].ordinal", {"trials": [make_trial(0, ordinal=2**31)]}),
+        ("trials[0].artefacts", {"trials": [make_trial(0, artefacts=["0.txt", "0.txt"])]}),
+        ("run.labels.a", {"run": {"labels": {"a": "x" * 2001}}}),
+        ("run.labels.a", {"run": {"labels": {"a": ["x" * 2001]}}}),
+        ("run.labels", {"run": {"labels": {str(number): "" for number in range(101)}}}),
+        ("run.plan", {"run": {"plan": "x" * 200_001}}),
+        ("hosts.client.facts.a", {"hosts": {"client": {"facts": {"a": "x" * 20_001}}}}),
+        (
+            "hosts.client.facts",
+            {"hosts": {"client": {"facts": dict.fromkeys(map(str, range(1001)))}}},
+        ),
+        (
+            "trials[0].workload.headers",
+            {"trials": [make_trial(0, workload={"headers": {"x" * 201: ""}})]},
+        ),
+        ("trials[0].command", {"trials": [make_trial(0, command=["x"] * 1001)]}),
+    ],
+)
+def test_an_envelope_beyond_a_limit_is_refused_by_its_place(client, where, change):
+    answer = send(client, WRK, envelope=make_envelope(1) | change)
+    assert where in problem(answer, 400)["detail"]
+
+
+RUN = str(uuid.UUID(int=7))
+BODIES = ("heartbeat", "sessions", f"runs/{RUN}/observations", "result-sets")
+BAD_JSON = {
+    "deep": ("[" * 100_000, "50 levels"),
+    "51 levels": ("[" * 51 + "]" * 51, "50 levels"),
+    "digits": ('{"a": ' + "9" * 5000 + "}", "out of range"),
+    "bits": ('{"a": ' + "9" * 50 + "}", "64 bits"),
+    "nan": ('{"a": NaN}', "not JSON"),
+    "infinity": ('{"a": 1e999}', "out of range"),
+    "nul": ('{"a": {"b": "x\\u0000"}}', "NUL"),
+    "surrogate": ('{"a": "\\ud800"}', "not JSON"),
+    "long": ('"' + "x" * limits.JSON_BYTES + '"', str(limits.JSON_BYTES)),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_JSON)
+@pytest.mark.parametrize("path", BODIES)
+def test_json_beyond_a_limit_is_refused_by_every_endpoint(client, tenant, path, kind):
+    body, word = BAD_JSON[kind]
+    if "observations" in path:  # of a run that was heard of
+        run = {"id": RUN, "state": "running", "trials_done": 0}
+        agent = {"name": "a", "version": "1", "hostname": "h"}
+        heard = client.post("/api/v1/heartbeat", {"agent": agent, "run": run}, "application/json")
+        assert heard.status_code == 200
+    answer = client.post(f"/api/v1/{path}", body, "application/json")
+    assert word in problem(answer, 413 if kind == "long" else 400)["detail"]
+
+
+@pytest.mark.parametrize("path", ["runs", "servers", "hosts", "workloads", "result-sets"])
+def test_a_nul_in_an_address_is_refused(client, path):
+    assert problem(client.get(f"/api/v1/{path}?workspace=%00"), 400)["field"] == "workspace"
+
+
+def test_a_nul_in_a_field_of_the_form_is_refused(tenant):
+    person = Client()
+    person.force_login(tenant.user)
+    answer = person.post(UPLOADS, {"file": make_file(), "workspace": "a\0b"})
+    assert "NUL" in problem(answer, 400)["detail"]
+
+
+class Unread(io.BytesIO):
+    """A body that nobody may read."""
+
+    def read(self, *_):
+        raise AssertionError("the body was read")
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/sign-in/x", UPLOADS])
+def test_a_large_body_of_a_stranger_is_not_read(path):
+    large = limits.ANONYMOUS_BYTES + 1
+    answer = Client().generic(
+        "POST",
+        path,
+        b"",
+        content_type="multipart/form-data; boundary=b",
+        CONTENT_LENGTH=str(large),
+        **{"wsgi.input": Unread()},
+    )
+    assert answer.status_code == (401 if path == UPLOADS else 413)
+    chunked = Client().generic("POST", path, headers={"transfer-encoding": "chunked"})
+    assert chunked.status_code == 411
+
+
+def test_a_refused_upload_leaves_no_file(client, folder):
+    envelope = make_envelope(1)
+    assert send(client, WRK, envelope=envelope).status_code == 202
+    kept = stored_files(folder)
+    problem(send(client, WRK + "other", envelope=envelope), 409)
+    assert stored_files(folder) == kept
+    # Bytes that an accepted upload has stay, whoever is refused with them.
+    problem(send(client, WRK, envelope={**envelope, "same_host": False}), 409)
+    assert stored_files(folder) == kept
+
+
+def test_bytes_that_another_upload_put_meanwhile_stay(folder):
+    refused, accepted = storage().put([b"bytes"]), storage().put([b"bytes"])
+    storage().take_back(refused)
+    assert stored_files(folder) == [accepted.sha256]
+    alone = storage().put([b"other"])
+    storage().take_back(alone)
+    storage().take_back(alone)
+    assert stored_files(folder) == [accepted.sha256]
+
+
+def test_the_limits_are_served(client):
+    served = {row["name"]: row for row in Client().get("/api/v1/limits").json()["limits"]}
+    assert served["envelope_bytes"]["value"] == limits.ENVELOPE_BYTES
+    assert served["anonymous_bytes"]["status"] == 413
