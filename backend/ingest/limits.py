@@ -89,3 +89,12 @@ def limits() -> tuple[Limit, ...]:
         Limit("command_words", COMMAND_WORDS, "words", "in the command of a trial", 400),
         Limit("trial_artefacts", TRIAL_ARTEFACTS, "files", "of one trial", 400),
     )
+
+
+def as_markdown() -> str:
+    """The table of docs/operations.md."""
+    rows = [
+        f"| `{row.name}` | {row.value} {row.unit} | {row.bounds} | {row.status} |"
+        for row in limits()
+    ]
+    return "\n".join(["| limit | value | of | more gets |", "|---|---|---|---|", *rows])

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import uuid
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -245,3 +246,8 @@ def test_the_limits_are_served(client):
     served = {row["name"]: row for row in Client().get("/api/v1/limits").json()["limits"]}
     assert served["envelope_bytes"]["value"] == limits.ENVELOPE_BYTES
     assert served["anonymous_bytes"]["status"] == 413
+
+
+def test_the_documentation_has_the_table_of_limits():
+    text = (Path(__file__).parents[3] / "docs/operations.md").read_text()
+    assert limits.as_markdown() in text, limits.as_markdown()
