@@ -52,7 +52,7 @@ class Instant(datetime):
         instant = cls.fromisoformat(cast(str, value))
         if instant.tzinfo is None:
             raise ValueError("no time zone")
-        return cast(Instant, instant.astimezone(UTC))
+        return instant.astimezone(UTC)
 
 
 class Section(Struct, frozen=True):
@@ -245,7 +245,7 @@ def read_envelope(value: object) -> Envelope:
         raise EnvelopeError("the envelope", value, "an object")
     if value.get("schema") != SCHEMA:
         raise EnvelopeError("schema", value.get("schema"), f"{SCHEMA}")
-    envelope = _convert(value, Envelope, "the envelope")
+    envelope: Envelope = _convert(value, Envelope, "the envelope")
     _check_labels(envelope)
     _check_trials(envelope)
     return envelope

@@ -9,7 +9,7 @@ import codecs
 import io
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import zstandard
 
@@ -120,5 +120,5 @@ def _text_of(file: BinaryIO, limit_bytes: int) -> _Text:
     file.seek(0)
     if not is_unpacked:
         return _Text(file, is_unpacked=False)
-    stream = unpacked(lambda: cast(BinaryIO, file), limit_bytes=limit_bytes)
+    stream = unpacked(lambda: file, limit_bytes=limit_bytes)
     return _Text(stream, is_unpacked=True)
