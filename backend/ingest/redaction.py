@@ -137,14 +137,24 @@ class Redactor:
 
     def value(self, value: Any, name: str = "") -> Any:
         """A JSON value, by the names of its members as well."""
+        return self._value(value, name, {})
+
+    def _value(self, value: Any, name: str, seen: dict[tuple[str, str], str]) -> Any:
+        # The same names and texts come with every trial: each is searched once.
         if isinstance(value, str):
-            return MARK if value and is_sensitive(name) else self.text(value)
+            if (kept := seen.get((name, value))) is None:
+                kept = MARK if value and is_sensitive(name) else self.text(value)
+                seen[name, value] = kept
+            return kept
         if isinstance(value, Mapping):
-            return {self.text(key): self.value(each, key) for key, each in value.items()}
+            return {
+                self._value(key, "", seen): self._value(each, key, seen)
+                for key, each in value.items()
+            }
         if isinstance(value, (list, tuple)):
             if name == "command" and all(isinstance(each, str) for each in value):
                 return self.line(value)
-            return [self.value(each, name) for each in value]
+            return [self._value(each, name, seen) for each in value]
         return value
 
     def line(self, argv: Iterable[str]) -> list[str]:
