@@ -44,11 +44,11 @@ class Case:
 def captures() -> tuple[Case, ...]:
     """Every capture that the formats' tests use."""
     cases = []
-    for folder in sorted(FORMATS.glob("*/captures/*")):
+    for folder in sorted(FORMATS.glob("*/tests/captures/*")):
         paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith(NO_OUTPUT)]
         files = {path.name: path.read_bytes() for path in paths if path.stat().st_size}
         if files:
-            cases.append(Case(folder.parts[-3], folder.name, files))
+            cases.append(Case(folder.parts[-4], folder.name, files))
     return tuple(cases)
 
 

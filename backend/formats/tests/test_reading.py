@@ -16,7 +16,7 @@ def artefact(text, name="file"):
 
 def capture(path):
     tool, _, rest = path.partition("/")
-    return (FORMATS / tool / "captures" / rest).read_bytes()
+    return (FORMATS / tool / "tests/captures" / rest).read_bytes()
 
 
 WRK = capture("wrk/latency-c10-10k/stdout")

@@ -204,7 +204,7 @@ def test_the_checks_of_a_run_link_to_their_trials(owner, scene):
 
 
 def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, scene):
-    capture = FORMATS / "wrk2/captures/rate500-latency-fast/stdout"
+    capture = FORMATS / "wrk2/tests/captures/rate500-latency-fast/stdout"
     (trial,) = read(scene.own, capture.read_text())
     assert trial.percentiles_origin == "computed"
     html = page(owner, trial)
@@ -218,7 +218,7 @@ def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, sc
 
 
 def test_counts_that_must_agree_point_to_all_of_them(owner, scene):
-    (trial,) = read(scene.own, (FORMATS / "oha/captures/c10-n2000-text/stdout").read_text())
+    (trial,) = read(scene.own, (FORMATS / "oha/tests/captures/c10-n2000-text/stdout").read_text())
     _, said = places(page(owner, trial), "completed")
     assert "counts that must agree" in said
     assert "lines 14–24" in said

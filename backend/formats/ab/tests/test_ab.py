@@ -5,7 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 REPORT = (CAPTURES / "rand-c10-tsv-csv" / "stdout").read_text()
 TSV = (CAPTURES / "rand-c10-tsv-csv" / "plot.tsv").read_text()
 HEADLESS = REPORT[REPORT.index("Server Software") :]

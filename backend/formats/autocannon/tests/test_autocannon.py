@@ -6,7 +6,7 @@ import pytest
 from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.autocannon.table import _localised
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TABLE = (CAPTURES / "c20-500s-text" / "stderr").read_text()
 REFUSED = (CAPTURES / "c10-refused-text" / "stderr").read_text()
 JSON = json.loads((CAPTURES / "c20-hang-t1-json" / "stdout").read_text())

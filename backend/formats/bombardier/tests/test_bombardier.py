@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "timeouts-text" / "stdout").read_text()
 PLAIN = (CAPTURES / "c10-n1000-text" / "stdout").read_text()
 JSON = (CAPTURES / "c10-n300-http1-resets-json" / "stdout").read_text()

@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 AT = 1795231469000
 RUN = f"RUN\tSim\tsim\t{AT}\tload\t3.9.5\n"
 OK = f"REQUEST\t\tGET /\t{AT}\t{AT + 20}\tOK\t \n"

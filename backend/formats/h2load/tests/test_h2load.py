@@ -5,7 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 REPORT = (CAPTURES / "mixed-log" / "stdout").read_text()
 LOG = (CAPTURES / "mixed-log" / "req.log").read_text()
 HANG = (CAPTURES / "h1-hang-N1-c20" / "stdout").read_text()

@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "n300-c10-resets-text" / "stdout").read_text()
 GOOD = (CAPTURES / "n105-c10-rounded-text" / "stdout").read_text()
 CSV = (CAPTURES / "n1000-c10-csv" / "stdout").read_text()

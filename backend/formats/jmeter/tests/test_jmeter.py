@@ -10,7 +10,7 @@ from backend.formats.jmeter.samples import error_class
 from backend.formats.text import Source
 from backend.stats import Histogram
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 DEFAULT = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
     "failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n"

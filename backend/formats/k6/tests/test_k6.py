@@ -8,7 +8,7 @@ from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.durations import duration_us
 from backend.stats import Histogram
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 POINT = (
     '{"metric":"%s","type":"Point","data":{"time":"2026-01-02T03:04:%02d.5+01:00","value":%s,'
     '"tags":{"status":"%s","expected_response":"%s","url":"http://h/"%s}}}\n'

@@ -5,7 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "c20-hang-t1s-text" / "stdout").read_text()
 JSON = json.loads((CAPTURES / "c100-4s-json" / "stdout").read_text())
 CSV = (CAPTURES / "mixed-csv" / "stdout").read_text()

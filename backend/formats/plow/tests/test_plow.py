@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "c10-n2000-text" / "stdout").read_text()
 EVERY = (CAPTURES / "every-text" / "stdout").read_text()
 SNAPSHOTS = (CAPTURES / "c10-n600-snapshots-json" / "stdout").read_text()

@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 REPORT = (CAPTURES / "text-c10-r50" / "stderr").read_text()
 JSON = (CAPTURES / "json-c10-r50" / "stdout").read_text()
 VERBOSE = (CAPTURES / "verbose-err500-c5-r40" / "stdout").read_text()

@@ -5,7 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TIMEOUTS = CAPTURES / "rate100-3s-timeouts-text"
 GOB = (TIMEOUTS / "results.bin").read_bytes()
 LINES = (TIMEOUTS / "results.json").read_bytes()
