@@ -9,7 +9,10 @@ from typing import Any, BinaryIO
 
 from backend.stats import Histogram
 
+# How an attempt can fail; the other files name these classes only through here.
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
+# Those without a response: such attempts are not among the completed requests.
+UNANSWERED_CLASSES = tuple(name for name in ERROR_CLASSES if name not in ("status", "length"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
 from backend.ingest.decompress import DecompressionRefused, unpacked
 from backend.stats import Histogram
+from backend.stats.percentiles import stored_percentiles
 
 LENGTH = struct.Struct(">I")
-PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def computed(histogram: Histogram) -> dict[str, Any]:
         "mean": histogram.mean_us,
         "min": histogram.min_us,
         "max": histogram.max_us,
-        "percentiles": {f"{p:g}": histogram.percentile(p) for p in PERCENTILES},
+        "percentiles": stored_percentiles(histogram),
     }
 
 

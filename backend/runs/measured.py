@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from backend.formats.model import UNANSWERED_CLASSES
 from backend.runs.checks import TrialFacts
 from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.models import Run
@@ -142,10 +143,6 @@ def _rate(count: int | None, elapsed_s: float | None) -> float | None:
     return count / elapsed_s if count is not None and elapsed_s else None
 
 
-# Failures without a response: these are attempts beside the completed ones.
-UNANSWERED = ("connect", "read", "write", "timeout", "other")
-
-
 def error_rate(
     completed: int | None, ok: int | None, errors: Mapping[str, int | None]
 ) -> float | None:
@@ -165,7 +162,7 @@ def attempts(
     """
     if completed is None or ok is None:
         return None
-    unanswered = sum(errors.get(name) or 0 for name in UNANSWERED)
+    unanswered = sum(errors.get(name) or 0 for name in UNANSWERED_CLASSES)
     failed_completed = max(completed - ok, 0)
     status = errors.get("status") or 0
     counted_inside = max(failed_completed - status, 0)

@@ -31,8 +31,7 @@ from backend.runs.registry import (
 )
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
-
-PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+from backend.stats.percentiles import stored_percentiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +365,5 @@ def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
         return
     merged = Histogram.merge_all([Histogram.decode(item) for item in encoded if item is not None])
     cell.histogram = merged.encode()
-    found = merged.percentiles(PERCENTILES)
-    cell.percentiles_us = {f"{p:g}": value for p, value in zip(PERCENTILES, found, strict=True)}
+    cell.percentiles_us = stored_percentiles(merged)
     cell.curve = {"count": merged.count, "points": percentile_curve(merged)}
