@@ -176,6 +176,10 @@ class FormatError(ValueError):
         return f"{self.reason}{where}{found}{expected}"
 
 
+# What one run of an input gives.
+Entry = ParsedTrial | FormatError
+
+
 def _short(text: str) -> str:
     shown = repr(text)
     return shown if len(shown) <= 80 else shown[:77] + "…'"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, blocks, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, Source, blocks
 
 NAME = "ab"
 BANNER = "This is ApacheBench, Version "
@@ -140,10 +141,10 @@ class _Report:
         )
 
     def _figure(self, label: str) -> float | None:
-        return number(_amount(self.values.get(label, "")))
+        return parse_number(_amount(self.values.get(label, "")))
 
     def _count(self, label: str) -> int | None:
-        return whole(_amount(self.values.get(label, "")))
+        return parse_count(_amount(self.values.get(label, "")))
 
     def _printed_count(self, label: str) -> int:
         """A count that is printed only when it is not 0; one that is no number is refused."""
@@ -175,7 +176,9 @@ class _Report:
         for line in self.block:
             if line.text.startswith("(Connect:"):
                 pairs = (part.split(":") for part in line.text.strip("()").split(","))
-                counts = {pair[0].strip(): whole(pair[1].strip()) for pair in pairs if pair[1:]}
+                counts = {
+                    pair[0].strip(): parse_count(pair[1].strip()) for pair in pairs if pair[1:]
+                }
                 return {name: count for name, count in counts.items() if count is not None}
         return {}
 
@@ -217,7 +220,7 @@ class _Report:
             words = line.words
             # Five are five with or without the line that names the columns.
             if words[:1] == ["Total:"] and len(words) in ((6,) if has_deviation else (4, 6)):
-                figures = [number(word) for word in words[1:]]
+                figures = [parse_number(word) for word in words[1:]]
                 known = [figure for figure in figures if figure is not None]
                 return known if len(known) == len(figures) else None
         return None
@@ -230,7 +233,7 @@ class _Report:
             if line.text.startswith("Percentage of the requests served"):
                 began = True
             elif began and len(words) >= 2 and words[0].endswith("%"):
-                percent, value = whole(words[0][:-1]), number(words[1])
+                percent, value = parse_count(words[0][:-1]), parse_number(words[1])
                 if percent is not None and value is not None:
                     points[str(percent)] = value * 1000
         return points, began

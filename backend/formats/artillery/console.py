@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from backend.formats.artillery.counters import POINTS, Figures, figures_of, trial
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Line, blocks, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, blocks
 
 NAME = "artillery"
 RUN = "Test run id:"
@@ -65,8 +66,8 @@ def _version_2(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | For
         elif name in FIGURES:
             _keep_time(times, heading, name, value)
         elif name.endswith("http.request_rate"):
-            rate, heading = number(value.removesuffix("/sec")), ""
-        elif (amount := number(value)) is not None:
+            rate, heading = parse_number(value.removesuffix("/sec")), ""
+        elif (amount := parse_number(value)) is not None:
             counters[name], heading = amount, ""
         # Names are sorted: with one of the users', everything of HTTP was printed.
         is_whole = is_whole or "vusers." in name
@@ -79,7 +80,7 @@ def _version_2(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | For
 
 
 def _keep_time(times: dict[str, float], heading: str, name: str, value: str) -> None:
-    amount = number(value)
+    amount = parse_number(value)
     if heading in TIMES and amount is not None:
         times[name] = amount
 
@@ -95,12 +96,12 @@ def _version_1(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | For
         if not value:
             heading = name
         elif name in RATES_1:
-            rates[name] = number(value)
+            rates[name] = parse_number(value)
         elif name in NAMES_1:
-            counters[NAMES_1[name]] = whole(value) or 0
+            counters[NAMES_1[name]] = parse_count(value) or 0
         elif name in FIGURES:
             _keep_time(times, heading, name, value)
-        elif heading in HEADINGS and (amount := whole(value)) is not None:
+        elif heading in HEADINGS and (amount := parse_count(value)) is not None:
             counters[HEADINGS[heading] + name] = amount
     if "http.responses" not in counters or "Scenario counts" not in seen:
         return _refused("is cut off in its summary", _last(body or block))
@@ -135,7 +136,7 @@ def _total_time(block: Sequence[Line]) -> float | None:
             words = line.text.partition(TOTAL_TIME)[2].replace(",", " ").split()
             if len(words) % 2 or not words or line is block[-1]:
                 return None
-            amounts = [number(word) for word in words[::2]]
+            amounts = [parse_number(word) for word in words[::2]]
             units = [UNITS_S.get(word.removesuffix("s")) for word in words[1::2]]
             pairs = zip(amounts, units, strict=True)
             parts = [a * u for a, u in pairs if a is not None and u is not None]

@@ -16,7 +16,8 @@ from backend.formats.artillery.counters import (
     trial,
 )
 from backend.formats.model import FormatError, ParsedTrial, TimeSlice
-from backend.formats.text import Document, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Document
 
 NAME = "artillery"
 TIMES = ("http.response_time", "engine.http.response_time")

@@ -15,7 +15,8 @@ from typing import Any
 
 from backend.formats.autocannon.table import TableReport, find_tables
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Document, Source
 
 NAME = "autocannon"
 RESOLUTION_US = 1000

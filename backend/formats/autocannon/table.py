@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.numbers import (
     DECIMAL_UNITS,
     TIME_UNITS_US,
-    Line,
-    Source,
-    blocks,
-    number,
-    scaled,
-    whole,
+    parse_amount,
+    parse_count,
+    parse_number,
 )
+from backend.formats.text import Line, Source, blocks
 
 NAME = "autocannon"
 STARTED = "Running "
@@ -35,7 +33,7 @@ def _starts(lines: Sequence[Line], position: int) -> bool:
     line, words = lines[position], lines[position + 1].words
     if not line.text.startswith(STARTED) or " test @ " not in line.text:
         return False
-    return len(words) >= 2 and whole(words[0]) is not None and words[1] == "connections"
+    return len(words) >= 2 and parse_count(words[0]) is not None and words[1] == "connections"
 
 
 class TableReport:
@@ -53,7 +51,7 @@ class TableReport:
         elapsed_us, received = self._totals()
         asked, _, url = self.block[0].text.removeprefix(STARTED).partition(" test @ ")
         codes, classes, errors = self._codes(), self._classes(), self._errors()
-        duration_us = scaled(asked.strip(), TIME_UNITS_US)
+        duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
         rate, latency = self._per_second("Req/Sec", _localised), self._latency()
         # Zeros are printed when nothing was measured.
         measured = bool(rate) or bool(latency.max_us)
@@ -63,7 +61,7 @@ class TableReport:
         return ParsedTrial(
             tool=NAME,
             url=url.split()[0] if url.split() else None,
-            connections=whole(self.block[1].words[0]),
+            connections=parse_count(self.block[1].words[0]),
             threads=self._workers(),
             requested_requests=_asked_requests(asked),
             requested_duration_s=None if duration_us is None else duration_us / 1e6,
@@ -87,7 +85,7 @@ class TableReport:
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[1:3] == ["requests", "in"]:
-                elapsed = scaled(words[3].rstrip(","), TIME_UNITS_US)
+                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
                 if elapsed is not None:
                     return elapsed, _size(" ".join(words[4:6]))
         last = self.block[-1]
@@ -128,8 +126,8 @@ class TableReport:
         for row in self.rows:
             if row[0] == "Percentile":
                 inside = True
-            elif inside and len(row) == 2 and number(row[0]) is not None:
-                milliseconds = number(row[1])
+            elif inside and len(row) == 2 and parse_number(row[0]) is not None:
+                milliseconds = parse_number(row[1])
                 if milliseconds is not None:
                     found[row[0]] = milliseconds * 1000
         return found
@@ -144,7 +142,7 @@ class TableReport:
                 if found is not None:
                     break
             elif found is not None:
-                code, count = row[0], whole(row[1]) if len(row) == 2 else None
+                code, count = row[0], parse_count(row[1]) if len(row) == 2 else None
                 if count is None or len(code) != 3 or not code.isdecimal():
                     raise self._damaged(" │ ".join(row), "a status code and a count, 200 │ 842")
                 found[code] = count
@@ -158,7 +156,7 @@ class TableReport:
         for line in self.block:
             if "2xx responses," in line.text:
                 words = line.words
-                ok, bad = whole(words[0]), whole(words[3]) if len(words) > 3 else None
+                ok, bad = parse_count(words[0]), parse_count(words[3]) if len(words) > 3 else None
                 if ok is None or bad is None or words[4:6] != ["non", "2xx"]:
                     expected = "2075 2xx responses, 567 non 2xx responses"
                     raise self._damaged(line.text, expected, line)
@@ -183,11 +181,14 @@ class TableReport:
         for line in self._below_totals():
             words = line.words
             if words[1:2] == ["errors"] and words[3:] == ["timeouts)"]:
-                found["errors"], found["timeouts"] = whole(words[0]), whole(words[2].lstrip("("))
+                found["errors"], found["timeouts"] = (
+                    parse_count(words[0]),
+                    parse_count(words[2].lstrip("(")),
+                )
             elif words[1:] == ["requests", "with", "mismatched", "body"]:
-                found["mismatches"] = whole(words[0])
+                found["mismatches"] = parse_count(words[0])
             elif words[:4] == ["request", "pipeline", "was", "reset"] and len(words) == 6:
-                found["resets"] = whole(words[4])
+                found["resets"] = parse_count(words[4])
             elif words and words[0].rstrip("k").isdigit():
                 return None
         return found
@@ -211,7 +212,7 @@ class TableReport:
         for line in self.block:
             words = line.words
             if words[1:4] == ["counts", "sampled", "every"] and len(words) > 4:
-                seconds = number(words[4])
+                seconds = parse_number(words[4])
                 if not seconds:
                     expected = "Req/Bytes counts sampled every 0.1 seconds."
                     raise self._damaged(line.text, expected, line)
@@ -220,7 +221,7 @@ class TableReport:
 
     def _workers(self) -> int | None:
         words = self.block[2].words if len(self.block) > 2 else []
-        return whole(words[0]) if words[1:] == ["workers"] else None
+        return parse_count(words[0]) if words[1:] == ["workers"] else None
 
     def _tool_errors(
         self, errors: Mapping[str, int | None], classes: tuple[int | None, int | None] | None
@@ -254,15 +255,15 @@ def _disagreements(
 
 def _asked_requests(asked: str) -> int | None:
     words = asked.split()
-    return whole(words[0]) if words[1:] == ["requests"] else None
+    return parse_count(words[0]) if words[1:] == ["requests"] else None
 
 
 def _time(cell: str) -> float | None:
-    return scaled(cell.replace(" ", ""), TIME_UNITS_US)
+    return parse_amount(cell.replace(" ", ""), TIME_UNITS_US)
 
 
 def _size(words: str) -> float | None:
-    return scaled(words.replace(" ", ""), DECIMAL_UNITS)
+    return parse_amount(words.replace(" ", ""), DECIMAL_UNITS)
 
 
 def _localised(cell: str) -> float | None:
@@ -281,4 +282,4 @@ def _localised(cell: str) -> float | None:
         return None
     if any(len(group) != 3 for group in thousands) or len({*marks[: len(thousands)]}) > 1:
         return None
-    return number(f"{''.join(groups)}{'.' if decimals else ''}{decimals}")
+    return parse_number(f"{''.join(groups)}{'.' if decimals else ''}{decimals}")

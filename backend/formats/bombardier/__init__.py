@@ -16,7 +16,9 @@ from typing import Any
 
 from backend.formats.bombardier.report import CLASSES, find_reports, read_report
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, counted_classes, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Document, Source
+from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
 MARKS = ("Reqs/sec", "numberOfConnections", "Bombarding ", "enough data to compute statistics")

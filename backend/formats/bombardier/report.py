@@ -8,17 +8,17 @@ from itertools import pairwise
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
-    Line,
-    counted_classes,
-    duration_us,
-    number,
-    scaled,
+    parse_amount,
+    parse_count,
+    parse_duration_us,
+    parse_number,
     step_us,
-    whole,
 )
+from backend.formats.text import Line
+from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
 INTRO = "Bombarding "
@@ -120,10 +120,10 @@ class _Report:
         words = (self.report.asked or "").split()
         if len(words) < 6 or words[-3] != "using":
             return {}
-        asked: dict[str, Any] = {"url": words[1], "connections": whole(words[-2])}
+        asked: dict[str, Any] = {"url": words[1], "connections": parse_count(words[-2])}
         if words[2] == "with":
-            return {**asked, "requested_requests": whole(words[3])}
-        microseconds = duration_us(words[3])
+            return {**asked, "requested_requests": parse_count(words[3])}
+        microseconds = parse_duration_us(words[3])
         return {
             **asked,
             "requested_duration_s": None if microseconds is None else microseconds / 1e6,
@@ -139,15 +139,15 @@ class _Report:
 
     def _rate(self) -> float | None:
         row = self._row("Reqs/sec")
-        return number(row[0]) if row else None
+        return parse_number(row[0]) if row else None
 
     def _latency(self) -> tuple[Latency, float | None]:
         row = self._row("Latency")
         points = dict(self._points())
         printed = [*row, *points.values()]
         steps = [step for step in map(step_us, printed) if step is not None]
-        mean, stdev, highest = (scaled(word, TIME_UNITS_US) for word in row or ("", "", ""))
-        figures = {name: scaled(word, TIME_UNITS_US) for name, word in points.items()}
+        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row or ("", "", ""))
+        figures = {name: parse_amount(word, TIME_UNITS_US) for name, word in points.items()}
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
@@ -159,14 +159,18 @@ class _Report:
     def _points(self) -> Iterator[tuple[str, str]]:
         for text in self.texts:
             words = text.split()
-            if len(words) == 2 and words[0].endswith("%") and whole(words[0][:-1]) is not None:
+            if (
+                len(words) == 2
+                and words[0].endswith("%")
+                and parse_count(words[0][:-1]) is not None
+            ):
                 yield words[0][:-1], words[1]
 
     def _counts(self) -> dict[str, int] | None:
         for text in self.texts:
             pairs = [part.split() for part in text.split(",")]
             if text.startswith("1xx - ") and all(len(pair) == 3 for pair in pairs):
-                counts = {pair[0]: whole(pair[2]) for pair in pairs}
+                counts = {pair[0]: parse_count(pair[2]) for pair in pairs}
                 known = {name: count for name, count in counts.items() if count is not None}
                 return known if set(known) == set(CLASSES) else None
         return None
@@ -175,14 +179,14 @@ class _Report:
         for text in self.texts:
             words = text.split()
             if len(words) == 3 and words[0] in OTHERS and words[1] == "-":
-                return whole(words[2])
+                return parse_count(words[2])
         return None
 
     def _failures(self) -> Iterator[tuple[str, int]]:
         position = self.texts.index(ERRORS) if ERRORS in self.texts else len(self.texts)
         for text in self.texts[position + 1 :]:
             message, dash, count = text.rpartition(" - ")
-            failed = whole(count) if dash else None
+            failed = parse_count(count) if dash else None
             if failed is None:
                 return
             yield message.strip(), failed
@@ -197,7 +201,7 @@ class _Report:
     def _throughput(self) -> float | None:
         for text in self.texts:
             if text.startswith(THROUGHPUT) and text.endswith("/s"):
-                return scaled(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
+                return parse_amount(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
         return None
 
 

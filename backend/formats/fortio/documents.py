@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.durations import duration_us
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.numbers import parse_duration_us
+from backend.formats.refusals import fault_in
+from backend.formats.text import Source
 
 NAME = "fortio"
 KEYS = frozenset(("RunType", "ActualQPS", "DurationHistogram"))
@@ -127,7 +128,7 @@ def _rate(asked: Any) -> float | None:
 
 def _duration_s(asked: Any) -> float | None:
     """Seconds of "3s" or "3s, interrupted after 44"; None of "until stop"."""
-    microseconds = duration_us(asked.partition(",")[0]) if isinstance(asked, str) else None
+    microseconds = parse_duration_us(asked.partition(",")[0]) if isinstance(asked, str) else None
     return None if microseconds is None else microseconds / 1e6
 
 

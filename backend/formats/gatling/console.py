@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from backend.formats.gatling.errors import by_class, unanswered
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 
 NAME = "gatling"
 GLOBAL, LIVE, ERRORS = "---- Global Information", "---- Requests --", "---- Errors"
@@ -154,10 +155,10 @@ def _counts(found: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int,
     if found is None:
         raise _refused("cut off before its totals", _last(lines))
     line, cells = found
-    ok, ko = (whole(cell) for cell in cells[1:])
+    ok, ko = (parse_count(cell) for cell in cells[1:])
     if ok is None or ko is None:
         raise _refused("damaged in its count of requests", line)
-    total = whole(cells[0]) if cells[0] else ok + ko
+    total = parse_count(cells[0]) if cells[0] else ok + ko
     if total != ok + ko:
         raise _refused("damaged: its OK and KO requests do not add up", line)
     return total, ok, ko
@@ -170,8 +171,8 @@ def _rate(rows: Mapping[str, tuple[Line, Row]], lines: Sequence[Line]) -> float 
         raise _refused("cut off before its totals", _last(lines))
     line, (cell, *_) = found
     # Before 2.1 the rate was written as in the machine's language; it has at most two decimals.
-    rate = number(cell)
-    rate = number(cell.replace(",", ".")) if rate is None else rate
+    rate = parse_number(cell)
+    rate = parse_number(cell.replace(",", ".")) if rate is None else rate
     if rate is None and cell != "-":
         raise _refused("damaged in its rate", line)
     return rate
@@ -195,14 +196,14 @@ def _rank(label: str) -> str | None:
     if len(words) != 4 or words[:2] != ["response", "time"] or words[3] != "percentile":
         return None
     rank = words[2].rstrip("stndrh")
-    return rank if number(rank) is not None and float(rank) <= 100 else None
+    return rank if parse_number(rank) is not None and float(rank) <= 100 else None
 
 
 def _us(rows: Mapping[str, tuple[Line, Row]], label: str, lines: Sequence[Line]) -> int:
     if label not in rows:
         raise _refused(f"damaged: it has no {label}", _last(lines))
     line, (cell, *_) = rows[label]
-    milliseconds = whole(cell)
+    milliseconds = parse_count(cell)
     if milliseconds is None or milliseconds > LONGEST_MS:
         raise _refused("damaged in a response time", line)
     return milliseconds * 1000
@@ -233,11 +234,11 @@ def _error(text: str) -> tuple[str, int] | None:
     """The text and count of "j.i.IOException: Premature close   1308 (100.0%)"."""
     head, found, percent = text.rpartition("(")
     message, _, count = head.rstrip().rpartition(" ")
-    times = whole(count)
+    times = parse_count(count)
     if not found or not percent.endswith("%)") or times is None:
         return None
     # Before 2.1 the percentage was written as in the machine's language.
-    if number(percent[:-2].strip().replace(",", ".")) is None:
+    if parse_number(percent[:-2].strip().replace(",", ".")) is None:
         return None
     return message.rstrip(), times
 

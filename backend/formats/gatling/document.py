@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Document, Source
 
 NAME = "gatling"
 MARK = '"numberOfRequests"'

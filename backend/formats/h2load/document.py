@@ -10,7 +10,8 @@ import numpy as np
 from backend.formats.h2load.report import CODES, REQUESTS, disagreements_of, errors_of
 from backend.formats.h2load.report import tool_errors_of as tool_errors
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Source
 from backend.stats import Histogram
 
 NAME = "h2load"

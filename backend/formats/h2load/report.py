@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
-    Line,
-    Source,
-    blocks,
-    number,
-    scaled,
+    parse_amount,
+    parse_count,
+    parse_number,
     step_us,
-    whole,
 )
+from backend.formats.text import Line, Source, blocks
 
 NAME = "h2load"
 BEGIN = "starting benchmark..."
@@ -117,12 +115,12 @@ class _Report:
         if line is None:
             raise self._refusal("no result", self.block[-1], "finished in 8.53s, 351.52 req/s, …")
         words = line.words
-        elapsed_us = scaled(words[2].rstrip(","), TIME_UNITS_US)
+        elapsed_us = parse_amount(words[2].rstrip(","), TIME_UNITS_US)
         if elapsed_us is None:
             raise self._refusal("no elapsed time", line, "finished in 8.53s, 351.52 req/s, …")
         rate = words[5] if len(words) == 6 and words[5].endswith("/s") else ""
-        transfer = scaled(rate.removesuffix("/s"), BINARY_UNITS)
-        return elapsed_us / 1e6, number(words[3]), transfer
+        transfer = parse_amount(rate.removesuffix("/s"), BINARY_UNITS)
+        return elapsed_us / 1e6, parse_number(words[3]), transfer
 
     def _counts(
         self, label: str, names: Sequence[str], optional: Sequence[str] = ()
@@ -136,7 +134,7 @@ class _Report:
         counts: dict[str, int] = {}
         for pair in rest.split(", "):
             words = pair.split()
-            count = whole(words[0]) if len(words) == 2 else None
+            count = parse_count(words[0]) if len(words) == 2 else None
             if count is None or words[1] not in (*names, *optional):
                 raise self._refusal(f"a damaged line “{label}”", line, expected)
             counts[words[1]] = count
@@ -161,19 +159,19 @@ class _Report:
         words = found[1].partition(" total")[0].split() if found and " total" in found[1] else []
         if len(words) != 2:
             return None
-        return whole(words[0]) if words[1] == "bytes" else whole(words[1].strip("()"))
+        return parse_count(words[0]) if words[1] == "bytes" else parse_count(words[1].strip("()"))
 
     def _spawned(self) -> list[Line]:
         return [line for line in self.block if _spawns(line)]
 
     def _clients(self) -> int | None:
-        return _sum([whole(line.words[3]) for line in self._spawned()])
+        return _sum([parse_count(line.words[3]) for line in self._spawned()])
 
     def _asked(self) -> int | None:
         lines = [line.words for line in self._spawned()]
         if not all(words[-2:] == ["total", "requests"] for words in lines):
             return None
-        return _sum([whole(words[-3]) for words in lines])
+        return _sum([parse_count(words[-3]) for words in lines])
 
     def _creates_at_a_rate(self) -> bool:
         return any("will be created every" in line.text for line in self._spawned())
@@ -183,7 +181,7 @@ class _Report:
         for line in self._spawned():
             before, found, _ = line.text.partition(f" {what}")
             if found:
-                time_us = scaled(before.split()[-1], TIME_UNITS_US)
+                time_us = parse_amount(before.split()[-1], TIME_UNITS_US)
                 return None if time_us is None else time_us / 1e6
         return None
 
@@ -209,7 +207,7 @@ class _Report:
         words = {
             name: word for name, word in self._cells(ROWS_OF_REQUESTS).items() if name != "within"
         }
-        times = {name: scaled(word, TIME_UNITS_US) for name, word in words.items()}
+        times = {name: parse_amount(word, TIME_UNITS_US) for name, word in words.items()}
         if not times or None in times.values():
             return Latency(), None
         latency = Latency(

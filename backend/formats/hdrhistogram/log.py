@@ -12,7 +12,8 @@ from backend.formats.hdrhistogram.encoded import Integers, Recorded, decode
 from backend.formats.hdrhistogram.unit import stated_unit_us
 from backend.formats.logs import line_chunks
 from backend.formats.model import FormatError, ParsedTrial, TimeSlice
-from backend.formats.text import Line, Source, is_prompt, number
+from backend.formats.numbers import parse_number
+from backend.formats.text import Line, Source, is_prompt
 from backend.stats import Histogram
 
 NAME = "hdrhistogram"
@@ -89,7 +90,7 @@ def _row(line: Line) -> _Row:
     cells = _cells(line)
     if cells is None:
         raise _damaged(line)
-    start, length = number(cells[1]), number(cells[2])
+    start, length = parse_number(cells[1]), parse_number(cells[2])
     if start is None or length is None:
         raise _damaged(line)
     try:

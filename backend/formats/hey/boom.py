@@ -8,7 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, blocks, counted_classes, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, Source, blocks
+from backend.formats.transport_errors import counted_classes
 
 NAME = "boom"
 MARKS = ("Successful calls", '"amp"')
@@ -106,7 +108,7 @@ def _figure(block: Sequence[Line], label: str, unit: str) -> float | None:
     for line in block:
         words = line.text.removeprefix(label).split()
         if line.text.startswith(label) and words[1:] == unit.split():
-            return number(words[0])
+            return parse_number(words[0])
     return None
 
 
@@ -114,7 +116,7 @@ def _statuses(block: Sequence[Line]) -> Iterator[tuple[str, int]]:
     for line in block:
         words = line.words
         if len(words) == 4 and words[0] == "Code" and words[3] == "times.":
-            yield words[1], whole(words[2]) or 0
+            yield words[1], parse_count(words[2]) or 0
 
 
 def _asked(before: Sequence[Line]) -> dict[str, Any]:
@@ -127,11 +129,11 @@ def _asked(before: Sequence[Line]) -> dict[str, Any]:
         if words[2].startswith("http"):
             found["url"] = words[2]
         elif words[2] == "queries":
-            found["requested_requests"] = whole(words[1])
-            found["connections"] = whole(words[-1].rstrip("."))
+            found["requested_requests"] = parse_count(words[1])
+            found["connections"] = parse_count(words[-1].rstrip("."))
         elif words[1] == "for" and words[-2] == "concurrency":
-            found["requested_duration_s"] = number(words[2])
-            found["connections"] = whole(words[-1].rstrip("."))
+            found["requested_duration_s"] = parse_number(words[2])
+            found["connections"] = parse_count(words[-1].rstrip("."))
     return found
 
 

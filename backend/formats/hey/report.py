@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, counted_classes, is_prompt, is_whole_error, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, is_prompt
+from backend.formats.transport_errors import counted_classes, is_whole_error
 
 NAME = "hey"
 RESOLUTION_US = 100
@@ -106,27 +108,27 @@ class Report:
         for text in self.texts:
             words = text.removeprefix(label).split()
             if text.startswith(label) and words[1:] in (["secs"], ["secs."]):
-                return number(words[0])
+                return parse_number(words[0])
         return None
 
     def _rate(self) -> float | None:
         words = next((text.split() for text in self.texts if text.startswith("Requests/sec:")), [])
         # All four decimals, or it is cut off.
         whole_figure = len(words) == 2 and len(words[1].partition(".")[2]) == 4
-        return number(words[1]) if whole_figure else None
+        return parse_number(words[1]) if whole_figure else None
 
     def _bytes(self) -> int | None:
         for text in self.texts:
             if text.startswith(TOTAL_DATA) and text.endswith(("bytes", "bytes.")):
-                return whole(text.split()[-2])
+                return parse_count(text.split()[-2])
         return None
 
     def _bars(self) -> Iterator[tuple[float, int]]:
         """The upper edge of each bar in µs, and how many responses it stands for."""
         for text in self._section(HISTOGRAM):
             words = text.partition("|")[0].split()
-            mark = number(words[0]) if len(words) == 2 and "|" in text else None
-            count = whole(words[1].strip("[]")) if mark is not None else None
+            mark = parse_number(words[0]) if len(words) == 2 and "|" in text else None
+            count = parse_count(words[1].strip("[]")) if mark is not None else None
             if mark is not None and count is not None:
                 yield round(mark * 1e6, 6), count
 
@@ -138,7 +140,7 @@ class Report:
         for text in self._section(STATUSES):
             words = text.split()
             if len(words) == 3 and words[0].startswith("[") and words[2] == "responses":
-                count = whole(words[1])
+                count = parse_count(words[1])
                 if count is not None:
                     yield words[0].strip("[]"), count
 
@@ -150,7 +152,7 @@ class Report:
         for text in self._section(LATENCIES):
             words = text.split()
             if len(words) == 4 and words[0].endswith("%") and words[3] in ("secs", "secs."):
-                seconds = number(words[2])
+                seconds = parse_number(words[2])
                 if seconds is not None:
                     points[words[0].rstrip("%")] = round(seconds * 1e6, 6)
         # "0% in 0.0000 secs" stands where the sample was too small.
@@ -196,7 +198,7 @@ class Report:
         found: dict[str, int] = {}
         for text in self._section(ERRORS):
             count_word, _, message = text.partition("]")
-            count = whole(count_word[1:]) if count_word.startswith("[") else None
+            count = parse_count(count_word[1:]) if count_word.startswith("[") else None
             if count is not None and message.strip():
                 found[message.strip()] = count
         return found

@@ -9,7 +9,8 @@ from typing import Any
 from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 from backend.stats import Histogram
 
 NAME = "httperf"
@@ -114,8 +115,8 @@ class Report:
     def _totals(self) -> tuple[int, int, int, float]:
         words = self._words(TOTAL)
         counts = [_after(words, name) for name in ("connections", "requests", "replies")]
-        connections, requests, replies = (whole(word) for word in counts)
-        elapsed = number(_after(words, "test-duration"))
+        connections, requests, replies = (parse_count(word) for word in counts)
+        elapsed = parse_number(_after(words, "test-duration"))
         has_end = "Reply status:" in self.parts or "Errors: total" in self.parts
         if connections is None or requests is None or replies is None or elapsed is None:
             raise self._refusal("no totals", 'a line such as "Total: connections 50 requests 50 …"')
@@ -148,14 +149,14 @@ class Report:
         return self.parts[label].words if label in self.parts else []
 
     def _figure(self, label: str, name: str) -> float | None:
-        return number(_after(self._words(label), name))
+        return parse_number(_after(self._words(label), name))
 
     def _status(self, replies: int) -> dict[str, int] | None:
         """Replies by class; they are all replies there are."""
         pairs = dict(
             word.split("=") for word in self._words("Reply status:") if word.count("=") == 1
         )
-        counts = {name: whole(pairs.get(name, "")) for name in STATUS}
+        counts = {name: parse_count(pairs.get(name, "")) for name in STATUS}
         known = {name: count for name, count in counts.items() if count is not None}
         if "Reply status:" not in self.parts:
             return None
@@ -205,13 +206,13 @@ class Report:
         words = self._words("Reply rate [replies/s]:")
         for count, unit in pairwise(words):
             if unit == "samples)":
-                return whole(count.lstrip("("))
+                return parse_count(count.lstrip("("))
         return None
 
     def _timeline(self, samples: int | None) -> tuple[TimeSlice, ...]:
         """The reply rates that -v prints, where none of them is missing."""
         rates = [
-            number(line.text.removeprefix(SAMPLE).strip())
+            parse_number(line.text.removeprefix(SAMPLE).strip())
             for line in self.block
             if line.text.startswith(SAMPLE)
         ]
@@ -237,7 +238,7 @@ def _after(words: Sequence[str], name: str) -> str:
 
 
 def _counts(words: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:
-    counts = {name: whole(_after(words, name)) for name in names}
+    counts = {name: parse_count(_after(words, name)) for name in names}
     known = {name: count for name, count in counts.items() if count is not None}
     return known if len(known) == len(names) else None
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, blocks, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, blocks
 
 NAME = "jmeter"
 MARK = "/s Avg:"
@@ -100,28 +101,30 @@ def _words(line: Line) -> list[str] | None:
 
 def _totals(words: Sequence[str]) -> Summary | None:
     """The figures of "name =" 300 in 00:00:03 = 103.4/s Avg: 3 Min: 0 Max: 391 Err: 0 (0.00%)."""
-    count, elapsed = whole(words[1]), _seconds(words[3])
+    count, elapsed = parse_count(words[1]), _seconds(words[3])
     labels = [words.index(label) if label in words else 0 for label in ("Avg:", "Min:", "Max:")]
     at = words.index("Err:") if "Err:" in words[:-1] else 0
-    errors = whole(words[at + 1]) if at else None
+    errors = parse_count(words[at + 1]) if at else None
     if count is None or elapsed is None or errors is None or errors > count or not all(labels):
         return None
-    times = tuple(whole(words[label + 1]) for label in labels)
+    times = tuple(parse_count(words[label + 1]) for label in labels)
     if count and None in times:
         return None
     # The line ends in (0.00%): without it the count of errors may have lost digits.
     if len(words) < at + 3 or not words[at + 2].endswith(")"):
         return None
     # Written in the machine's language, but never with separators of thousands.
-    rate = number(words[5].removesuffix("/s").replace(",", ".")) if words[4] == "=" else None
+    rate = parse_number(words[5].removesuffix("/s").replace(",", ".")) if words[4] == "=" else None
     return Summary(count, elapsed, rate, times, errors)
 
 
 def _seconds(word: str) -> float | None:
     """The seconds of "00:01:02", or of "62.4s" as before JMeter 2.14."""
     if ":" not in word:
-        return number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
-    parts = [whole(part) for part in word.split(":")]
+        return (
+            parse_number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
+        )
+    parts = [parse_count(part) for part in word.split(":")]
     known = [part for part in parts if part is not None]
     if len(known) != 3 or len(parts) != 3:
         return None

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, blocks, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, blocks
 
 NAME = "locust"
 STARTED = "Starting Locust "
@@ -51,8 +52,8 @@ class _Run:
 
     def trial(self) -> ParsedTrial:
         row, words = self._total_row()
-        counts = [whole(words[0]), whole(words[1].partition("(")[0])]
-        figures = [number(word) for word in words[2:8]]
+        counts = [parse_count(words[0]), parse_count(words[1].partition("(")[0])]
+        figures = [parse_number(word) for word in words[2:8]]
         requests, failed = counts
         if requests is None or failed is None or failed > requests or None in figures:
             raise self._refused("has totals that are none", row)
@@ -63,7 +64,7 @@ class _Run:
             tool=NAME,
             tool_version=self._word_after(STARTED),
             connections=self._users(),
-            requested_duration_s=number(self._word_after(LIMIT) or ""),
+            requested_duration_s=parse_number(self._word_after(LIMIT) or ""),
             requests_completed=None if names is None else completed(requests, names),
             requests_ok=requests - failed,
             reported_rps=figures[4],
@@ -92,7 +93,7 @@ class _Run:
             is_total = words[:1] and words[0] in TOTALS and len(words) == len(header) + 1
             if not header or not is_total:
                 continue
-            row = dict(zip(header, map(number, words[1:]), strict=True))
+            row = dict(zip(header, map(parse_number, words[1:]), strict=True))
             # The count stands at one end of the row: with it, the row is whole.
             if row.pop("#reqs") == requests:
                 return {
@@ -107,7 +108,7 @@ class _Run:
         names: dict[str, int] = {}
         for line in self._error_lines():
             count, _, name = line.text.partition(" ")
-            occurrences = whole(count)
+            occurrences = parse_count(count)
             if occurrences is not None and name.strip():
                 names[name.strip()] = names.get(name.strip(), 0) + occurrences
         return names if sum(names.values()) == failed else None
@@ -125,7 +126,7 @@ class _Run:
     def _users(self) -> int | None:
         """The users ramped to; None where they changed."""
         users = {
-            whole(line.text.partition(ramp)[2].partition(" ")[0])
+            parse_count(line.text.partition(ramp)[2].partition(" ")[0])
             for line in self.block
             for ramp in RAMPS
             if ramp in line.text and " users at " in line.text

@@ -10,7 +10,8 @@ import numpy as np
 
 from backend.formats.locust.tables import MOST_SLICES, slice_of
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import Document, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Document
 from backend.stats import Histogram
 
 NAME = "locust"

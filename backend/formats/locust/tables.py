@@ -10,7 +10,8 @@ from math import isfinite
 
 from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import HEAD_BYTES, Source, whole
+from backend.formats.numbers import parse_count
+from backend.formats.text import HEAD_BYTES, Source
 
 NAME = "locust"
 # The columns by which each file is known; before 1.0 locust named some otherwise.
@@ -232,7 +233,7 @@ def _no_total(table: Table) -> FormatError:
 
 
 def _count(table: Table, row: Row, name: str) -> int:
-    count = whole(row.get(name, ""))
+    count = parse_count(row.get(name, ""))
     if count is None:
         raise _broken(table.kind, table.line, f"{name} {row.get(name)}", "a whole number")
     return count

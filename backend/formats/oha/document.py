@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.oha.errors import errors_of, succeeded
-from backend.formats.text import fault_in
+from backend.formats.refusals import fault_in
 
 NAME = "oha"
 SUMMARY_KEYS = frozenset(("successRate", "total", "slowest", "fastest", "requestsPerSec"))

@@ -20,7 +20,8 @@ from typing import Any
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.text import Document, Line, Source, fault_in, is_prompt
+from backend.formats.refusals import fault_in
+from backend.formats.text import Document, Line, Source, is_prompt
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")

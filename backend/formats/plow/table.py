@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
 from backend.formats.plow.trial import Asked, Figures, trial_of
-from backend.formats.text import Line, Source, blocks, fault_in, number, whole
+from backend.formats.refusals import fault_in
+from backend.formats.text import Line, Source, blocks
 
 NAME = "plow"
 SUMMARY, ERRORS = "Summary:", "Error:"
@@ -37,7 +39,7 @@ def is_snapshot(block: Sequence[Line]) -> bool:
 
 
 def _is_bar(words: Sequence[str]) -> bool:
-    return len(words) > 1 and whole(words[1]) is not None
+    return len(words) > 1 and parse_count(words[1]) is not None
 
 
 def read_table(block: Sequence[Line], asked: Asked) -> ParsedTrial | FormatError:
@@ -102,7 +104,7 @@ def _section(block: Sequence[Line], title: str) -> Sequence[Line]:
 def _failures(block: Sequence[Line]) -> Iterator[tuple[str, int]]:
     for line in _section(block, ERRORS):
         count, _, text = line.text.partition(" ")
-        failed = whole(count)
+        failed = parse_count(count)
         if failed is None:
             return
         yield text.strip().strip('"'), failed
@@ -116,14 +118,14 @@ def _percentiles(block: Sequence[Line]) -> dict[str, str]:
 
 
 def _whole(word: str) -> int:
-    count = whole(word)
+    count = parse_count(word)
     if count is None:
         raise ValueError(f"{word!r} is no count")
     return count
 
 
 def _number(word: str) -> float:
-    figure = number(word)
+    figure = parse_number(word)
     if figure is None:
         raise ValueError(f"{word!r} is no number")
     return figure

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
-from backend.formats.text import Line, Source, number, whole
+from backend.formats.text import Line, Source
 
 NAME = "siege"
 MEGABYTE = 1 << 20
@@ -98,7 +99,7 @@ def _figure(line: Line, name: str) -> tuple[float | int | None, str]:
     unit = words[1] if len(words) > 1 else ""
     if len(words) > 2 or unit not in LABELS[name][1]:
         return None, unit
-    return (whole(words[0]) if name in COUNTS else number(words[0])), unit
+    return (parse_count(words[0]) if name in COUNTS else parse_number(words[0])), unit
 
 
 def _damaged(line: Line, name: str) -> FormatError:
@@ -136,7 +137,7 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
     return ParsedTrial(
         tool=NAME,
         tool_version=_after(run, BANNER),
-        connections=whole(_after(run, PREPARING) or ""),
+        connections=parse_count(_after(run, PREPARING) or ""),
         elapsed_s=_float(figures["elapsed_time"]),
         requests_completed=completed,
         requests_ok=_count(figures["successful_transactions"]),
@@ -193,7 +194,7 @@ def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> ParsedTrial | For
     names = ("transactions", "elapsed_time", "", "response_time", "transaction_rate", "")
     keys = (*names, "concurrency", "successful_transactions", "failed_transactions")
     figures = {
-        name: whole(cell) if name in COUNTS else number(cell)
+        name: parse_count(cell) if name in COUNTS else parse_number(cell)
         for name, cell in zip(keys, cells[1:], strict=False)
         if name
     }

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Line, Source
 
 NAME = "tsung"
 DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Source
 from backend.formats.vegeta.results import COLUMNS, Attempts
 
 if TYPE_CHECKING:

@@ -7,19 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
-    Line,
-    Source,
-    blocks,
-    counted_classes,
-    duration_us,
-    error_class,
-    fault_in,
-    is_prompt,
-    is_whole_error,
-    number,
-    whole,
-)
+from backend.formats.numbers import parse_count, parse_duration_us, parse_number
+from backend.formats.refusals import fault_in
+from backend.formats.text import Line, Source, blocks, is_prompt
+from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
 from backend.formats.vegeta.results import NAME, RESOLUTION_US
 
@@ -272,21 +263,21 @@ def _texts(block: Sequence[Line]) -> list[str] | None:
 
 
 def _whole(word: str) -> int:
-    count = whole(word)
+    count = parse_count(word)
     if count is None:
         raise ValueError(f"{word!r} is no count")
     return count
 
 
 def _number(word: str) -> float:
-    figure = number(word)
+    figure = parse_number(word)
     if figure is None:
         raise ValueError(f"{word!r} is no number")
     return figure
 
 
 def _duration(word: str) -> float:
-    microseconds = duration_us(word)
+    microseconds = parse_duration_us(word)
     if microseconds is None:
         raise ValueError(f"{word!r} is no duration")
     return microseconds

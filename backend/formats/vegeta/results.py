@@ -13,8 +13,9 @@ import orjson
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import HEAD_BYTES, Source, clean_lines, counted_classes, is_prompt
+from backend.formats.text import HEAD_BYTES, Source, clean_lines, is_prompt
 from backend.formats.timeline import Gathering
+from backend.formats.transport_errors import counted_classes
 
 if TYPE_CHECKING:
     import polars as pl

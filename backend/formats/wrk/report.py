@@ -9,16 +9,15 @@ from typing import Any
 import orjson
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
-    Line,
-    blocks,
-    number,
-    scaled,
+    parse_amount,
+    parse_count,
+    parse_number,
     step_us,
-    whole,
 )
+from backend.formats.text import Line, blocks
 
 # The second is that of versions before 2.0, which were asked for a number of requests.
 STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
@@ -37,7 +36,7 @@ def threads_and_connections(line: Line) -> tuple[int, int] | None:
     words = line.words
     if len(words) < 5 or words[1:3] != ["threads", "and"] or words[4] != "connections":
         return None
-    threads, connections = whole(words[0]), whole(words[3])
+    threads, connections = parse_count(words[0]), parse_count(words[3])
     return None if threads is None or connections is None else (threads, connections)
 
 
@@ -99,7 +98,7 @@ class Report:
         url, duration_s, count = self._asked()
         requests, elapsed_us, received = self._totals()
         rate = self._rate()
-        transfer = scaled(self._after("Transfer/sec:") or "", BINARY_UNITS)
+        transfer = parse_amount(self._after("Transfer/sec:") or "", BINARY_UNITS)
         # The lines of errors stand before the rate: without it they may be what was cut off.
         reached = any(line.text.startswith("Requests/sec:") for line in self.block)
         status = self._non_2xx() if reached else None
@@ -115,7 +114,7 @@ class Report:
             elapsed_s=elapsed_us / 1e6,
             requests_completed=requests,
             requests_ok=self._ok(requests, status, sockets.get("timeout")),
-            reported_rps=None if rate is None else number(rate),
+            reported_rps=None if rate is None else parse_number(rate),
             bytes_received=round(received),
             transfer_rate_bytes_s=transfer,
             errors={**sockets, "status": status},
@@ -135,8 +134,12 @@ class Report:
         begin, then = next(start for start in STARTS if first.text.startswith(start[0]))
         asked, _, url = first.text.removeprefix(begin).partition(then)
         address = url.split()[0] if url.split() else None
-        duration_us = scaled(asked.strip(), TIME_UNITS_US)
-        return address, None if duration_us is None else duration_us / 1e6, whole(asked.strip())
+        duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+        return (
+            address,
+            None if duration_us is None else duration_us / 1e6,
+            parse_count(asked.strip()),
+        )
 
     def _threads_and_connections(self) -> tuple[int | None, int | None]:
         found = (threads_and_connections(line) for line in self.block[:2])
@@ -146,9 +149,9 @@ class Report:
         for line in self.block:
             words = line.words
             if len(words) >= 6 and words[1:3] == ["requests", "in"] and words[5] == "read":
-                requests = whole(words[0])
-                elapsed = scaled(words[3].rstrip(","), TIME_UNITS_US)
-                received = scaled(words[4], BINARY_UNITS)
+                requests = parse_count(words[0])
+                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
+                received = parse_amount(words[4], BINARY_UNITS)
                 if requests is not None and elapsed is not None and received is not None:
                     return requests, elapsed, received
         last = self.block[-1]
@@ -186,7 +189,7 @@ class Report:
         return {}
 
     def _count(self, word: str) -> int:
-        count = whole(word)
+        count = parse_count(word)
         if count is None:
             raise FormatError(
                 "The wrk report has an error count that is no number.",
@@ -223,17 +226,19 @@ class Report:
         # Variants of wrk2 have "99%" where wrk has "Max".
         columns = next((line.words[2:] for line in self.block if is_stats_head(line)), [])
         figures = dict(zip(columns[:3], row[1:4], strict=False))
-        if "99%" in figures and scaled(figures["99%"], TIME_UNITS_US) is not None:
+        if "99%" in figures and parse_amount(figures["99%"], TIME_UNITS_US) is not None:
             printed.setdefault("99", figures["99%"])
         steps = [step_us(word) for word in [*figures.values(), *printed.values()]]
         mean, stdev, highest = (
-            scaled(figures.get(name, ""), TIME_UNITS_US) for name in ("Avg", "Stdev", "Max")
+            parse_amount(figures.get(name, ""), TIME_UNITS_US) for name in ("Avg", "Stdev", "Max")
         )
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
             max_us=highest,
-            percentiles={key: scaled(word, TIME_UNITS_US) or 0.0 for key, word in printed.items()},
+            percentiles={
+                key: parse_amount(word, TIME_UNITS_US) or 0.0 for key, word in printed.items()
+            },
         )
         return latency, max((step for step in steps if step is not None), default=None)
 
@@ -245,8 +250,8 @@ class Report:
             if words[:2] == ["Latency", "Distribution"]:
                 inside = True
             elif inside and len(words) == 2 and words[0].endswith("%"):
-                percent = number(words[0][:-1])
-                is_point = scaled(words[1], TIME_UNITS_US) is not None
+                percent = parse_number(words[0][:-1])
+                is_point = parse_amount(words[1], TIME_UNITS_US) is not None
                 if is_point and percent is not None and percent <= 100:
                     printed[f"{percent:g}"] = words[1]
             elif inside and words:

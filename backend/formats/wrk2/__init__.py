@@ -15,9 +15,10 @@ from dataclasses import replace
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.numbers import TIME_UNITS_US as UNITS
+from backend.formats.numbers import parse_amount, parse_number
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
-from backend.formats.text import TIME_UNITS_US as UNITS
-from backend.formats.text import Line, Source, number, scaled
+from backend.formats.text import Line, Source
 from backend.formats.wrk.report import Report, is_wrk2, report_blocks
 
 NAME = "wrk2"
@@ -163,7 +164,7 @@ def _percentiles(section: Sequence[Line]) -> dict[str, float]:
         if is_header(line) or line.text.startswith("Detailed"):
             break
         if len(words) == 2 and words[0].endswith("%"):
-            percent, value = number(words[0][:-1]), scaled(words[1], UNITS)
+            percent, value = parse_number(words[0][:-1]), parse_amount(words[1], UNITS)
             if percent is not None and percent <= 100 and value is not None:
                 printed[f"{percent:g}"] = value
     return printed

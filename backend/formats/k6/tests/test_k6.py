@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
-from backend.formats.durations import duration_us
+from backend.formats.numbers import parse_duration_us
 from backend.stats import Histogram
 
 CAPTURES = Path(__file__).parent / "captures"
@@ -51,7 +51,7 @@ def request(second=1, value=2.5, status=200, expected="true", more=""):
     ],
 )
 def test_durations(word, microseconds):
-    assert duration_us(word) == microseconds
+    assert parse_duration_us(word) == microseconds
 
 
 @pytest.mark.parametrize(
