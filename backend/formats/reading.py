@@ -29,7 +29,7 @@ from backend.formats import (
     wrk,
     wrk2,
 )
-from backend.formats.model import FormatError, ParsedTrial, RawArtefact
+from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Source
 
 # Raised whenever a reading of the same bytes can change.
@@ -44,7 +44,7 @@ class Tool:
     # Words, one of which stands in every output of the tool: asked first, at the speed of C.
     marks: Sequence[str]
     claims: Callable[[Source], str | None]
-    read: Callable[[Sequence[Source]], list[ParsedTrial | FormatError]]
+    read: Callable[[Sequence[Source]], list[Entry]]
     doc: str
     # As `claims`, of files that are no text; None for a tool that writes none.
     claims_binary: Callable[[Source], str | None] | None = None
@@ -93,9 +93,7 @@ TOOLS = {
 }
 
 
-def parse(
-    artefacts: Sequence[RawArtefact], *, tool: str | None = None
-) -> list[ParsedTrial | FormatError]:
+def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[Entry]:
     """What the artefacts of one trial say; several runs in one paste give several entries.
 
     Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when

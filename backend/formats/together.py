@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 
 FIGURES = (
     "tool_version",
@@ -48,7 +48,7 @@ def joined(trials: Sequence[tuple[str, ParsedTrial]]) -> ParsedTrial:
     return best
 
 
-def one_of(readings: Sequence[ParsedTrial | FormatError]) -> ParsedTrial:
+def one_of(readings: Sequence[Entry]) -> ParsedTrial:
     """The only run of an artefact; raises FormatError for a refused one, or for several."""
     if len(readings) != 1:
         raise FormatError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from backend.formats.artillery.counters import POINTS, Figures, figures_of, trial
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line, blocks
 
@@ -39,7 +39,7 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return blocks(lines, sorted(starts + without))
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def read_run(block: Sequence[Line]) -> Entry:
     """The summary of a run; a refusal where there is none, or it is cut off."""
     starts = [at for at, line in enumerate(block) if line.text.startswith(SUMMARY)]
     if not starts:
@@ -55,7 +55,7 @@ def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
         return _refused(f"has a figure that is none ({fault})", block[starts[-1]])
 
 
-def _version_2(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _version_2(body: Sequence[Line], block: Sequence[Line]) -> Entry:
     counters: dict[str, float] = {}
     times: dict[str, float] = {}
     rate, heading, is_whole = None, "", False
@@ -85,7 +85,7 @@ def _keep_time(times: dict[str, float], heading: str, name: str, value: str) -> 
         times[name] = amount
 
 
-def _version_1(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _version_1(body: Sequence[Line], block: Sequence[Line]) -> Entry:
     counters: dict[str, float] = {}
     times: dict[str, float] = {}
     rates: dict[str, float | None] = {}

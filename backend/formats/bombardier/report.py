@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
@@ -60,7 +60,7 @@ def _is_intro(line: Line) -> bool:
     return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
 
 
-def read_report(report: Found) -> ParsedTrial | FormatError:
+def read_report(report: Found) -> Entry:
     """The trial of a run, or why there is none."""
     try:
         return _Report(report).trial()

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from backend.formats.fortio.documents import find_results, read_results
 from backend.formats.fortio.report import find_reports, read_reports
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry
 from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 
@@ -31,7 +31,7 @@ def claims(source: Source) -> str | None:
     return f"line {reports[0][0].number} begins fortio's report" if reports else None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; a JSON and a text of one trial are joined."""
     results = [source for source in sources if find_results(source)]
     texts = [source for source in sources if source not in results]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.formats.fortio.documents import FAILED, bad_of, ok_of
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_us
 from backend.formats.text import Line, Source, blocks
 
@@ -34,13 +34,13 @@ def _is_banner(line: Line) -> bool:
     return len(words) > 5 and words[0] == "Fortio" and words[2:4] == ["running", "at"]
 
 
-def read_reports(source: Source) -> list[ParsedTrial | FormatError]:
+def read_reports(source: Source) -> list[Entry]:
     """Every run in the source."""
     ended = source.text.endswith(("\n", "\r"))
     return [_read_or_refuse(block, ended) for block in find_reports(source.lines)]
 
 
-def _read_or_refuse(block: Sequence[Line], ended: bool) -> ParsedTrial | FormatError:
+def _read_or_refuse(block: Sequence[Line], ended: bool) -> Entry:
     try:
         # A last line without its line feed may have been cut off in a number.
         return _Report(block if ended or len(block) < 2 else block[:-1]).trial()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from backend.formats.gatling.errors import by_class, unanswered
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line
 
@@ -53,7 +53,7 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return [run for run in runs if any(map(is_console, run))]
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def read_run(block: Sequence[Line]) -> Entry:
     """What one run says."""
     titles = [at for at, line in enumerate(block) if is_console(line)]
     last = block[titles[-1] :]

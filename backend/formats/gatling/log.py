@@ -26,7 +26,7 @@ from backend.formats.gatling.records import (
     version_of,
 )
 from backend.formats.logs import ahead, line_chunks
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.text import HEAD_BYTES, Source, is_prompt
 from backend.formats.timeline import Gathering
 
@@ -48,7 +48,7 @@ def is_log(source: Source) -> bool:
     return any(layout_of(cells) is not None or is_run(cells) for cells in records)
 
 
-def read_log(source: Source) -> list[ParsedTrial | FormatError]:
+def read_log(source: Source) -> list[Entry]:
     """Every run in the log, which begins with its record RUN; raises FormatError."""
     reader = _Reader()
     for number, chunk in ahead(line_chunks(source)):

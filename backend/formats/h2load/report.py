@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
@@ -13,7 +13,7 @@ from backend.formats.numbers import (
     parse_number,
     step_us,
 )
-from backend.formats.text import Line, Source, blocks
+from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "h2load"
 BEGIN = "starting benchmark..."
@@ -48,17 +48,20 @@ def find_reports(source: Source) -> list[list[Line]]:
     # The search for words is at the speed of C, and a log is long.
     if " client(s)" not in source.text and "finished in" not in source.text:
         return []
-    starts, begun, done = [], False, True
-    for position, line in enumerate(source.lines):
+    starts = [position for position, is_first in _first_lines(source.lines) if is_first]
+    runs = blocks(source.lines, starts)
+    return [block for block in runs if any(starts_report(line) for line in block)]
+
+
+def _first_lines(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:
+    """Each line's position, and whether a run begins there; the time ends a run."""
+    begun, done = False, True
+    for position, line in enumerate(lines):
         finishes = _finishes(line)
         opens = line.text.startswith(BEGIN) or (_spawns(line) and not begun)
-        if opens or (finishes and done):
-            starts.append(position)
-            begun, done = True, False
-        if finishes:
-            begun, done = False, True
-    found = blocks(source.lines, starts)
-    return [block for block in found if any(starts_report(line) for line in block)]
+        is_first = opens or (finishes and done)
+        yield position, is_first
+        begun, done = (begun or is_first) and not finishes, (done and not is_first) or finishes
 
 
 def read_report(block: Sequence[Line]) -> ParsedTrial:
@@ -143,8 +146,7 @@ class _Report:
         return counts
 
     def _refusal(self, has: str, line: Line, expected: str) -> FormatError:
-        last = next((line for line in reversed(self.block) if line.text), line)
-        at = last if line is self.block[-1] else line
+        at = last_line(self.block) if line is self.block[-1] else line
         return FormatError(
             f"The h2load report has {has}: the run stopped, or the text is cut off or damaged.",
             tool=NAME,
@@ -204,20 +206,21 @@ class _Report:
         return {}
 
     def _latency(self) -> tuple[Latency, float | None]:
-        words = {
-            name: word for name, word in self._cells(ROWS_OF_REQUESTS).items() if name != "within"
+        words = dict(self._cells(ROWS_OF_REQUESTS))
+        words.pop("within", None)
+        times = {
+            name: time
+            for name, word in words.items()
+            if (time := parse_amount(word, TIME_UNITS_US)) is not None
         }
-        times = {name: parse_amount(word, TIME_UNITS_US) for name, word in words.items()}
-        if not times or None in times.values():
+        if not times or len(times) < len(words):
             return Latency(), None
         latency = Latency(
             mean_us=times["mean"],
             stdev_us=times["sd"],
             min_us=times["min"],
             max_us=times["max"],
-            percentiles={
-                name: time for name, time in times.items() if name.isdigit() and time is not None
-            },
+            percentiles={name: time for name, time in times.items() if name.isdigit()},
         )
         return latency, max(step_us(word) or 1 for word in words.values())
 

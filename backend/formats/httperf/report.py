@@ -46,7 +46,12 @@ LABELS = (
 )
 
 
-class Report:
+def read_report(block: Sequence[Line], command: Command) -> ParsedTrial:
+    """The trial of a run's lines; raises FormatError where they are cut off."""
+    return _Report(block, command).trial()
+
+
+class _Report:
     """One run, part by part."""
 
     def __init__(self, block: Sequence[Line], command: Command) -> None:

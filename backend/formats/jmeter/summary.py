@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line, blocks
 
@@ -45,7 +45,7 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return [block for block in blocks(lines, starts) if any(line.text for line in block)]
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def read_run(block: Sequence[Line]) -> Entry:
     """The last totals of a run."""
     totals = {}
     for line in block:

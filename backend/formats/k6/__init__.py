@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from backend.formats.k6.points import is_csv, is_ndjson, read_csv, read_ndjson
 from backend.formats.k6.report import claims_text, read_text
 from backend.formats.k6.summary import find_summaries, read_summaries
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry
 from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 
@@ -31,7 +31,7 @@ MARKS = (
     '"type":"Metric"',
     "metric_name,timestamp,metric_value",
 )
-Readings = list[ParsedTrial | FormatError]
+Readings = list[Entry]
 
 
 def claims(source: Source) -> str | None:

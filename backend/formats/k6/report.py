@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
 from backend.formats.k6.summary import DURATION, origin_of, percent_of
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
     GO_UNITS_US,
@@ -68,7 +68,7 @@ def _metric(line: Line) -> tuple[str, list[str]] | None:
     return name.strip(), tail.split()
 
 
-def read_text(source: Source) -> list[ParsedTrial | FormatError]:
+def read_text(source: Source) -> list[Entry]:
     """Every run in the source."""
     ends = source.text.endswith(("\n", "\r"))
     unended = None if ends else source.lines[-1]
@@ -111,7 +111,7 @@ def _add(run: _Run, line: Line) -> None:
         run.metrics[metric[0]] = (line, metric[1])
 
 
-def _read_or_refuse(run: _Run, unended: Line | None) -> ParsedTrial | FormatError:
+def _read_or_refuse(run: _Run, unended: Line | None) -> Entry:
     try:
         return _Report(run, unended).trial()
     except FormatError as refused:

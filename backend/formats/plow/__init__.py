@@ -17,10 +17,11 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError
+from backend.formats.numbers import json_count, json_counts, json_number
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.refusals import fault_in
+from backend.formats.refusals import read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
 
 NAME = "plow"
@@ -51,7 +52,7 @@ def _results(source: Source) -> list[Document]:
     ]
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; what another file says was asked for belongs to the one run."""
     found = [runs for source in sources if (runs := _runs(source))]
     if len(found) != 1:
@@ -67,7 +68,7 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     return [_with(entry, asked[0]) if asked else entry for entry in found[0]]
 
 
-def _with(entry: ParsedTrial | FormatError, asked: Asked) -> ParsedTrial | FormatError:
+def _with(entry: Entry, asked: Asked) -> Entry:
     if isinstance(entry, FormatError):
         return entry
     return replace(
@@ -79,11 +80,11 @@ def _with(entry: ParsedTrial | FormatError, asked: Asked) -> ParsedTrial | Forma
     )
 
 
-def _runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _runs(source: Source) -> list[Entry]:
     return _json_runs(source) or _table_runs(source)
 
 
-def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _table_runs(source: Source) -> list[Entry]:
     tables = find_tables(source)
     asked = _asked(source)
     runs = [
@@ -97,11 +98,11 @@ def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
     return runs
 
 
-def _json_runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _json_runs(source: Source) -> list[Entry]:
     results = _results(source)
     asked = _asked(source)
     runs = [
-        _read_or_refuse(one, _asked_before(asked, one.line))
+        _read_document(one, _asked_before(asked, one.line))
         for one, following in pairwise([*results, None])
         if one is not None and not _replaces(source, one, following)
     ]
@@ -180,42 +181,26 @@ def _cut_off(line: int, found: str) -> FormatError:
     )
 
 
-def _read_or_refuse(document: Document, asked: Asked) -> ParsedTrial | FormatError:
-    try:
-        return trial_of(_figures(document.value), asked)
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "The plow JSON lacks a figure or has one of another kind.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(wrong),
-            expected="the object that plow --json prints",
-        )
+def _read_document(document: Document, asked: Asked) -> Entry:
+    return read_figures(
+        lambda: trial_of(_figures(document.value), asked),
+        tool=NAME,
+        title="plow JSON",
+        line=document.line,
+        expected="the object that plow --json prints",
+    )
 
 
 def _figures(document: Mapping[str, Any]) -> Figures:
     summary = document["Summary"]
-    rps = summary["RPS"]
-    if type(rps) not in (int, float) or not 0 <= rps < 1e15:
-        raise ValueError(f"RPS is {rps!r}")
     return Figures(
         elapsed=summary["Elapsed"],
-        count=_count(summary["Count"]),
-        codes=_counts(summary["Counts"]),
-        rps=float(rps),
-        concurrency=_count(summary["Concurrency"]) if "Concurrency" in summary else None,
+        count=json_count(summary["Count"]),
+        codes=json_counts(summary["Counts"]),
+        rps=json_number(summary["RPS"]),
+        concurrency=json_count(summary["Concurrency"]) if "Concurrency" in summary else None,
         reads=summary["Reads"],
-        failures=_counts(document.get("Error", {})),
+        failures=json_counts(document.get("Error", {})),
         latency=document["Statistics"]["Latency"],
         percentiles=document["Percentiles"],
     )
-
-
-def _counts(block: Mapping[str, Any]) -> dict[str, int]:
-    return {str(name): _count(count) for name, count in block.items()}
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError(f"{value!r} is no count")
-    return value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.model import Entry, FormatError
+from backend.formats.numbers import parse_count, require_count, require_number
 from backend.formats.plow.trial import Asked, Figures, trial_of
 from backend.formats.refusals import fault_in
 from backend.formats.text import Line, Source, blocks
@@ -42,7 +42,7 @@ def _is_bar(words: Sequence[str]) -> bool:
     return len(words) > 1 and parse_count(words[1]) is not None
 
 
-def read_table(block: Sequence[Line], asked: Asked) -> ParsedTrial | FormatError:
+def read_table(block: Sequence[Line], asked: Asked) -> Entry:
     """The trial of a snapshot's lines, or why there is none."""
     try:
         return trial_of(_figures(block), asked, incomplete=not _is_ended(block))
@@ -66,10 +66,10 @@ def _figures(block: Sequence[Line]) -> Figures:
     names, row = _latency_rows(block)
     return Figures(
         elapsed=summary["Elapsed"],
-        count=_whole(summary["Count"]),
-        codes={name: _whole(word) for name, word in summary.items() if name.endswith("xx")},
-        rps=_number(summary["RPS"]),
-        concurrency=_whole(summary["Concurrency"]) if "Concurrency" in summary else None,
+        count=require_count(summary["Count"]),
+        codes={name: require_count(word) for name, word in summary.items() if name.endswith("xx")},
+        rps=require_number(summary["RPS"]),
+        concurrency=require_count(summary["Concurrency"]) if "Concurrency" in summary else None,
         reads=summary["Reads"],
         failures=dict(_failures(block)),
         latency=dict(zip(names, row, strict=True)),
@@ -115,17 +115,3 @@ def _percentiles(block: Sequence[Line]) -> dict[str, str]:
     if len(rows) < 2 or len(rows[0]) != len(rows[1]):
         return {}
     return dict(zip(*rows, strict=True))
-
-
-def _whole(word: str) -> int:
-    count = parse_count(word)
-    if count is None:
-        raise ValueError(f"{word!r} is no count")
-    return count
-
-
-def _number(word: str) -> float:
-    figure = parse_number(word)
-    if figure is None:
-        raise ValueError(f"{word!r} is no number")
-    return figure

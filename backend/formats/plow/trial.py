@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from backend.formats.model import Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_duration_us, parse_number
+from backend.formats.numbers import (
+    parse_count,
+    parse_duration_us,
+    parse_number,
+    require_duration_us,
+)
 from backend.formats.text import Line
 from backend.formats.transport_errors import counted_classes
 
@@ -74,7 +79,7 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
         connections=asked.connections if concurrency is None else concurrency,
         requested_requests=asked.requests,
         requested_duration_s=asked.duration_s,
-        elapsed_s=_seconds(figures.elapsed),
+        elapsed_s=require_duration_us(figures.elapsed) / 1e6,
         requests_completed=completed,
         requests_ok=None if failed else sum(figures.codes.get(key, 0) for key in ("2xx", "3xx")),
         reported_rps=figures.rps,
@@ -122,13 +127,6 @@ def latency_us(word: str) -> float:
     if microseconds is None and seconds is None:
         raise ValueError(f"{word!r} is no time")
     return round(seconds * 1e6, 6) if seconds is not None else microseconds or 0.0
-
-
-def _seconds(word: str) -> float:
-    microseconds = parse_duration_us(word)
-    if microseconds is None:
-        raise ValueError(f"{word!r} is no duration")
-    return microseconds / 1e6
 
 
 def _rate(word: str) -> float:

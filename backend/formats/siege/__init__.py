@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial
 from backend.formats.siege import hits
 from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
 from backend.formats.siege.hits import trial_of, with_hits
@@ -53,41 +55,37 @@ def _documents(source: Source) -> list[dict[str, object]]:
     return [entry.value for entry in source.documents if is_result(entry.value)]
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run; with one, the verbose lines, the JSON and the log beside it belong to it."""
     logs = [source for source in sources if any(is_log_header(line) for line in source.lines)]
     others = [source for source in sources if source not in logs]
     runs = [run for source in others for run in find_runs(source)]
-    reports = [run for run in runs if has_report(run)]
-    loose = [run for run in runs if not has_report(run)]
-    results = [read_document(value) for source in others for value in _documents(source)]
-    trials: list[ParsedTrial | FormatError] = [_report(run) for run in reports]
-    trials = _merged(trials, results)
-    if not trials and not loose:
-        return [row for source in logs for row in read_log_rows(source)]
-    if len(sources) > 1 and max(len(trials), len(loose), len(logs)) > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
-            found=f"{len(trials)} results, {len(loose)} files of responses, {len(logs)} logs",
+    results = [read_document(document) for source in others for document in _documents(source)]
+    trials = _merged([_report(run) for run in runs if has_report(run)], results)
+    hits = [run.hits for run in runs if not has_report(run)]
+    if not trials and not hits:
+        return _log_rows(logs)
+    if len(sources) > 1 and max(len(trials), len(hits), len(logs)) > 1:
+        raise not_one_trial(
+            NAME,
+            found=f"{len(trials)} results, {len(hits)} files of responses, {len(logs)} logs",
             expected="one result with at most one file of responses and one log",
         )
     if len(trials) != 1 or isinstance(trials[0], FormatError):
-        return trials or [trial_of(run.hits) for run in loose]
-    trial = trials[0]
-    for run in loose:
-        trial = with_hits(trial, run.hits)
-    return [_with_logs(trial, logs)]
+        return trials or [trial_of(responses) for responses in hits]
+    return [_with_logs(reduce(with_hits, hits, trials[0]), logs)]
 
 
-def _report(run: Run) -> ParsedTrial | FormatError:
+def _log_rows(logs: Sequence[Source]) -> list[Entry]:
+    return [row for source in logs for row in read_log_rows(source)]
+
+
+def _report(run: Run) -> Entry:
     trial = read_report(run)
     return trial if isinstance(trial, FormatError) else with_hits(trial, run.hits)
 
 
-def _merged(
-    reports: Sequence[ParsedTrial | FormatError], results: Sequence[ParsedTrial | FormatError]
-) -> list[ParsedTrial | FormatError]:
+def _merged(reports: Sequence[Entry], results: Sequence[Entry]) -> list[Entry]:
     """Reports and JSON results; where both tell of the same runs, the reports, which say more."""
     # With JSON the banner alone is printed as text, by versions before 4.1.
     reports = [report for report in reports if isinstance(report, ParsedTrial) or len(results) == 0]
@@ -96,7 +94,7 @@ def _merged(
     return [*reports, *results]
 
 
-def _identity(trial: ParsedTrial | FormatError) -> object:
+def _identity(trial: Entry) -> object:
     if isinstance(trial, FormatError):
         return trial
     return (trial.requests_completed, trial.requests_ok, trial.elapsed_s, dict(trial.tool_errors))
@@ -104,7 +102,7 @@ def _identity(trial: ParsedTrial | FormatError) -> object:
 
 def _with_logs(trial: ParsedTrial, logs: Sequence[Source]) -> ParsedTrial:
     """The trial, with a disagreement where the log's last row, the newest, says something else."""
-    rows = [row for source in logs for row in read_log_rows(source)]
+    rows = _log_rows(logs)
     if not rows or _identity(rows[-1]) == _identity(trial):
         return trial
     disagreement = "the last row of siege's log is not of the run that the report is of"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
 from backend.formats.text import Line, Source
@@ -40,7 +40,7 @@ def is_result(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() >= set(NEEDED) | {"availability"}
 
 
-def read_document(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
+def read_document(document: Mapping[str, Any]) -> Entry:
     """One JSON result."""
     for name in LABELS:
         if not _is_figure(document.get(name, 0), whole=name in COUNTS):
@@ -67,7 +67,7 @@ def _times(value: float | None, factor: float) -> float | None:
     return None if value is None else round(value * factor, 6)
 
 
-def read_report(run: Run) -> ParsedTrial | FormatError:
+def read_report(run: Run) -> Entry:
     """One text report, without its verbose lines."""
     words = {name: line for line in run.lines for name in LABELS if _is_row(line, name, run)}
     if not words.keys() >= set(NEEDED):
@@ -176,9 +176,9 @@ def _after(run: Run | None, label: str) -> str | None:
     return None
 
 
-def read_log_rows(source: Source) -> list[ParsedTrial | FormatError]:
+def read_log_rows(source: Source) -> list[Entry]:
     """A run for each row of siege's log, oldest first; its data are cut to whole MB: not known."""
-    rows: list[ParsedTrial | FormatError] = []
+    rows: list[Entry] = []
     begun = False
     for line in source.lines:
         cells = [cell.strip() for cell in line.text.split(",")]
@@ -190,7 +190,7 @@ def read_log_rows(source: Source) -> list[ParsedTrial | FormatError]:
     return rows
 
 
-def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> ParsedTrial | FormatError:
+def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> Entry:
     names = ("transactions", "elapsed_time", "", "response_time", "transaction_rate", "")
     keys = (*names, "concurrency", "successful_transactions", "failed_transactions")
     figures = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry
 from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 from backend.formats.tsung.dump import is_dump, read_dump
@@ -28,7 +28,7 @@ def claims(source: Source) -> str | None:
     return claims_log(source)
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; with one log, the dump beside it belongs to it."""
     dumps = [source for source in sources if is_dump(source)]
     logs = [source for source in sources if source not in dumps]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.refusals import fault_in
 from backend.formats.text import Line, Source
 
@@ -45,7 +45,7 @@ def _documents(source: Source) -> list[Sequence[Any]]:
     ]
 
 
-def read_log(source: Source) -> list[ParsedTrial | FormatError]:
+def read_log(source: Source) -> list[Entry]:
     """Every run in the source."""
     documents = _documents(source)
     if documents:
@@ -63,7 +63,7 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
     return [run for run in runs if any(line.text.startswith(DUMP) for line in run)]
 
 
-def _text_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _text_or_refuse(block: Sequence[Line]) -> Entry:
     try:
         return _trial(_stats_of(block))
     except FormatError as refused:
@@ -116,7 +116,7 @@ def _number(word: str) -> float | None:
     return value if abs(value) < 1e15 else None
 
 
-def _json_or_refuse(dumps: Sequence[Any]) -> ParsedTrial | FormatError:
+def _json_or_refuse(dumps: Sequence[Any]) -> Entry:
     try:
         return _trial(_stats_of_json(dumps))
     except (KeyError, TypeError, ValueError, AttributeError) as wrong:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.text import Source
 from backend.formats.vegeta.gob import is_gob, read_gob
 from backend.formats.vegeta.report import find_reports, read_reports
@@ -44,7 +44,7 @@ def claims_binary(source: Source) -> str | None:
     )
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; of several files, the richest gives the figures of the trial."""
     if len(sources) == 1:
         return _entries(sources[0])[1]
@@ -63,7 +63,7 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     return [_joined([trial for trial in trials if isinstance(trial, ParsedTrial)])]
 
 
-def _entries(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
+def _entries(source: Source) -> tuple[int, list[Entry]]:
     """The runs of a source, and how rich they are: 0 for every request."""
     if source.is_binary:
         return 0, [read_gob(source)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError
 from backend.formats.text import Line, Source
 from backend.formats.wrk.report import (
     REFUSED,
@@ -43,7 +43,7 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     blocks = [block for source in sources for block in report_blocks(source.lines)]
     if not blocks:
@@ -62,7 +62,7 @@ def _refused(sources: Sequence[Source]) -> FormatError:
     )
 
 
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _read_or_refuse(block: Sequence[Line]) -> Entry:
     try:
         _refuse_what_may_be_wrk2(block)
         return Report(block).trial()

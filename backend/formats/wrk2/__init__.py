@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import TIME_UNITS_US as UNITS
 from backend.formats.numbers import parse_amount, parse_number
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
@@ -36,13 +36,13 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     blocks = [block for source in sources for block in report_blocks(source.lines)]
     return [_read_or_refuse(block) for block in blocks]
 
 
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _read_or_refuse(block: Sequence[Line]) -> Entry:
     try:
         return _trial(block)
     except FormatError as refused:
