@@ -30,7 +30,7 @@ from backend.formats import (
     wrk2,
 )
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
-from backend.formats.text import Source
+from backend.formats.text import Line, Source
 
 # Raised whenever a reading of the same bytes can change.
 PARSER_VERSION = "3"
@@ -103,7 +103,7 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     chosen, why, claimed = _choose(sources)
     if tool is not None and tool != chosen.name:
         raise FormatError(
-            f"The output is {chosen.name}'s, not {tool}'s.",
+            f"This output is from {chosen.name}, not from {tool}.",
             tool=chosen.name,
             found=why,
             expected=f"output of {tool}",
@@ -111,7 +111,7 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     entries = chosen.read(claimed)
     if not entries:
         raise FormatError(
-            f"These are {chosen.name}'s, but no run's result.",
+            f"This is output of {chosen.name}, but it has no result of a run.",
             tool=chosen.name,
             found=why,
             expected=f"a whole report of {chosen.name}",
@@ -132,11 +132,11 @@ def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
             reasons.setdefault(name, why)
             claimed.setdefault(name, []).append(source)
     if not reasons:
-        raise _nothing_known(sources)
+        raise _unrecognised(sources)
     if len(reasons) > 1:
         names = " and ".join(sorted(reasons))
         raise FormatError(
-            f"These files hold output of {names}.",
+            f"These files are output of {names}. One trial has one tool.",
             found="; ".join(reasons.values()),
             expected="output of one tool in one trial",
         )
@@ -156,19 +156,20 @@ def _claim(tool: Tool, source: Source) -> str | None:
     return tool.claims(source) if any(mark in source.text for mark in tool.marks) else None
 
 
-def _nothing_known(sources: Sequence[Source]) -> FormatError:
-    known = ", ".join(TOOLS)
+def _unrecognised(sources: Sequence[Source]) -> FormatError:
+    tools = ", ".join(TOOLS)
     if all(source.is_empty for source in sources):
-        return FormatError("The file is empty.", expected=f"the output of {known}")
-    if all(source.is_binary or source.is_empty for source in sources):
-        return FormatError("The file is binary, no text.", expected=f"the output of {known}")
-    first = next(
-        (line for source in sources for line in source.lines if line.text and not source.is_binary),
-        None,
-    )
+        return FormatError("The file is empty.", expected=f"the output of {tools}")
+    texts = [source for source in sources if not source.is_binary]
+    if all(source.is_empty for source in texts):
+        return FormatError(
+            "This is a binary file. Loadsheet reads text.", expected=f"the output of {tools}"
+        )
+    lines = (line for source in texts for line in source.lines if line.text)
+    first = next(lines, Line(1, ""))
     return FormatError(
-        "This is no output of a load tool that is read here.",
-        line=first.number if first else None,
-        found=first.text if first else "",
-        expected=f"the output of {known}, whole and as the tool printed it",
+        "We don't recognise this file.",
+        line=first.number,
+        found=first.text,
+        expected=f"the whole output of {tools}, as the tool printed it",
     )

@@ -151,29 +151,33 @@ def find_documents(source: Source) -> Iterator[Document]:
 
 def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
     text = "\n".join(line.text for line in lines)
-    decoder = json.JSONDecoder()
+    numbers = [line.number for line in lines]
     offset = behind = faults = 0
     for line in lines:
         begin, begins = offset + _json_start(line.text), offset
         offset += len(line.text) + 1
         if begin < behind or begin < begins:
             continue
-        if faults == MOST_FAULTS:
-            return
         # What was appended to a file without a line feed goes on in the same line.
         while begin >= 0:
-            try:
-                value, behind = decoder.raw_decode(text, begin)
-            except json.JSONDecodeError as fault:
-                behind, begin, faults = max(fault.pos, begin + 1), -1, faults + 1
-                at = lines[min(text.count("\n", 0, fault.pos), len(lines) - 1)].number
-                yield Document(line.number, None, fault.msg, at)
-            except RecursionError:
-                behind, begin = len(text), -1
-                yield Document(line.number, None, "nested too deep", line.number)
-            else:
-                begin = behind if text.startswith("{", behind) else -1
-                yield Document(line.number, value)
+            document, behind = _document_at(text, begin, line.number, numbers)
+            yield document
+            faults += document.value is None
+            begin = behind if document.value is not None and text.startswith("{", behind) else -1
+        if faults == MOST_FAULTS:
+            return
+
+
+def _document_at(text: str, begin: int, line: int, numbers: Sequence[int]) -> tuple[Document, int]:
+    """The value that begins there, and where the search goes on behind it or behind its fault."""
+    try:
+        value, behind = json.JSONDecoder().raw_decode(text, begin)
+    except json.JSONDecodeError as fault:
+        at = numbers[min(text.count("\n", 0, fault.pos), len(numbers) - 1)]
+        return Document(line, None, fault.msg, at), max(fault.pos, begin + 1)
+    except RecursionError:
+        return Document(line, None, "nested too deep", line), len(text)
+    return Document(line, value), behind
 
 
 def _json_start(line: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil, exp, fsum, inf, log, sqrt
 from statistics import NormalDist, fmean, median
 from typing import Literal
@@ -97,7 +98,7 @@ def ratio(
     short = min(len(base), len(other))
     if short == 0 or min(*base, *other) <= 0:
         return _inconclusive(None, "a value is unknown or zero")
-    logs = [log(value) for value in base], [log(value) for value in other]
+    logs = _logs(base), _logs(other)
     value = exp(fmean(logs[1]) - fmean(logs[0]))
     if short < LEAST_TRIALS:
         missing = LEAST_TRIALS - short
@@ -140,16 +141,18 @@ def mean_ratio(
     The interval is of these very pairs (workloads): their trials are what could have come out
     otherwise. It says nothing of pairs that were not measured.
     """
-    sides = [side for pair in pairs for side in pair]
+    sides = list(chain.from_iterable(pairs))
     if not sides or min(min(side, default=0.0) for side in sides) <= 0:
         return _inconclusive(None, "a value is unknown or zero")
-    logs = [
-        ([log(value) for value in base], [log(value) for value in other]) for base, other in pairs
-    ]
+    logs = [(_logs(base), _logs(other)) for base, other in pairs]
     value = exp(fmean(fmean(other) - fmean(base) for base, other in logs))
     if min(map(len, sides)) < LEAST_TRIALS:
         return _inconclusive(value, "fewer than 3 trials somewhere: no interval")
     return _judged(value, _welch(logs), better, relevant)
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    return [log(value) for value in values]
 
 
 def _judged(value: float, bounds: tuple[float, float], better: Better, relevant: float) -> Ratio:

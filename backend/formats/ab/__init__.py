@@ -16,6 +16,7 @@ from backend.formats.ab.together import with_files
 from backend.formats.model import Entry, ParsedTrial
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "ab"
 MARKS = ("ApacheBench", "Complete requests", "starttime", "Percentage served")
@@ -36,14 +37,14 @@ def claims(source: Source) -> str | None:
     return f"from line {first.number} on stand the lines of ab's result"
 
 
+def _read_reports(source: Source) -> list[Entry]:
+    return [read_or_refuse(read_report, block) for block in find_reports(source)]
+
+
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the TSV and CSV beside it belong to it."""
-    tables = [source for source in sources if is_request_tsv(source)]
-    curves = [source for source in sources if is_percentile_csv(source)]
-    reports = [source for source in sources if source not in tables and source not in curves]
-    runs = [
-        read_or_refuse(read_report, block) for source in reports for block in find_reports(source)
-    ]
+    tables, curves, reports = split_sources(sources, is_request_tsv, is_percentile_csv)
+    runs = read_each(_read_reports, reports)
     has_several_runs = len(runs) > 1 and len(reports) < len(sources)
     if max(len(tables), len(curves)) > 1 or has_several_runs:
         raise not_one_trial(

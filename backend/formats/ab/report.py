@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
@@ -31,17 +31,21 @@ def find_reports(source: Source) -> list[list[Line]]:
     if BANNER not in source.text and RESULT not in source.text:
         return []
     lines = _without_cut_end(source)
-    starts, is_open, is_done = [], False, False
-    for position, line in enumerate(lines):
+    starts = [position for position, is_first in enumerate(_are_first(lines)) if is_first]
+    return [block for block in blocks(lines, starts) if _is_run(block)]
+
+
+def _are_first(lines: Sequence[Line]) -> Iterator[bool]:
+    """Of each line, whether a run begins there."""
+    is_open = is_done = False
+    for line in lines:
         label = line.text.partition(":")[0]
-        if line.text.startswith(BANNER) or (
-            label in (HEAD_LABELS if is_open else (*HEAD_LABELS, ELAPSED, RESULT))
-            and is_done is is_open
-        ):
-            starts.append(position)
+        labels = HEAD_LABELS if is_open else (*HEAD_LABELS, ELAPSED, RESULT)
+        is_first = line.text.startswith(BANNER) or (label in labels and is_done is is_open)
+        if is_first:
             is_open, is_done = True, False
         is_done = is_done or label == RESULT
-    return [block for block in blocks(lines, starts) if _is_run(block)]
+        yield is_first
 
 
 def _without_cut_end(source: Source) -> list[Line]:

@@ -17,6 +17,7 @@ from backend.formats.artillery.document import is_report, read_document
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
+from backend.formats.together import read_each
 
 NAME = "artillery"
 MARKS = ('"aggregate"', RUN, SUMMARY)
@@ -49,9 +50,7 @@ def _is_ours(source: Source, document: Document) -> bool:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every report; a JSON and a text of one trial are read together."""
-    reports = [read_document(document) for source in sources for document in _reports(source)]
-    texts = [source for source in sources if RUN in source.text or SUMMARY in source.text]
-    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    reports, runs = read_each(_read_documents, sources), read_each(_read_texts, sources)
     if not reports or not runs:
         return reports or runs
     if len(reports) > 1 or len(runs) > 1:
@@ -61,6 +60,16 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             expected="one of each",
         )
     return [_together(reports[0], runs[0])]
+
+
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in _reports(source)]
+
+
+def _read_texts(source: Source) -> list[Entry]:
+    if RUN not in source.text and SUMMARY not in source.text:
+        return []
+    return [read_run(block) for block in find_runs(source.lines)]
 
 
 def _together(report: Entry, run: Entry) -> Entry:

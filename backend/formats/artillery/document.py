@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from backend.formats.artillery.counters import (
@@ -88,20 +89,23 @@ def _names(times: Mapping[str, Any]) -> list[str]:
 
 def _timeline(aggregate: Mapping[str, Any], periods: Sequence[Any]) -> tuple[TimeSlice, ...]:
     """A slice for each period, counted from the first request, the last one as long as it was."""
-    stamps = [_stamp_s(period) for period in periods]
-    known = [stamp for stamp in stamps if stamp is not None]
-    if not known or len(known) < len(stamps) or len(known) > MOST_SLICES:
+    stamps = [stamp for period in periods if (stamp := _stamp_s(period)) is not None]
+    if not stamps or len(stamps) < len(periods) or len(stamps) > MOST_SLICES:
         return ()
-    first = aggregate.get("firstMetricAt") or aggregate.get("firstCounterAt")
-    last = aggregate.get("lastMetricAt") or aggregate.get("lastCounterAt")
-    begin = min(known) if first is None else json_number(first) / 1000
-    end = max(known) + PERIOD_S if last is None else json_number(last) / 1000
-    slices = []
-    for stamp, period in sorted(zip(known, periods, strict=True), key=lambda pair: pair[0]):
-        start, stop = max(stamp, begin), min(stamp + PERIOD_S, end)
-        if stop > start:
-            slices.append(_slice(_figures(period), start - begin, stop - start))
-    return tuple(slices)
+    begin = _edge_s(aggregate, "first", min(stamps))
+    end = _edge_s(aggregate, "last", max(stamps) + PERIOD_S)
+    ordered = sorted(zip(stamps, periods, strict=True), key=itemgetter(0))
+    return tuple(
+        _slice(_figures(period), start - begin, stop - start)
+        for stamp, period in ordered
+        if (stop := min(stamp + PERIOD_S, end)) > (start := max(stamp, begin))
+    )
+
+
+def _edge_s(aggregate: Mapping[str, Any], edge: str, otherwise_s: float) -> float:
+    """When the first or last request was counted, in seconds since 1970."""
+    stamp = aggregate.get(f"{edge}MetricAt") or aggregate.get(f"{edge}CounterAt")
+    return otherwise_s if stamp is None else json_number(stamp) / 1000
 
 
 def _stamp_s(period: Mapping[str, Any]) -> float | None:

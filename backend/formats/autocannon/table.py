@@ -296,13 +296,13 @@ def _localised(cell: str) -> float | None:
     "880,67" and "1 201,5" can each be read in one way only.
     """
     groups = "".join(mark if mark.isdigit() else " " for mark in cell).split()
-    marks = [mark for mark in cell if not mark.isdigit()]
+    marks = list(filter(lambda mark: not mark.isdigit(), cell))
     if not groups or len(marks) != len(groups) - 1 or not {*marks} <= {".", ","}:
         return None
-    decimals = groups.pop() if len(groups) > 1 and len(groups[-1]) < 3 else ""
+    decimals = groups.pop() if len(groups) > 1 and len(groups[-1]) < 3 else "0"
     if not _are_thousands(groups, marks):
         return None
-    return parse_number(f"{''.join(groups)}{'.' if decimals else ''}{decimals}")
+    return parse_number(f"{''.join(groups)}.{decimals}")
 
 
 def _are_thousands(groups: Sequence[str], marks: Sequence[str]) -> bool:

@@ -42,12 +42,9 @@ def read_results(source: Source) -> list[Entry]:
 
 def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
     codes = _codes(result)
-    histogram, sizes = result["DurationHistogram"], result.get("Sizes") or {}
     exactly = json_count(result.get("Exactly") or 0)
-    latency = _latency(histogram)
-    resolution_s = result.get("Resolution")
+    latency = _latency(result["DurationHistogram"])
     answered = {code: count for code, count in codes.items() if code != FAILED}
-    closes = result.get("DisableKeepAlive")
     return ParsedTrial(
         tool=NAME,
         tool_version=optional_line(result.get("Version")),
@@ -56,19 +53,33 @@ def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
         requested_rate_rps=_rate(result.get("RequestedQPS")),
         requested_requests=exactly or None,
         requested_duration_s=None if exactly else _duration_s(result.get("RequestedDuration")),
-        keepalive=None if closes is None else not closes,
+        keepalive=_keepalive(result),
         elapsed_s=json_number(result["ActualDuration"]) / 1e9,
         requests_completed=sum(answered.values()),
         requests_ok=ok_of(answered),
         reported_rps=json_number(result["ActualQPS"]),
-        bytes_received=round(json_number(sizes["Sum"])) if "Sum" in sizes else None,
+        bytes_received=_bytes_received(result),
         errors={"status": bad_of(answered), "other": codes.get(FAILED, 0)},
         tool_errors=_tool_errors(codes, result.get("ErrorsDurationHistogram") or {}),
         status_counts=answered,
         latency=latency,
         latency_origin=None if latency == Latency() else "histogram",
-        latency_resolution_us=None if resolution_s is None else _us(resolution_s),
+        latency_resolution_us=_optional_us(result.get("Resolution")),
     )
+
+
+def _keepalive(result: Mapping[str, Any]) -> bool | None:
+    closes = result.get("DisableKeepAlive")
+    return None if closes is None else not closes
+
+
+def _bytes_received(result: Mapping[str, Any]) -> int | None:
+    sizes = result.get("Sizes") or {}
+    return round(json_number(sizes["Sum"])) if "Sum" in sizes else None
+
+
+def _optional_us(seconds: Any) -> float | None:
+    return None if seconds is None else _us(seconds)
 
 
 def _codes(result: Mapping[str, Any]) -> dict[str, int]:

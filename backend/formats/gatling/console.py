@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from backend.formats.gatling.errors import by_class, unanswered
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
-from backend.formats.text import Line
+from backend.formats.text import Line, last_line
 
 NAME = "gatling"
 GLOBAL, LIVE, ERRORS = "---- Global Information", "---- Requests --", "---- Errors"
@@ -39,18 +39,22 @@ def is_console(line: Line) -> bool:
 def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines of each run: to the end of its Global Information, or to where the next starts."""
     runs: list[list[Line]] = [[]]
-    within = False
+    is_within = False
     for line in lines:
-        starts = line.text.startswith("Simulation ") and line.text.endswith(" started...")
-        if (starts or (line.text.startswith(GLOBAL) and within)) and runs[-1]:
+        is_global = line.text.startswith(GLOBAL)
+        if _is_start(line) or (is_global and is_within):
             runs.append([])
-            within = False
+            is_within = False
         runs[-1].append(line)
-        within = within or line.text.startswith(GLOBAL)
-        if within and line.text.startswith(BLOCK):
+        is_within = is_within or is_global
+        if is_within and line.text.startswith(BLOCK):
             runs.append([])
-            within = False
+            is_within = False
     return [run for run in runs if any(map(is_console, run))]
+
+
+def _is_start(line: Line) -> bool:
+    return line.text.startswith("Simulation ") and line.text.endswith(" started...")
 
 
 def read_run(block: Sequence[Line]) -> Entry:
@@ -90,7 +94,7 @@ def _read_live(lines: Sequence[Line]) -> ParsedTrial:
     """The last block of a run without a report; it has counts only."""
     ends = [at for at, line in enumerate(lines) if line.text.startswith(BLOCK)]
     if not ends or not _is_over(lines):
-        raise _refused("cut off before the end of the simulation", _last(lines))
+        raise _refused("cut off before the end of the simulation", last_line(lines))
     rows = _rows(lines[: ends[0] + 1])
     _, ok, ko = _counts(rows.get("Global"), lines)
     errors = _errors(lines)
@@ -153,7 +157,7 @@ def _row(text: str) -> tuple[str, Row | None]:
 def _counts(found: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int, int, int]:
     """Total, OK and KO requests; raises FormatError where they are no counts of one run."""
     if found is None:
-        raise _refused("cut off before its totals", _last(lines))
+        raise _refused("cut off before its totals", last_line(lines))
     line, cells = found
     ok, ko = (parse_count(cell) for cell in cells[1:])
     if ok is None or ko is None:
@@ -168,7 +172,7 @@ def _rate(rows: Mapping[str, tuple[Line, Row]], lines: Sequence[Line]) -> float 
     """The last row: without it, the rows were cut off."""
     found = next((rows[name] for name in RATES if name in rows), None)
     if found is None:
-        raise _refused("cut off before its totals", _last(lines))
+        raise _refused("cut off before its totals", last_line(lines))
     line, (cell, *_) = found
     # Before 2.1 the rate was written as in the machine's language; it has at most two decimals.
     rate = parse_number(cell)
@@ -201,7 +205,7 @@ def _rank(label: str) -> str | None:
 
 def _us(rows: Mapping[str, tuple[Line, Row]], label: str, lines: Sequence[Line]) -> int:
     if label not in rows:
-        raise _refused(f"damaged: it has no {label}", _last(lines))
+        raise _refused(f"damaged: it has no {label}", last_line(lines))
     line, (cell, *_) = rows[label]
     milliseconds = parse_count(cell)
     if milliseconds is None or milliseconds > LONGEST_MS:
@@ -243,13 +247,9 @@ def _error(text: str) -> tuple[str, int] | None:
     return message.rstrip(), times
 
 
-def _last(lines: Sequence[Line]) -> Line:
-    return next((line for line in reversed(lines) if line.text), lines[0])
-
-
 def _refused(why: str, line: Line) -> FormatError:
     return FormatError(
-        f"Gatling's summary is {why}.",
+        f"The Gatling summary is {why}.",
         tool=NAME,
         line=line.number,
         found=line.text,

@@ -21,6 +21,7 @@ from backend.formats.h2load.together import with_requests
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Line, Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "h2load"
 # A log has no word: its rows begin with the time in µs, digits that begin with 1 until 2033.
@@ -48,13 +49,8 @@ def _opening_line(source: Source) -> Line | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the log and the JSON beside it belong to it."""
-    jsons = [source for source in sources if documents(source)]
-    texts = [source for source in sources if source not in jsons and find_reports(source)]
-    logs = [source for source in sources if source not in jsons and source not in texts]
-    runs = [
-        read_or_refuse(read_report, block) for source in texts for block in find_reports(source)
-    ]
-    results = [read_document(document) for source in jsons for document in documents(source)]
+    jsons, texts, logs = split_sources(sources, documents, find_reports)
+    runs, results = read_each(_read_reports, texts), read_each(_read_documents, jsons)
     if not logs and not (runs and results):
         return [*runs, *results]
     if max(len(runs), len(results), len(logs)) > 1:
@@ -63,8 +59,16 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             found=f"{len(runs)} reports, {len(results)} JSON results and {len(logs)} logs",
             expected="one report with at most one log and one JSON result",
         )
-    trial, *others = [*runs, *results, *(read_log(source) for source in logs)]
+    trial, *others = [*runs, *results, *map(read_log, logs)]
     return [reduce(_with_requests, others, trial)]
+
+
+def _read_reports(source: Source) -> list[Entry]:
+    return [read_or_refuse(read_report, block) for block in find_reports(source)]
+
+
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in documents(source)]
 
 
 def _with_requests(trial: Entry, other: Entry) -> Entry:

@@ -48,20 +48,23 @@ def find_reports(source: Source) -> list[list[Line]]:
     # The search for words is at the speed of C, and a log is long.
     if " client(s)" not in source.text and "finished in" not in source.text:
         return []
-    starts = [position for position, is_first in _first_lines(source.lines) if is_first]
+    starts = [at for at, is_first in enumerate(_are_first(source.lines)) if is_first]
     runs = blocks(source.lines, starts)
     return [block for block in runs if any(starts_report(line) for line in block)]
 
 
-def _first_lines(lines: Sequence[Line]) -> Iterator[tuple[int, bool]]:
-    """Each line's position, and whether a run begins there; the time ends a run."""
-    begun, done = False, True
-    for position, line in enumerate(lines):
-        finishes = _finishes(line)
-        opens = line.text.startswith(BEGIN) or (_spawns(line) and not begun)
-        is_first = opens or (finishes and done)
-        yield position, is_first
-        begun, done = (begun or is_first) and not finishes, (done and not is_first) or finishes
+def _are_first(lines: Sequence[Line]) -> Iterator[bool]:
+    """Of each line, whether a run begins there; the line of the elapsed time ends a run."""
+    has_begun, is_over = False, True
+    for line in lines:
+        is_finish = _finishes(line)
+        opens = line.text.startswith(BEGIN) or (_spawns(line) and not has_begun)
+        is_first = opens or (is_finish and is_over)
+        if is_first:
+            has_begun, is_over = True, False
+        if is_finish:
+            has_begun, is_over = False, True
+        yield is_first
 
 
 def read_report(block: Sequence[Line]) -> ParsedTrial:

@@ -19,6 +19,7 @@ from backend.formats.hey.report import read_report, starts_of
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Source, blocks
+from backend.formats.together import read_each, split_sources
 
 NAME = "hey"
 MARKS = ("Slowest:", "response-time", *boom.MARKS)
@@ -36,7 +37,7 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order; a log of requests is a run by itself."""
-    logs = [source for source in sources if header_of(source) is not None]
+    logs, texts = split_sources(sources, lambda source: header_of(source) is not None)
     if logs and len(sources) > 1:
         raise FormatError(
             "These files do not belong to one trial: hey prints a text or a CSV, not both.",
@@ -46,9 +47,11 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         )
     if logs:
         return [read_log(logs[0])]
-    runs = [
+    return read_each(_read_reports, texts) or read_each(boom.read, texts)
+
+
+def _read_reports(source: Source) -> list[Entry]:
+    return [
         read_or_refuse(read_report, block)
-        for source in sources
         for block in blocks(source.lines, starts_of(source.lines))
     ]
-    return runs or [run for source in sources for run in boom.read(source)]

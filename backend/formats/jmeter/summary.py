@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
-from backend.formats.text import Line, blocks
+from backend.formats.text import Line, blocks, last_line
 
 NAME = "jmeter"
 MARK = "/s Avg:"
@@ -47,23 +47,30 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
 
 def read_run(block: Sequence[Line]) -> Entry:
     """The last totals of a run."""
-    totals = {}
-    for line in block:
-        words = _words(line) if MARK in line.text else None
-        if words and words[0].endswith("="):
-            totals[words[0]] = (line, _totals(words))
-    has_end = any(line.text.startswith(ENDS) or ENDS[2] in line.text for line in block)
-    has_start = any(word in line.text for line in block for word in (*STARTS, CREATING))
-    last = next((line for line in reversed(block) if line.text), block[-1])
+    totals = _totals_by_name(block)
+    is_ended = any(line.text.startswith(ENDS) or ENDS[2] in line.text for line in block)
     # Totals are printed while a test runs, too: without the end they are not the last.
-    if not totals or (has_start and not has_end):
-        return _refused("cut off before the end of the test", last)
+    if not totals or (not is_ended and _has_start(block)):
+        return _refused("is cut off before the end of the test", last_line(block))
     if len(totals) > 1:
-        return _refused("of several summarisers", last)
+        return _refused("comes from several summarisers", last_line(block))
     ((line, summary),) = totals.values()
     if summary is None:
-        return _refused("damaged, or cut off in its totals", line)
-    return _trial(summary, incomplete=not has_end)
+        return _refused("is damaged, or cut off in its totals", line)
+    return _trial(summary, incomplete=not is_ended)
+
+
+def _totals_by_name(block: Sequence[Line]) -> dict[str, tuple[Line, Summary | None]]:
+    """The last totals of each summariser, and their line."""
+    return {
+        words[0]: (line, _totals(words))
+        for line in block
+        if MARK in line.text and (words := _words(line)) and words[0].endswith("=")
+    }
+
+
+def _has_start(block: Sequence[Line]) -> bool:
+    return any(word in line.text for line in block for word in (*STARTS, CREATING))
 
 
 def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
@@ -102,20 +109,22 @@ def _words(line: Line) -> list[str] | None:
 def _totals(words: Sequence[str]) -> Summary | None:
     """The figures of "name =" 300 in 00:00:03 = 103.4/s Avg: 3 Min: 0 Max: 391 Err: 0 (0.00%)."""
     count, elapsed = parse_count(words[1]), _seconds(words[3])
-    labels = [words.index(label) if label in words else 0 for label in ("Avg:", "Min:", "Max:")]
-    at = words.index("Err:") if "Err:" in words[:-1] else 0
-    errors = parse_count(words[at + 1]) if at else None
-    if count is None or elapsed is None or errors is None or errors > count or not all(labels):
-        return None
-    times = tuple(parse_count(words[label + 1]) for label in labels)
-    if count and None in times:
+    times = [parse_count(_word_after(label, words)) for label in ("Avg:", "Min:", "Max:")]
+    errors = parse_count(_word_after("Err:", words))
+    if count is None or elapsed is None or errors is None or errors > count:
         return None
     # The line ends in (0.00%): without it the count of errors may have lost digits.
-    if len(words) < at + 3 or not words[at + 2].endswith(")"):
+    if (count and None in times) or not _word_after("Err:", words, 2).endswith(")"):
         return None
     # Written in the machine's language, but never with separators of thousands.
     rate = parse_number(words[5].removesuffix("/s").replace(",", ".")) if words[4] == "=" else None
-    return Summary(count, elapsed, rate, times, errors)
+    return Summary(count, elapsed, rate, tuple(times), errors)
+
+
+def _word_after(label: str, words: Sequence[str], distance: int = 1) -> str:
+    """The word behind a label, or further behind; "" where there is none."""
+    at = words.index(label) + distance if label in words else len(words)
+    return words[at] if at < len(words) else ""
 
 
 def _seconds(word: str) -> float | None:
@@ -133,7 +142,7 @@ def _seconds(word: str) -> float | None:
 
 def _refused(why: str, line: Line) -> FormatError:
     return FormatError(
-        f"The JMeter summary is {why}.",
+        f"The JMeter summary {why}.",
         tool=NAME,
         line=line.number,
         found=line.text,

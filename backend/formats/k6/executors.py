@@ -50,20 +50,25 @@ def _colons(text: str) -> list[int]:
 
 
 def _executor(words: list[str]) -> Asked | None:
-    up_to = words[:2] == ["Up", "to"]
-    words = words[2:] if up_to else words
+    is_most = words[:2] == ["Up", "to"]
+    words = words[2:] if is_most else words
     count = parse_number(words[0]) if len(words) >= 5 else None
     if count is None:
         return None
     if words[1:4] == ["looping", "VUs", "for"]:
-        users = None if up_to else parse_count(words[0])
+        users = None if is_most else parse_count(words[0])
         return Asked("closed", users, None, _seconds(words[4]))
     if words[1:3] == ["iterations/s", "for"]:
-        return Asked("open", None, None if up_to else count, _seconds(words[3]))
-    if words[1:4] == ["iterations", "shared", "among"]:
+        return Asked("open", None, None if is_most else count, _seconds(words[3]))
+    return _shared_iterations(words[1:])
+
+
+def _shared_iterations(words: list[str]) -> Asked | None:
+    """Of "iterations shared among 10 VUs" and "iterations for each of 10 VUs"."""
+    if words[:3] == ["iterations", "shared", "among"]:
+        return Asked("closed", parse_count(words[3]))
+    if words[:4] == ["iterations", "for", "each", "of"] and len(words) > 4:
         return Asked("closed", parse_count(words[4]))
-    if words[1:5] == ["iterations", "for", "each", "of"] and len(words) > 5:
-        return Asked("closed", parse_count(words[5]))
     return None
 
 

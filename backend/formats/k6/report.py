@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, origin_of, percent_of
+from backend.formats.k6.summary import DURATION, latency_of, origin_of
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
@@ -18,6 +18,7 @@ from backend.formats.numbers import (
     parse_number,
     split_unit,
 )
+from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source
 
 NAME = "k6"
@@ -72,7 +73,9 @@ def read_text(source: Source) -> list[Entry]:
     """Every run in the source."""
     ends = source.text.endswith(("\n", "\r"))
     unended = None if ends else source.lines[-1]
-    return [_read_or_refuse(run, unended) for run in _runs(source.lines)]
+    return [
+        read_or_refuse(lambda run=run: _Report(run, unended).trial()) for run in _runs(source.lines)
+    ]
 
 
 def _runs(lines: Sequence[Line]) -> Iterator[_Run]:
@@ -109,13 +112,6 @@ def _add(run: _Run, line: Line) -> None:
         run.before.append(line)
     elif not run.in_part and metric[1]:
         run.metrics[metric[0]] = (line, metric[1])
-
-
-def _read_or_refuse(run: _Run, unended: Line | None) -> Entry:
-    try:
-        return _Report(run, unended).trial()
-    except FormatError as refused:
-        return refused
 
 
 class _Report:
@@ -183,16 +179,16 @@ class _Report:
         return failed if total == count else None
 
     def _tool_errors(self, failed: int | None, dropped: int) -> dict[str, int]:
-        found = {} if failed is None else {"http_req_failed": failed}
+        counts = {} if failed is None else {"http_req_failed": failed}
         if dropped:
-            found["dropped_iterations"] = dropped
+            counts["dropped_iterations"] = dropped
         checks = _pair(self.metrics.get("checks", []))
         failed_checks = _pair(self.metrics.get("checks_failed", []))
         if checks is not None:
-            found["checks_failed"] = checks[1] - checks[0]
+            counts["checks_failed"] = checks[1] - checks[0]
         elif failed_checks is not None:
-            found["checks_failed"] = failed_checks[0]
-        return found
+            counts["checks_failed"] = failed_checks[0]
+        return counts
 
     def _data(self) -> tuple[int | None, float | None]:
         words = self.metrics.get("data_received", [])
@@ -205,24 +201,17 @@ class _Report:
     def _latency(self, *, all_failed: bool) -> tuple[Latency, float | None]:
         printed = dict(word.split("=", 1) for word in self.metrics.get(DURATION, []) if "=" in word)
         printed.pop("count", None)
-        figures = {name: parse_duration_us(word) for name, word in printed.items()}
-        if not printed or None in figures.values():
+        figures = {
+            name: time
+            for name, word in printed.items()
+            if (time := parse_duration_us(word)) is not None
+        }
+        if not printed or len(figures) < len(printed):
             return Latency(), None
         if all_failed and not figures.get("max"):
             # Requests that never left took no time, which is no latency.
             return Latency(), None
-        percentiles = {percent_of(name): value for name, value in figures.items()}
-        latency = Latency(
-            mean_us=figures.get("avg"),
-            min_us=figures.get("min"),
-            max_us=figures.get("max"),
-            percentiles={
-                name: value
-                for name, value in percentiles.items()
-                if name is not None and value is not None
-            },
-        )
-        return latency, _resolution_us(list(printed.values()))
+        return latency_of(figures), _resolution_us(list(printed.values()))
 
     def _requested_rate(self, asked: Asked, count: int) -> float | None:
         """The iterations asked for a second, where an iteration made one request."""

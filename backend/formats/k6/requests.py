@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import UNANSWERED_CLASSES, FormatError, ParsedTrial
 from backend.formats.timeline import Gathering
 
 if TYPE_CHECKING:
@@ -22,7 +22,14 @@ LONGEST_MS = 31 * 24 * 3600 * 1000
 MOST_TEXTS = 50
 # Status of a request that got no response.
 NO_RESPONSE = "0"
-CLASSES = ("connect", "read", "write", "timeout", "status", "other")
+CLASSES = (*UNANSWERED_CLASSES, "status")
+# By class, as they are tried: how an error begins, and words in it.
+WORDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("timeout", (), ("timeout", "deadline")),
+    ("connect", (), ("dial", "refused", "lookup", "tls")),
+    ("write", ("write",), ("broken pipe",)),
+    ("read", ("read",), ("eof", "reset")),
+)
 # k6's error codes; for those left out, the text has to tell.
 CODES = {
     "1050": "timeout",
@@ -178,14 +185,9 @@ def _add_counts(counter: Counter[str | None], values: pl.Series) -> None:
 def _class_of_text(text: str) -> str:
     """The class of an error by its words, for codes that several kinds of error share."""
     lowered = text.lower()
-    if "timeout" in lowered or "deadline" in lowered:
-        return "timeout"
-    if "dial" in lowered or "refused" in lowered or "lookup" in lowered or "tls" in lowered:
-        return "connect"
-    if lowered.startswith("write") or "broken pipe" in lowered:
-        return "write"
-    if "eof" in lowered or "reset" in lowered or lowered.startswith("read"):
-        return "read"
+    for class_, starts, words in WORDS:
+        if lowered.startswith(starts) or any(word in lowered for word in words):
+            return class_
     return "other"
 
 

@@ -58,7 +58,7 @@ def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
     count = json_count(requests["count"])
     failed = _failures(metrics.get("http_req_failed"), count)
     dropped = json_count(metrics.get("dropped_iterations", {}).get("count", 0))
-    latency = latency_of(metrics.get(DURATION, {}), failed == count)
+    latency = _latency(metrics.get(DURATION, {}), all_failed=failed == count)
     return ParsedTrial(
         tool=NAME,
         tool_version=_version(summary),
@@ -115,15 +115,18 @@ def _tool_errors(metrics: Mapping[str, Values], failed: int | None, dropped: int
     return counts
 
 
-def latency_of(values: Values, all_failed: bool) -> Latency:
+def _latency(values: Values, *, all_failed: bool) -> Latency:
     """Latency of ms by statistic; none where all requests failed without taking any time."""
     figures = {
         name: round(json_number(value) * 1000, 6)
         for name, value in values.items()
         if isinstance(value, int | float)
     }
-    if all_failed and not figures.get("max"):
-        return Latency()
+    return Latency() if all_failed and not figures.get("max") else latency_of(figures)
+
+
+def latency_of(figures: Mapping[str, float]) -> Latency:
+    """Latency of µs by statistic."""
     percentiles = {percent_of(name): value for name, value in figures.items()}
     return Latency(
         mean_us=figures.get("avg"),

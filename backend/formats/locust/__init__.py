@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from backend.formats.locust.console import STARTED, find_runs, is_header, read_run
@@ -31,6 +32,7 @@ from backend.formats.locust.tables import (
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "locust"
 MARKS = (
@@ -68,15 +70,13 @@ def _documents(source: Source) -> list[Document]:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """The trial of these files; several runs in one text are several."""
-    files = [source for source in sources if kind_of(source) is not None]
+    files, others = split_sources(sources, kind_of)
     tables = [read_table(source) for source in files]
-    others = [source for source in sources if source not in files]
-    trials = [read_document(document) for source in others for document in _documents(source)]
-    runs = [read_run(block) for source in others for block in find_runs(source.lines)]
+    trials, runs = read_each(_read_documents, others), read_each(_read_console, others)
     if not tables and not (trials and runs):
         return trials or runs
     by_kind = {table.kind: table for table in tables}
-    if len(trials) > 1 or len(runs) > 1 or len(by_kind) < len(tables):
+    if max(len(trials), len(runs), len(tables) - len(by_kind) + 1) > 1:
         raise not_one_trial(
             NAME,
             found=f"{len(trials)} JSON, {len(tables)} CSV and {len(runs)} console reports",
@@ -85,7 +85,15 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     trial = _together(by_kind, trials)
     if trial is None:
         return runs or [_says_nothing(tables)]
-    return [_with_console(trial, runs[0]) if runs else trial]
+    return [reduce(_with_console, runs, trial)]
+
+
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in _documents(source)]
+
+
+def _read_console(source: Source) -> list[Entry]:
+    return [read_run(block) for block in find_runs(source.lines)]
 
 
 def _together(tables: dict[str, Table], trials: Sequence[Entry]) -> ParsedTrial | None:

@@ -94,7 +94,7 @@ class _Run:
             words = line.text.replace("# reqs", "#reqs").split()
             if "#reqs" in words:
                 header = [word for word in words if word == "#reqs" or word.endswith("%")]
-            elif header and words[:1] and words[0] in TOTALS and len(words) == len(header) + 1:
+            elif header and _is_total(words, len(header)):
                 row = dict(zip(header, map(parse_number, words[1:]), strict=True))
                 # The count stands at one end of the row: with it, the row is whole.
                 if row.pop("#reqs") == requests:
@@ -152,6 +152,10 @@ def _origin(requests: int, points: dict[str, float]) -> str | None:
     if not requests:
         return None
     return "percentiles" if points else "summary"
+
+
+def _is_total(words: Sequence[str], cells: int) -> bool:
+    return len(words) == cells + 1 and words[0] in TOTALS
 
 
 def _in_us(row: Mapping[str, float | None]) -> dict[str, float]:

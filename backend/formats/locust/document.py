@@ -47,16 +47,10 @@ def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
     requests, silent, failures, size = (
         sum(json_count(member.get(name, 0)) for member in members) for name in COUNTS
     )
+    timed = requests - silent
+    histogram = _histogram(members, timed)
     if failures > requests:
         raise ValueError(f"{failures} failures of {requests} requests")
-    buckets = _summed(members, "response_times")
-    if sum(buckets.values()) != requests - silent or any(key > LONGEST_MS for key in buckets):
-        raise ValueError(f"response_times hold {sum(buckets.values())} of {requests} requests")
-    histogram = Histogram.from_counts(
-        np.array(list(buckets), dtype=np.int64) * 1000,
-        np.array(list(buckets.values()), dtype=np.int64),
-    )
-    timed = requests - silent
     return ParsedTrial(
         tool=NAME,
         elapsed_s=_elapsed_s(members),
@@ -69,6 +63,17 @@ def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
         latency_resolution_us=1000,
         histogram=histogram if timed else None,
         timeline=_timeline(members),
+    )
+
+
+def _histogram(members: Sequence[Mapping[str, Any]], timed: int) -> Histogram:
+    """The response times; raises ValueError where they are not of all requests with a time."""
+    buckets = _summed(members, "response_times")
+    if sum(buckets.values()) != timed or max(buckets, default=0) > LONGEST_MS:
+        raise ValueError(f"response_times hold {sum(buckets.values())} of {timed} requests")
+    return Histogram.from_counts(
+        np.array(list(buckets), dtype=np.int64) * 1000,
+        np.array(list(buckets.values()), dtype=np.int64),
     )
 
 

@@ -64,19 +64,23 @@ def read_table(source: Source) -> Table:
     """The rows of one of the files; raises FormatError for a row that is none."""
     kind, line = kind_of(source) or ("stats", 1)
     text = source.text.split("\n", line - 1)[-1]
-    try:
-        header, *rows = (row for row in csv.reader(io.StringIO(text), strict=True) if row)
-    except (csv.Error, ValueError) as fault:
-        raise _broken(kind, line, str(fault), "quotes that are closed") from None
     is_whole = text.endswith("\n")
     if not is_whole and kind in ("failures", "exceptions"):
         raise _broken(kind, line, text[-60:], "a line feed at the end: the file is cut off")
+    header, *rows = _csv_rows(kind, line, text)
     if rows and not is_whole and len(rows[-1]) < len(header):
         rows = rows[:-1]
     if header in rows:
         raise _broken(kind, line, ",".join(header), "one file at a time, with one header")
     names = [_modern(name) for name in header]
     return Table(kind, line, names, _cells(kind, line, names, rows), is_whole)
+
+
+def _csv_rows(kind: str, line: int, text: str) -> list[list[str]]:
+    try:
+        return [row for row in csv.reader(io.StringIO(text), strict=True) if row]
+    except (csv.Error, ValueError) as fault:
+        raise _broken(kind, line, str(fault), "quotes that are closed") from None
 
 
 def _cells(

@@ -20,6 +20,7 @@ from backend.formats.oha.report import find_reports, read_report
 from backend.formats.oha.rows import is_csv, read_csv
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "oha"
 MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
@@ -39,16 +40,8 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; with one result, the CSV beside it belongs to it."""
-    tables = [source for source in sources if is_csv(source)]
-    others = [source for source in sources if source not in tables]
-    runs = [
-        *(run for source in others for run in _read_documents(source)),
-        *(
-            read_or_refuse(read_report, block)
-            for source in others
-            for block in find_reports(source)
-        ),
-    ]
+    tables, others = split_sources(sources, is_csv)
+    runs = read_each(_read_documents, others) + read_each(_read_reports, others)
     if len(tables) > 1 or (len(runs) > 1 and tables):
         raise not_one_trial(
             NAME,
@@ -65,6 +58,10 @@ def _read_documents(source: Source) -> list[Entry]:
     return [
         read_document(document.value) for document in source.documents if is_result(document.value)
     ]
+
+
+def _read_reports(source: Source) -> list[Entry]:
+    return [read_or_refuse(read_report, block) for block in find_reports(source)]
 
 
 def _with_rows(trial: Entry, rows: ParsedTrial) -> Entry:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -23,6 +22,7 @@ from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
+from backend.formats.together import read_each
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
@@ -54,18 +54,19 @@ def _results(source: Source) -> list[Document]:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; what another file says was asked for belongs to the one run."""
-    found = [runs for source in sources if (runs := _runs(source))]
-    if len(found) != 1:
+    runs_by_file = [runs for source in sources if (runs := _runs(source))]
+    if len(runs_by_file) != 1:
         raise FormatError(
             "The plow files hold no result, or several.",
             tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file with a summary, and stderr beside it",
         )
-    if len(found[0]) > 1 or len(sources) == 1:
-        return found[0]
-    asked = [one for source in sources for line in source.lines if (one := asked_in(line))]
-    return [_with(entry, asked[0]) if asked else entry for entry in found[0]]
+    (runs,) = runs_by_file
+    asked = read_each(_asked, sources)
+    if len(runs) > 1 or len(sources) == 1 or not asked:
+        return runs
+    return [_with(run, asked[0][1]) for run in runs]
 
 
 def _with(entry: Entry, asked: Asked) -> Entry:
@@ -100,32 +101,39 @@ def _table_runs(source: Source) -> list[Entry]:
 
 def _json_runs(source: Source) -> list[Entry]:
     results = _results(source)
+    if not results:
+        return []
     asked = _asked(source)
     runs = [
-        _read_document(one, _asked_before(asked, one.line))
-        for one, following in pairwise([*results, None])
-        if one is not None and not _replaces(source, one, following)
+        _read_document(result, _asked_before(asked, result.line))
+        for result, following in zip(results, [*results[1:], None], strict=True)
+        if not _replaces(source, result, following)
     ]
+    broken = _broken_snapshot(source, results[-1].line)
+    return runs if broken is None else [*runs[:-1], _cut_off(broken.fault_line, broken.fault)]
+
+
+def _broken_snapshot(source: Source, above: int) -> Document | None:
+    """The last snapshot that begins below a line and is cut off."""
     broken = [
         document
         for document in source.documents
-        if results and document.value is None and document.line > results[-1].line
+        if document.value is None
+        and document.line > above
+        # A prompt can begin with a bracket, a snapshot begins with a brace alone.
+        and any(line.text == "{" for line in _between(source, document.line - 1, document.line + 1))
     ]
-    # A prompt can begin with a bracket, a snapshot begins with a brace alone.
-    for document in broken:
-        if any(line.text == "{" for line in _between(source, document.line - 1, document.line + 1)):
-            runs[-1] = _cut_off(document.fault_line, document.fault)
-    return runs
+    return broken[-1] if broken else None
 
 
-def _replaces(source: Source, one: Document, following: Document | None) -> bool:
+def _replaces(source: Source, snapshot: Document, following: Document | None) -> bool:
     """Whether the following snapshot goes on where this one ended, in the same run."""
     if following is None:
         return False
-    between = _between(source, one.line, following.line)
+    between = _between(source, snapshot.line, following.line)
     if any(NAME in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
-    return _goes_on(_latency_of(one), _latency_of(following))
+    return _goes_on(_latency_of(snapshot), _latency_of(following))
 
 
 def _latency_of(document: Document) -> tuple[int, float, float] | None:
@@ -139,14 +147,14 @@ def _latency_of(document: Document) -> tuple[int, float, float] | None:
 
 
 def _goes_on(
-    one: tuple[int, float, float] | None, following: tuple[int, float, float] | None
+    earlier: tuple[int, float, float] | None, later: tuple[int, float, float] | None
 ) -> bool:
     """Whether figures can be those of the same run, later: more requests, in a wider range."""
-    if one is None or following is None:
+    if earlier is None or later is None:
         return False
-    if one[0] == following[0]:
-        return one == following
-    return one[0] < following[0] and one[1] >= following[1] and one[2] <= following[2]
+    if earlier[0] == later[0]:
+        return earlier == later
+    return earlier[0] < later[0] and earlier[1] >= later[1] and earlier[2] <= later[2]
 
 
 def _between(source: Source, above: int, below: int) -> list[Line]:
@@ -161,8 +169,8 @@ def _number(line: Line) -> int:
 
 def _asked(source: Source) -> list[tuple[int, Asked]]:
     """Every line of what was asked for, by its number."""
-    found = ((line.number, asked_in(line)) for line in source.lines)
-    return [(number, asked) for number, asked in found if asked is not None]
+    lines = ((line.number, asked_in(line)) for line in source.lines)
+    return [(number, asked) for number, asked in lines if asked is not None]
 
 
 def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:

@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import filterfalse
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
-from backend.formats.siege import hits
 from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
-from backend.formats.siege.hits import trial_of, with_hits
+from backend.formats.siege.hits import Hits, trial_of, with_hits
 from backend.formats.siege.runs import Run, find_runs, has_report, is_log_header, is_start
 from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "siege"
 MARKS = ("** SIEGE", "Transactions:", '"transactions"', " bytes ==> ", "Elap Time", "HTTP/1.")
@@ -39,7 +40,7 @@ def claims(source: Source) -> str | None:
 
 def _claims_responses(source: Source) -> str | None:
     # A log of another tool is not to be read to its end to find that out.
-    if source.is_log and not any(hits.Hits().add(line.text) for line in source.lines):
+    if source.is_log and not any(Hits().add(line.text) for line in source.lines):
         return None
     for run in find_runs(source):
         if run.result_line:
@@ -55,29 +56,35 @@ def _documents(source: Source) -> list[dict[str, object]]:
     return [entry.value for entry in source.documents if is_result(entry.value)]
 
 
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in _documents(source)]
+
+
+def _is_log(source: Source) -> bool:
+    return any(is_log_header(line) for line in source.lines)
+
+
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run; with one, the verbose lines, the JSON and the log beside it belong to it."""
-    logs = [source for source in sources if any(is_log_header(line) for line in source.lines)]
-    others = [source for source in sources if source not in logs]
-    runs = [run for source in others for run in find_runs(source)]
-    results = [read_document(document) for source in others for document in _documents(source)]
-    trials = _merged([_report(run) for run in runs if has_report(run)], results)
-    hits = [run.hits for run in runs if not has_report(run)]
-    if not trials and not hits:
-        return _log_rows(logs)
-    if len(sources) > 1 and max(len(trials), len(hits), len(logs)) > 1:
+    logs, others = split_sources(sources, _is_log)
+    runs, results = read_each(find_runs, others), read_each(_read_documents, others)
+    trials = _merged(list(map(_report, filter(has_report, runs))), results)
+    hits = [run.hits for run in filterfalse(has_report, runs)]
+    if len(sources) > 1 and (trials or hits):
+        _refuse_several(trials, hits, logs)
+    if len(trials) == 1 and isinstance(trials[0], ParsedTrial):
+        return [_with_logs(reduce(with_hits, hits, trials[0]), logs)]
+    return trials or list(map(trial_of, hits)) or read_each(read_log_rows, logs)
+
+
+def _refuse_several(trials: Sequence[Entry], hits: Sequence[Hits], logs: Sequence[Source]) -> None:
+    """Raise FormatError where several files cannot be of one trial."""
+    if max(len(trials), len(hits), len(logs)) > 1:
         raise not_one_trial(
             NAME,
             found=f"{len(trials)} results, {len(hits)} files of responses, {len(logs)} logs",
             expected="one result with at most one file of responses and one log",
         )
-    if len(trials) != 1 or isinstance(trials[0], FormatError):
-        return trials or [trial_of(responses) for responses in hits]
-    return [_with_logs(reduce(with_hits, hits, trials[0]), logs)]
-
-
-def _log_rows(logs: Sequence[Source]) -> list[Entry]:
-    return [row for source in logs for row in read_log_rows(source)]
 
 
 def _report(run: Run) -> Entry:
@@ -102,7 +109,7 @@ def _identity(trial: Entry) -> object:
 
 def _with_logs(trial: ParsedTrial, logs: Sequence[Source]) -> ParsedTrial:
     """The trial, with a disagreement where the log's last row, the newest, says something else."""
-    rows = _log_rows(logs)
+    rows = read_each(read_log_rows, logs)
     if not rows or _identity(rows[-1]) == _identity(trial):
         return trial
     disagreement = "the last row of siege's log is not of the run that the report is of"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
@@ -153,16 +154,21 @@ def _report(
         tool=NAME,
         loop="open",
         requests_completed=sum(answered.values()),
-        requests_ok=sum(n for code, n in answered.items() if 200 <= int(code) < 400),
+        requests_ok=_count_between(answered, 200, 400),
         errors={
             **_classes(codes.get("0", 0), texts),
-            "status": sum(n for code, n in answered.items() if int(code) >= 400),
+            "status": _count_between(answered, 400, inf),
         },
         tool_errors=dict.fromkeys(texts or ()),
         status_counts=answered,
         latency_origin="percentiles" if requests else None,
         **measured,
     )
+
+
+def _count_between(codes: Mapping[str, int], low: int, high: float) -> int:
+    """How many responses had a status from `low` to below `high`."""
+    return sum(count for code, count in codes.items() if low <= int(code) < high)
 
 
 def _classes(unanswered: int, texts: Sequence[str] | None) -> dict[str, int | None]:

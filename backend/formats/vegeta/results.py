@@ -213,20 +213,25 @@ def read_json_lines(source: Source) -> ParsedTrial:
 
 def _json_chunks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Whole lines from the first object on, with the number of the first; of a paste, cleaned."""
-    begins = source.data.startswith(b"{") or b"\n{" in source.data
-    if not source.is_log and (not begins or is_prompt(source.text.rstrip().rpartition("\n")[2])):
+    if _is_paste(source):
         texts = (line.text if line.text.startswith("{") else "" for line in source.lines)
         yield 1, "\n".join(texts).encode()
         return
-    begun = False
-    for number, chunk in line_chunks(source, size=JSON_CHUNK_BYTES):
-        if begun or chunk.startswith(b"{"):
-            begun = True
-            yield number, chunk
-        elif b"\n{" in chunk:
-            begun = True
-            before, _, rows = chunk.partition(b"\n{")
-            yield number + before.count(b"\n") + 1, b"{" + rows
+    chunks = line_chunks(source, size=JSON_CHUNK_BYTES)
+    for number, chunk in chunks:
+        before, mark, rows = (b"\n" + chunk).partition(b"\n{")
+        if mark:
+            yield number + before.count(b"\n"), b"{" + rows
+            break
+    yield from chunks
+
+
+def _is_paste(source: Source) -> bool:
+    """Whether prompts or a mail's quoting stand around the objects."""
+    if source.is_log:
+        return False
+    begins = source.data.startswith(b"{") or b"\n{" in source.data
+    return not begins or is_prompt(source.text.rstrip().rpartition("\n")[2])
 
 
 def _frame(chunk: bytes) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Document, Line, Source
+from backend.formats.together import read_each, split_sources
 from backend.formats.weighttp.curve import disagreements, is_curve, read_curve
 from backend.formats.weighttp.document import documents, read_document
 from backend.formats.weighttp.report import is_finish, read_report
@@ -42,8 +43,8 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the outputs; with one run, the CSV beside it belongs to it."""
-    curves = [source for source in sources if is_curve(source) and not documents(source)]
-    runs = [run for source in sources if source not in curves for run in _runs(source)]
+    curves, outputs = split_sources(sources, _is_curve_alone)
+    runs = read_each(_runs, outputs)
     if len(curves) > 1 or (curves and len(runs) > 1):
         raise not_one_trial(
             NAME,
@@ -51,6 +52,10 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             expected="one run with at most one -e file",
         )
     return _with_curve(runs, read_curve(curves[0])) if curves else runs
+
+
+def _is_curve_alone(source: Source) -> bool:
+    return is_curve(source) and not documents(source)
 
 
 def _with_curve(runs: Sequence[Entry], curve: ParsedTrial) -> list[Entry]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import orjson
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
@@ -17,7 +17,7 @@ from backend.formats.numbers import (
     parse_number,
     step_us,
 )
-from backend.formats.text import Line, blocks
+from backend.formats.text import Line, blocks, last_line
 
 # The second is that of versions before 2.0, which were asked for a number of requests.
 STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
@@ -87,7 +87,12 @@ def is_stats_head(line: Line) -> bool:
     return words[:4] == ["Thread", "Stats", "Avg", "Stdev"] and words[5:] == ["+/-", "Stdev"]
 
 
-class Report:
+def read_report(block: Sequence[Line]) -> ParsedTrial:
+    """The trial of a report's lines; raises FormatError where they are cut off."""
+    return _Report(block).trial()
+
+
+class _Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
@@ -142,8 +147,8 @@ class Report:
         )
 
     def _threads_and_connections(self) -> tuple[int | None, int | None]:
-        found = (threads_and_connections(line) for line in self.block[:2])
-        return next((pair for pair in found if pair is not None), (None, None))
+        pairs = (threads_and_connections(line) for line in self.block[:2])
+        return next((pair for pair in pairs if pair is not None), (None, None))
 
     def _totals(self) -> tuple[int, float, float]:
         for line in self.block:
@@ -165,7 +170,7 @@ class Report:
 
     def _rate(self) -> str | None:
         """The printed rate; None where the text ends in it, for then digits may be missing."""
-        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
+        last = last_line(self.block)
         return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
 
     def _after(self, label: str) -> str | None:
@@ -192,7 +197,7 @@ class Report:
         count = parse_count(word)
         if count is None:
             raise FormatError(
-                "The wrk report has an error count that is no number.",
+                "The wrk report has an invalid error count.",
                 tool="wrk",
                 found=word,
                 expected="a whole number",
@@ -201,7 +206,7 @@ class Report:
 
     def _socket_errors(self) -> dict[str, int]:
         printed = self._printed_sockets()
-        return {name: printed.get(name, 0) for name in ("connect", "read", "write", "timeout")}
+        return {name: printed.get(name, 0) for name in UNANSWERED_CLASSES if name != "other"}
 
     def _tool_errors(self) -> dict[str, int]:
         status = self._non_2xx()
@@ -219,44 +224,39 @@ class Report:
         return max(requests - status - timeout, 0)
 
     def _latency(self) -> tuple[Latency, float | None]:
+        figures, printed = self._statistics(), self._distribution()
+        # Variants of wrk2 have "99%" where wrk has "Max".
+        if "99%" in figures and _time_us(figures["99%"]) is not None:
+            printed.setdefault("99", figures["99%"])
+        steps = [step_us(word) or 0 for word in [*figures.values(), *printed.values()]]
+        latency = Latency(
+            mean_us=_time_us(figures.get("Avg", "")),
+            stdev_us=_time_us(figures.get("Stdev", "")),
+            max_us=_time_us(figures.get("Max", "")),
+            percentiles={key: _time_us(word) or 0.0 for key, word in printed.items()},
+        )
+        return latency, max(steps, default=0) or None
+
+    def _statistics(self) -> dict[str, str]:
+        """The words of the row Latency by the names above them; empty where there is none."""
         row = next((line.words for line in self.block if line.words[:1] == ["Latency"]), [])
         if row[1:2] == ["Distribution"]:
-            row = []
-        printed = self._distribution()
-        # Variants of wrk2 have "99%" where wrk has "Max".
+            return {}
         columns = next((line.words[2:] for line in self.block if is_stats_head(line)), [])
-        figures = dict(zip(columns[:3], row[1:4], strict=False))
-        if "99%" in figures and parse_amount(figures["99%"], TIME_UNITS_US) is not None:
-            printed.setdefault("99", figures["99%"])
-        steps = [step_us(word) for word in [*figures.values(), *printed.values()]]
-        mean, stdev, highest = (
-            parse_amount(figures.get(name, ""), TIME_UNITS_US) for name in ("Avg", "Stdev", "Max")
-        )
-        latency = Latency(
-            mean_us=mean,
-            stdev_us=stdev,
-            max_us=highest,
-            percentiles={
-                key: parse_amount(word, TIME_UNITS_US) or 0.0 for key, word in printed.items()
-            },
-        )
-        return latency, max((step for step in steps if step is not None), default=None)
+        return dict(zip(columns[:3], row[1:4], strict=False))
 
     def _distribution(self) -> dict[str, str]:
-        printed: dict[str, str] = {}
-        inside = False
-        for line in self.block:
-            words = line.words
-            if words[:2] == ["Latency", "Distribution"]:
-                inside = True
-            elif inside and len(words) == 2 and words[0].endswith("%"):
-                percent = parse_number(words[0][:-1])
-                is_point = parse_amount(words[1], TIME_UNITS_US) is not None
-                if is_point and percent is not None and percent <= 100:
-                    printed[f"{percent:g}"] = words[1]
-            elif inside and words:
-                break
-        return printed
+        """The printed words of the rows below the title Latency Distribution, by percentile."""
+        rows = [line.words for line in self.block if line.words]
+        title = next(
+            (at for at, row in enumerate(rows) if row[:2] == ["Latency", "Distribution"]), len(rows)
+        )
+        points: dict[str, str] = {}
+        for row in takewhile(_is_point, rows[title + 1 :]):
+            percent = parse_number(row[0][:-1])
+            if _time_us(row[1]) is not None and percent is not None and percent <= 100:
+                points[f"{percent:g}"] = row[1]
+        return points
 
     def _lua_json(self) -> dict[str, Any]:
         """What a script's done() printed, where it is one JSON object on a line."""
@@ -273,3 +273,11 @@ def _origin(latency: Latency) -> str | None:
     if latency.percentiles:
         return "percentiles"
     return None if latency.mean_us is None else "summary"
+
+
+def _is_point(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[0].endswith("%")
+
+
+def _time_us(word: str) -> float | None:
+    return parse_amount(word, TIME_UNITS_US)

@@ -19,7 +19,8 @@ from backend.formats.numbers import TIME_UNITS_US as UNITS
 from backend.formats.numbers import parse_amount, parse_number
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
-from backend.formats.wrk.report import Report, is_wrk2, report_blocks
+from backend.formats.together import read_each
+from backend.formats.wrk.report import is_wrk2, read_report, report_blocks
 
 NAME = "wrk2"
 MARKS = ("Thread calibration:", "HdrHistogram", "nan")
@@ -38,7 +39,7 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    blocks = [block for source in sources for block in report_blocks(source.lines)]
+    blocks = read_each(lambda source: report_blocks(source.lines), sources)
     return [_read_or_refuse(block) for block in blocks]
 
 
@@ -58,7 +59,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
             found=block[0].text,
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
-    trial = Report(_without_distributions(block)).trial()
+    trial = read_report(_without_distributions(block))
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
     percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)
