@@ -84,7 +84,7 @@ def _text_of(data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise NotTraced(f"The output has more than {MAX_BYTES >> 10} KiB, which is too long.")
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise NotTraced("The output is binary, no text.")
+        raise NotTraced("The output is a binary file, so its numbers cannot be traced.")
     return _CONTROL.sub("", decode(data))
 
 

@@ -157,19 +157,18 @@ def _claim(tool: Tool, source: Source) -> str | None:
 
 
 def _unrecognised(sources: Sequence[Source]) -> FormatError:
-    tools = ", ".join(TOOLS)
+    reads = f"Loadsheet reads the output of {', '.join(TOOLS)}. See Formats in the documentation."
+    expected = "the whole output of a load tool, as the tool printed it"
     if all(source.is_empty for source in sources):
-        return FormatError("The file is empty.", expected=f"the output of {tools}")
+        return FormatError(f"The file is empty. {reads}", expected=expected)
     texts = [source for source in sources if not source.is_binary]
     if all(source.is_empty for source in texts):
-        return FormatError(
-            "This is a binary file. Loadsheet reads text.", expected=f"the output of {tools}"
-        )
+        return FormatError(f"We don't recognise this binary file. {reads}", expected=expected)
     lines = (line for source in texts for line in source.lines if line.text)
     first = next(lines, Line(1, ""))
     return FormatError(
-        "We don't recognise this file.",
+        f"We don't recognise this file. {reads}",
         line=first.number,
         found=first.text,
-        expected=f"the whole output of {tools}, as the tool printed it",
+        expected=expected,
     )

@@ -98,7 +98,7 @@ def _with_tabs(row: bytes, names: Sequence[str]) -> bytes:
 
 def _bad_time(found: object) -> FormatError:
     return FormatError(
-        "The ab -g file has a total time that no clock gives.",
+        "The ab -g file has an impossible total time.",
         tool=NAME,
         found=str(found),
         expected="whole ms in each row, at most a month",
@@ -114,7 +114,7 @@ def read_csv(source: Source) -> ParsedTrial:
         cells = [parse_number(cell) for cell in line.text.split(",")]
         if len(cells) != 2 or cells[0] is None or cells[1] is None or cells[0] > 100:
             raise FormatError(
-                "The ab -e file has a row that is none.",
+                "The ab -e file has a damaged row.",
                 tool=NAME,
                 line=line.number,
                 found=line.text,

@@ -123,7 +123,7 @@ class _Report:
         for label, figure in ((RESULT, self._count), (ELAPSED, self._figure), (RATE, self._figure)):
             if label in self.values and figure(label) is None:
                 return FormatError(
-                    f"The ab report's {label} is no number.",
+                    f"The ab report has no number as its {label}.",
                     tool=NAME,
                     line=self.lines[label].number,
                     found=self.lines[label].text,
@@ -157,7 +157,7 @@ class _Report:
         count = self._count(label)
         if count is None:
             raise FormatError(
-                f"The ab report's {label} is no number.",
+                f"The ab report has no number as its {label}.",
                 tool=NAME,
                 found=self.values[label],
                 expected="a whole number",

@@ -150,7 +150,7 @@ def _status_counts(stats: Mapping[str, Any] | None) -> dict[str, int] | None:
     if stats is None:
         return None
     if not all(len(code) == 3 and code.isascii() and code.isdigit() for code in stats):
-        raise ValueError(f"{list(stats)!r} are no status codes")
+        raise ValueError(f"{list(stats)!r} are not status codes")
     return {code: json_count(entry["count"]) for code, entry in stats.items()}
 
 

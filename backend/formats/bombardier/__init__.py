@@ -41,7 +41,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     runs_by_file = [runs for source in sources if (runs := _runs(source))]
     if len(runs_by_file) != 1:
         raise FormatError(
-            "The bombardier files hold no result, or several.",
+            "The bombardier files have no result, or several.",
             tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file with a result",

@@ -91,7 +91,7 @@ def _codes(result: Mapping[str, Any]) -> dict[str, int]:
     if sum(codes.values()) != calls:
         raise ValueError(f"RetCodes has {sum(codes.values())} calls, DurationHistogram {calls}")
     if not all(code == FAILED or code.isdigit() for code in codes):
-        raise ValueError(f"RetCodes has {sorted(codes)}, which are no statuses")
+        raise ValueError(f"RetCodes has {sorted(codes)}, which are not statuses")
     return codes
 
 

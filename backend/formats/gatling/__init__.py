@@ -22,6 +22,7 @@ from backend.formats.gatling.document import MARK, is_stats, read_stats, stats_i
 from backend.formats.gatling.log import is_log, read_log
 from backend.formats.gatling.records import LOG_MARKS
 from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
 from backend.formats.together import joined
 
@@ -47,9 +48,8 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     logs = sum(_rank(source) == 0 for source in sources)
     most = max(len(runs) for _, runs in readings)
     if logs > 1 or most > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{logs} logs, and {most} runs in one of the files",
             expected="one simulation.log, one console's text and the report's JSON, of one run",
         )

@@ -55,7 +55,7 @@ def read_log(source: Source) -> list[Entry]:
         reader.add(number, chunk)
     runs = [run for run in reader.runs if run.gathering.histogram.count]
     if not runs:
-        raise FormatError("Gatling's log has no request.", tool=NAME, found="", expected=EXPECTED)
+        raise FormatError("The Gatling log has no request.", tool=NAME, found="", expected=EXPECTED)
     return [run.trial() for run in runs]
 
 
@@ -297,7 +297,7 @@ class _Run:
 
 def _broken(line: int, found: str) -> FormatError:
     return FormatError(
-        "Gatling's log has a line that is no record.",
+        "The Gatling log has a damaged line.",
         tool=NAME,
         line=line,
         found=found,

@@ -100,7 +100,7 @@ def _row(line: Line) -> _Row:
     return _Row(start, length, cells[0].removeprefix("Tag=") or None, recorded)
 
 
-def _damaged(line: Line, reason: str = "The histogram log has a row that is none.") -> FormatError:
+def _damaged(line: Line, reason: str = "The histogram log has a damaged row.") -> FormatError:
     return FormatError(
         reason,
         tool=NAME,

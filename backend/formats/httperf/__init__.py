@@ -47,7 +47,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     ]
     if not runs:
         raise FormatError(
-            "The httperf output ends before its first line does.",
+            "The httperf output is cut off in its first line.",
             tool=NAME,
             line=1,
             found=sources[0].first_line,

@@ -189,7 +189,7 @@ class Rows:
                 line, found = number + position, row
                 break
         return FormatError(
-            "The JMeter JTL has a row that is none.",
+            "The JMeter JTL has a damaged row.",
             tool=NAME,
             line=line,
             found=found.decode(errors="replace").rstrip("\r"),

@@ -295,7 +295,7 @@ def _refuse_parts(frame: pl.DataFrame) -> pl.DataFrame:
     if not names:
         return frame
     raise FormatError(
-        "The JMeter JTL has rows that may be parts of others, and no times to tell by.",
+        "The JMeter JTL has rows that may be parts of others, but no times to tell them apart.",
         tool=NAME,
         found=names[0],
         expected="time stamps in ms since 1970, or as a date with a time",
@@ -328,7 +328,7 @@ def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
 
 def _impossible(name: str, found: int, most: int, line: int | None) -> FormatError:
     return FormatError(
-        f"The JMeter JTL has a {name} that no test gives.",
+        f"The JMeter JTL has an impossible {name}.",
         tool=NAME,
         line=line,
         found=str(found),

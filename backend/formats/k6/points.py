@@ -125,7 +125,7 @@ class _Points:
         for position, line in enumerate(self.chunk.split(b"\n")):
             if (self.mark % name).encode() in line and not _is_good_point(line):
                 return FormatError(
-                    "The k6 log has a line that is no point.",
+                    "The k6 log has a damaged line.",
                     tool=NAME,
                     line=self.number + position,
                     found=line.decode(errors="replace"),

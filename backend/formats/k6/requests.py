@@ -193,7 +193,7 @@ def _class_of_text(text: str) -> str:
 
 def _bad_value(name: str, found: str) -> FormatError:
     return FormatError(
-        f"The k6 log has a point of {name} that is none.",
+        f"The k6 log has an impossible value of {name}.",
         tool=NAME,
         found=found,
         expected="a time, and a value that a clock or a counter gives",

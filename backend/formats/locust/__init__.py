@@ -143,7 +143,7 @@ def _sum(counts: Mapping[str, int | None]) -> int:
 
 def _says_nothing(tables: Sequence[Table]) -> FormatError:
     return FormatError(
-        f"The locust {tables[0].kind} file says nothing of requests.",
+        f"The locust {tables[0].kind} file has no figures of requests.",
         tool=NAME,
         line=tables[0].line,
         found=",".join(tables[0].header),

@@ -37,7 +37,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     summary = document["summary"]
     codes = json_counts(document["statusCodeDistribution"])
     if not all(len(code) == 3 and code.isascii() and code.isdigit() for code in codes):
-        raise ValueError(f"{list(codes)!r} are no status codes")
+        raise ValueError(f"{list(codes)!r} are not status codes")
     messages = json_counts(document["errorDistribution"])
     completed = sum(codes.values())
     latency = _latency(document) if completed else Latency()
@@ -65,7 +65,7 @@ def _latency(document: Mapping[str, Any]) -> Latency:
         key.removeprefix("p"): _us(value) for key, value in document["latencyPercentiles"].items()
     }
     if not all(key.replace(".", "", 1).isdecimal() for key in points):
-        raise ValueError(f"{list(points)!r} are no percentiles")
+        raise ValueError(f"{list(points)!r} are not percentiles")
     return Latency(
         mean_us=_us(summary["average"]),
         min_us=_us(summary["fastest"]),

@@ -116,7 +116,7 @@ def _columns(frame: Any) -> list[Any]:
 
 def _bad(found: str) -> FormatError:
     return FormatError(
-        "The oha CSV has a row that is none.",
+        "The oha CSV has a damaged row.",
         tool=NAME,
         found=found,
         expected="start and duration in s, at most a month, whole bytes, a status of three digits",

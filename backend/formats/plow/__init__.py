@@ -57,7 +57,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     runs_by_file = [runs for source in sources if (runs := _runs(source))]
     if len(runs_by_file) != 1:
         raise FormatError(
-            "The plow files hold no result, or several.",
+            "The plow files have no result, or several.",
             tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file with a summary, and stderr beside it",
@@ -181,7 +181,7 @@ def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
 
 def _cut_off(line: int, found: str) -> FormatError:
     return FormatError(
-        "The plow output is cut off: each snapshot was to be replaced by a later one.",
+        "The plow output is cut off: its last snapshot is missing.",
         tool=NAME,
         line=line,
         found=found,

@@ -125,12 +125,12 @@ def latency_us(word: str) -> float:
     """The µs of a duration, or of bare seconds; raises ValueError for others."""
     microseconds, seconds = parse_duration_us(word), parse_number(word)
     if microseconds is None and seconds is None:
-        raise ValueError(f"{word!r} is no time")
+        raise ValueError(f"{word!r} is not a time")
     return round(seconds * 1e6, 6) if seconds is not None else microseconds or 0.0
 
 
 def _rate(word: str) -> float:
     megabytes = parse_number(word.removesuffix("MB/s"))
     if megabytes is None or not word.endswith("MB/s"):
-        raise ValueError(f"{word!r} is no rate in MB/s")
+        raise ValueError(f"{word!r} is not a rate in MB/s")
     return round(megabytes * MEGABYTE, 6)

@@ -45,7 +45,7 @@ def read_document(document: Mapping[str, Any]) -> Entry:
     for name in LABELS:
         if not _is_figure(document.get(name, 0), whole=name in COUNTS):
             return FormatError(
-                f"The siege JSON's {name} is no number.",
+                f"The siege JSON has no number as its {name}.",
                 tool=NAME,
                 found=str(document[name]),
                 expected="a whole number" if name in COUNTS else "a number",
@@ -105,7 +105,7 @@ def _figure(line: Line, name: str) -> tuple[float | int | None, str]:
 def _damaged(line: Line, name: str) -> FormatError:
     label, units = LABELS[name]
     return FormatError(
-        f"The siege report's {label} is no number, or its unit is not known.",
+        f"The siege report has no number as its {label}, or an unknown unit.",
         tool=NAME,
         line=line.number,
         found=line.text,
@@ -116,7 +116,7 @@ def _damaged(line: Line, name: str) -> FormatError:
 def _cut_off(run: Run) -> FormatError:
     last = run.lines[-1] if run.lines else Line(0, "")
     return FormatError(
-        "The siege report has no whole result: the run stopped, or the text is cut off.",
+        "The siege report has no complete result: the run stopped, or the text is cut off.",
         tool=NAME,
         line=last.number,
         found=last.text,
@@ -202,7 +202,7 @@ def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> Entry:
     is_known = {name for name, value in figures.items() if value is not None}
     if is_cut or len(cells) != LOG_CELLS or not is_known >= set(NEEDED):
         return FormatError(
-            "The siege log has a row that is none, or is cut off.",
+            "The siege log has a row that is damaged or cut off.",
             tool=NAME,
             line=line.number,
             found=line.text,

@@ -81,7 +81,7 @@ def test_what_is_not_traced_says_why(data, said):
 
 
 def test_what_is_no_report_is_refused_as_by_the_parser():
-    with pytest.raises(FormatError, match="no output of a load tool"):
+    with pytest.raises(FormatError, match="We don't recognise this"):
         trace([("x", b"hello 1 2 3\n")])
 
 

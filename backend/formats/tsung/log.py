@@ -96,7 +96,7 @@ def _figures(line: Line, cells: Sequence[str]) -> list[float]:
     known = [figure for figure in figures if figure is not None]
     if len(known) != len(figures) or len(known) not in (2, SAMPLE_CELLS):
         raise FormatError(
-            "The tsung log has a statistic that is none.",
+            "The tsung log has a damaged statistic.",
             tool=NAME,
             line=line.number,
             found=line.text,

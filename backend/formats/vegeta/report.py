@@ -71,7 +71,7 @@ def read_reports(source: Source) -> tuple[int, list[Entry]]:
     if last.line in cleared:
         entries.append(
             FormatError(
-                "The vegeta reports are cut off: each of them was to be replaced by a later one.",
+                "The vegeta output is cut off: its last report is missing.",
                 tool=NAME,
                 line=last.line,
                 found=f"a {last.kind} that -every printed in between",

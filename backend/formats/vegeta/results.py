@@ -96,7 +96,7 @@ class Attempts:
     def trial(self, *, incomplete: bool = False) -> ParsedTrial:
         """The trial of all attempts; raises FormatError when there is none."""
         if not self.count:
-            raise FormatError("The vegeta results have no attempt.", tool=NAME, expected="results")
+            raise FormatError("The vegeta results have no request.", tool=NAME, expected="results")
         (url,) = self.urls if len(self.urls) == 1 else (None,)
         seen = np.flatnonzero(self.statuses).tolist()
         statuses = {code: int(self.statuses[code]) for code in seen}
@@ -135,7 +135,7 @@ def _figures(name: str, column: pl.Series) -> np.ndarray[Any, np.dtype[Any]]:
 
 def _bad_figure(name: str, found: str) -> FormatError:
     return FormatError(
-        f"The vegeta results have a {name} that cannot be.",
+        f"The vegeta results have an impossible {name}.",
         tool=NAME,
         found=found,
         expected=f"in each row a whole number from 0 to {MOST[name]}",
@@ -253,7 +253,7 @@ def _bad_line(number: int, chunk: bytes) -> FormatError:
     bad = next(((at, line) for at, line in lines if line.strip() and not _is_row(line)), None)
     at, line = bad or (number, chunk)
     return FormatError(
-        "The vegeta results have a line that is none.",
+        "The vegeta results have a damaged line.",
         tool=NAME,
         line=at,
         found=line[:200].decode(errors="replace"),

@@ -46,7 +46,7 @@ def _row(line: Line, following: int, at_least: int) -> tuple[int, int]:
     percent, time_us = cells if len(cells) == 2 else (None, None)
     if percent != following or following > 100 or time_us is None or time_us < at_least:
         raise FormatError(
-            "The weighttp -e file has a row that is none.",
+            "The weighttp -e file has a damaged row.",
             tool=NAME,
             line=line.number,
             found=line.text,

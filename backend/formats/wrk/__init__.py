@@ -73,7 +73,7 @@ def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:
     # wrk2 tells itself by lines above the statistics, or by its distribution.
     if is_stats_head(block[0]) and not any(line.text == DISTRIBUTION for line in block):
         raise FormatError(
-            "The report's first lines are missing: it may be wrk's or wrk2's.",
+            "The first lines of the report are missing, so it may be from wrk or from wrk2.",
             tool=NAME,
             line=block[0].number,
             found=block[0].text,

@@ -54,7 +54,7 @@ def _read_or_refuse(block: Sequence[Line]) -> Entry:
 def _trial(block: Sequence[Line]) -> ParsedTrial:
     if not is_wrk2("\n".join(line.text for line in block)):
         raise FormatError(
-            "One of these reports may be wrk's: nothing in it is wrk2's own.",
+            "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
             line=block[0].number,
             found=block[0].text,
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
@@ -86,7 +86,7 @@ def _unit_us(spectrum: Spectrum, trial: ParsedTrial, head: Line) -> float:
         if mean is None or row is None or abs(mean * unit - row) <= (step or 0.0) + 1:
             return unit
     raise FormatError(
-        "The spectrum is not that of the report.",
+        "The percentile distribution is of another run than the report.",
         line=head.number,
         found=f"a mean of {mean:g}",
         expected=f"one of {row:g} µs, in ms or µs",

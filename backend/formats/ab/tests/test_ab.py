@@ -57,13 +57,13 @@ def test_thousands_may_be_separated(count):
 
 @pytest.mark.parametrize("count", ["10 00", "1,00", "1.000", "1000x"])
 def test_a_count_that_is_none_is_named(count):
-    with pytest.raises(FormatError, match="Complete requests is no number") as refused:
+    with pytest.raises(FormatError, match="no number as its Complete requests") as refused:
         read(re.sub("(Complete requests: +)1000", rf"\g<1>{count}", REPORT))
     assert refused.value.line == 17
 
 
 def test_a_decimal_comma_is_no_thousand():
-    with pytest.raises(FormatError, match="Time taken for tests is no number"):
+    with pytest.raises(FormatError, match="no number as its Time taken for tests"):
         read(re.sub(r"(Time taken for tests: +)\S+", r"\g<1>0,620", REPORT))
 
 

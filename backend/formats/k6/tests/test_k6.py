@@ -131,7 +131,7 @@ def test_a_broken_point_is_named():
 
 @pytest.mark.parametrize("value", ["-1", "1e300"])
 def test_a_duration_that_no_clock_gives_is_refused(value):
-    with pytest.raises(FormatError, match="that is none"):
+    with pytest.raises(FormatError, match="impossible value of"):
         read(request(1, value))
 
 

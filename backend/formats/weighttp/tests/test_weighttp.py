@@ -98,7 +98,7 @@ def test_a_curve_of_another_run_is_a_disagreement():
 
 
 def test_two_curves_are_not_of_one_trial():
-    with pytest.raises(FormatError, match="not of one trial"):
+    with pytest.raises(FormatError, match="do not belong to one trial"):
         runs_of(CURVE, CURVE)
 
 

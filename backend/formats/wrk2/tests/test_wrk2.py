@@ -112,7 +112,7 @@ def test_a_spectrum_in_microseconds_is_told_by_the_report_above_it():
 
 
 def test_a_spectrum_of_another_report_is_refused():
-    with pytest.raises(FormatError, match="not that of the report"):
+    with pytest.raises(FormatError, match="of another run than the report"):
         read(WHOLE.replace(b"    Latency    27.89ms", b"    Latency    12.34ms", 1))
 
 

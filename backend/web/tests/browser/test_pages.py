@@ -63,7 +63,7 @@ def lab(settings, tmp_path):
         workspace=tenant.workspace,
         content_sha256="1" * 64,
         state=State.FAILED,
-        reason="This is no output of a load tool that is read here. Line 1. Found: 'hello'.",
+        reason="We don't recognise this file. Line 1. Found: 'hello'.",
     )
     token = Token.objects.get(workspace=tenant.workspace, kind=TokenKind.AGENT)
     _send_part(tenant, 0)
@@ -263,7 +263,7 @@ def test_what_is_pasted_is_read_on_the_page_and_then_saved(visit, lab):
     assert page.url.endswith("/w/lab/upload")
     assert violations(page) == []
     page.locator("#paste").fill("hello <img src=x onerror=alert(1)>")
-    expect(page.locator("#read .notice-error")).to_contain_text("no output of a load tool")
+    expect(page.locator("#read .notice-error")).to_contain_text("We don't recognise this file")
     picture(page, "upload-refused")
     assert page.locator("#read img").count() == 0
     page.locator("#paste").fill(WRK)
