@@ -59,7 +59,8 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             found=f"{len(runs)} reports, {len(results)} JSON results and {len(logs)} logs",
             expected="one report with at most one log and one JSON result",
         )
-    trial, *others = [*runs, *results, *map(read_log, logs)]
+    entries: list[Entry] = [*runs, *results, *map(read_log, logs)]
+    trial, *others = entries
     return [reduce(_with_requests, others, trial)]
 
 

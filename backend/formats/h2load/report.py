@@ -94,6 +94,7 @@ class _Report:
             requested_requests=asked,
             requested_duration_s=self._seconds("of main duration"),
             elapsed_s=elapsed_s,
+            warmup_s=self._seconds("of warm-up time"),
             requests_completed=completed,
             requests_ok=counts["succeeded"],
             reported_rps=rate,
@@ -107,7 +108,7 @@ class _Report:
             latency_resolution_us=step,
             incomplete=received is None or not self._reached_end(),
             disagreements=disagreements_of(counts, codes),
-            extra={**self._warm_up(), "extra": {**_progress(counts), "protocol": self._protocol()}},
+            extra={"extra": {**_progress(counts), "protocol": self._protocol()}},
         )
 
     def _after(self, label: str) -> tuple[Line, str] | None:
@@ -189,10 +190,6 @@ class _Report:
                 time_us = parse_amount(before.split()[-1], TIME_UNITS_US)
                 return None if time_us is None else time_us / 1e6
         return None
-
-    def _warm_up(self) -> dict[str, float]:
-        seconds = self._seconds("of warm-up time")
-        return {} if seconds is None else {"warmup_s": seconds}
 
     def _protocol(self) -> str | None:
         found = self._after("Application protocol:")

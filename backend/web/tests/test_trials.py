@@ -12,7 +12,7 @@ from backend.ingest.process import process
 from backend.ingest.sandbox import ParserFailed, QuickSandbox
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
-from backend.testing.scenes import CONTRACT
+from backend.testing.scenes import PARSED
 from backend.testing.uploads import WRK, make_upload
 
 FORMATS = Path(__file__).parents[2] / "formats"
@@ -120,7 +120,7 @@ def test_the_timeline_is_given_and_absent_where_there_is_none(owner, scene):
 
 def test_unknown_is_said_to_be_unknown(owner, scene):
     trial = Trial.objects.filter(run=scene.run).first()
-    assert "stdev" not in CONTRACT["latency_us"]
+    assert PARSED.latency.stdev_us is None
     said = places(page(owner, trial), "bytes")[1]
     assert "unknown" in said
 
