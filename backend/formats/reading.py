@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
-from backend.formats import (
-    ab,
-    artillery,
-    autocannon,
-    bombardier,
-    fortio,
-    gatling,
-    h2load,
-    hdrhistogram,
-    hey,
-    httperf,
-    jmeter,
-    k6,
-    locust,
-    oha,
-    plow,
-    siege,
-    tsung,
-    vegeta,
-    weighttp,
-    wrk,
-    wrk2,
-)
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Line, Source
 
@@ -50,45 +28,25 @@ class Tool:
     claims_binary: Callable[[Source], str | None] | None = None
 
 
-def _tool(module: Any) -> Tool:
+def _tool(name: str) -> Tool:
+    package: Any = import_module(f"backend.formats.{name}")
     return Tool(
-        module.NAME,
-        module.MARKS,
-        module.claims,
-        module.read,
-        module.__doc__ or "",
-        getattr(module, "claims_binary", None),
+        package.NAME,
+        package.MARKS,
+        package.claims,
+        package.read,
+        package.__doc__ or "",
+        getattr(package, "claims_binary", None),
     )
 
 
-# The one table of tools: a package with its captures, and a name here.
+# The one table of tools: a package with its tests and captures, and its name here.
 TOOLS = {
-    tool.name: tool
-    for tool in map(
-        _tool,
-        (
-            ab,
-            artillery,
-            autocannon,
-            bombardier,
-            fortio,
-            gatling,
-            h2load,
-            hdrhistogram,
-            hey,
-            httperf,
-            jmeter,
-            k6,
-            locust,
-            oha,
-            plow,
-            siege,
-            tsung,
-            vegeta,
-            weighttp,
-            wrk,
-            wrk2,
-        ),
+    name: _tool(name)
+    for name in (
+        *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
+        *("hdrhistogram", "hey", "httperf", "jmeter", "k6", "locust", "oha", "plow", "siege"),
+        *("tsung", "vegeta", "weighttp", "wrk", "wrk2"),
     )
 }
 

@@ -35,14 +35,16 @@ class Spectrum:
     largest: float
     total: int
 
-    def histogram(self, *, unit_us: float, known: Mapping[str, float] | None = None) -> Histogram:
+    def histogram(
+        self, *, unit_us: float, percentiles: Mapping[str, float] | None = None
+    ) -> Histogram:
         """The mergeable histogram; `unit_us` is the text's unit in µs.
 
-        `known` has percentiles ("99.9") in µs that the text gives beside: one that lies between
+        `percentiles` ("99.9") in µs are those that the text gives beside: one that lies between
         two rows tells how many of the later row's are below it.
         """
         points = dict(zip(self.counts, np.array(self.values) * unit_us, strict=True))
-        for percent, value in (known or {}).items():
+        for percent, value in (percentiles or {}).items():
             # HdrHistogram's own rule.
             rank = max(1, int(float(percent) / 100 * self.total + 0.5))
             before = max((v for count, v in points.items() if count < rank), default=0.0)

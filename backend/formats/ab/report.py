@@ -133,11 +133,11 @@ class _Report:
 
     def _cut_off(self) -> FormatError:
         filled = [line for line in self.block if line.text]
-        said = next((line for line in filled if any(why in line.text for why in REASONS)), None)
-        last = said or (filled or self.block)[-1]
+        message = next((line for line in filled if any(why in line.text for why in REASONS)), None)
+        last = message or (filled or self.block)[-1]
         return FormatError(
             "The ab report has no result block: "
-            + ("the run stopped." if said else "the run stopped, or the text is cut off."),
+            + ("the run stopped." if message else "the run stopped, or the text is cut off."),
             tool=NAME,
             line=last.number,
             found=last.text,
@@ -196,10 +196,10 @@ class _Report:
 
     def _tool_errors(self) -> dict[str, int]:
         failed = self._count("Failed requests")
-        found = {"Failed requests": failed, **(self._parenthesis() if failed else {})}
+        counts = {"Failed requests": failed, **(self._parenthesis() if failed else {})}
         for label in ("Non-2xx responses", "Write errors", "Broken pipe errors"):
-            found[label] = self._count(label)
-        return {name: count for name, count in found.items() if count is not None}
+            counts[label] = self._count(label)
+        return {name: count for name, count in counts.items() if count is not None}
 
     def _latency(self) -> tuple[Latency, bool]:
         """The Total row and the percentiles, and whether the report reached its end."""
@@ -225,8 +225,8 @@ class _Report:
             # Five are five with or without the line that names the columns.
             if words[:1] == ["Total:"] and len(words) in ((6,) if has_deviation else (4, 6)):
                 figures = [parse_number(word) for word in words[1:]]
-                known = [figure for figure in figures if figure is not None]
-                return known if len(known) == len(figures) else None
+                numbers = [figure for figure in figures if figure is not None]
+                return numbers if len(numbers) == len(figures) else None
         return None
 
     def _percentiles(self) -> tuple[dict[str, float], bool]:

@@ -152,8 +152,8 @@ def _total_time(block: Sequence[Line]) -> float | None:
     if len(words) % 2 or not words:
         return None
     parts = list(map(_seconds, words[::2], words[1::2]))
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+    seconds = [part for part in parts if part is not None]
+    return sum(seconds) if len(seconds) == len(parts) else None
 
 
 def _seconds(word: str, unit: str) -> float | None:

@@ -53,13 +53,13 @@ def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> P
         raise ValueError(f"{codes} codes of {figures.responses} responses")
     errors = by_class(figures.errors)
     # The rest is retried, or had a code that was not counted.
-    known = figures.responses is None or codes == figures.responses
+    has_every_code = figures.responses is None or codes == figures.responses
     return ParsedTrial(
         tool=NAME,
         loop="open",
         elapsed_s=elapsed_s,
         requests_completed=figures.responses,
-        requests_ok=figures.ok if known else None,
+        requests_ok=figures.ok if has_every_code else None,
         reported_rps=figures.rate,
         bytes_received=figures.received,
         errors={**errors, "status": figures.bad},
@@ -118,9 +118,9 @@ def figures_of(counters: Mapping[str, float], rate: float | None, times: Any) ->
 
 
 def _under(prefix: str, counters: Mapping[str, float]) -> dict[str, int]:
-    found = {
+    counts = {
         name.removeprefix(prefix): json_count(value)
         for name, value in counters.items()
         if name.startswith(prefix) and name != prefix
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(counts.items()))

@@ -64,8 +64,8 @@ def _figures(part: Mapping[str, Any]) -> Figures:
     times: Mapping[str, Any] = next((summaries[name] for name in TIMES if name in summaries), {})
     rates = part.get("rates") or {}
     rate = rates.get("http.request_rate", rates.get("engine.http.request_rate"))
-    known = {name: json_number(times[name]) for name in _names(times)}
-    return figures_of(part["counters"], None if rate is None else json_number(rate), known)
+    statistics = {name: json_number(times[name]) for name in _names(times)}
+    return figures_of(part["counters"], None if rate is None else json_number(rate), statistics)
 
 
 def _figures_of_version_1(part: Mapping[str, Any]) -> Figures:

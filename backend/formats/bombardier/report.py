@@ -32,7 +32,7 @@ OTHERS = ("others", "errored")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundReport:
     """The lines of a run: what was asked for, if it is said, and the statistics, if reached."""
 
     lines: Sequence[Line]
@@ -40,27 +40,31 @@ class Found:
     is_reached: bool
 
 
-def find_reports(lines: Sequence[Line]) -> list[Found]:
+def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
     """Every run in the lines, in order: it begins with what is asked for or with statistics."""
-    found: list[Found] = []
+    reports: list[FoundReport] = []
     asked: Line | None = None
     starts = [at for at, line in enumerate(lines) if _is_intro(line) or line.words == HEADER]
     for at, end in pairwise([*starts, len(lines)]):
         if _is_intro(lines[at]):
             if asked is not None:
-                found.append(Found([asked], asked.text, is_reached=False))
+                reports.append(FoundReport([asked], asked.text, is_reached=False))
             asked = lines[at]
         else:
-            found.append(Found(lines[at:end], asked.text if asked else None, is_reached=True))
+            reports.append(
+                FoundReport(lines[at:end], asked.text if asked else None, is_reached=True)
+            )
             asked = None
-    return found if asked is None else [*found, Found([asked], asked.text, is_reached=False)]
+    return (
+        reports if asked is None else [*reports, FoundReport([asked], asked.text, is_reached=False)]
+    )
 
 
 def _is_intro(line: Line) -> bool:
     return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
 
 
-def read_report(report: Found) -> Entry:
+def read_report(report: FoundReport) -> Entry:
     """The trial of a run, or why there is none."""
     try:
         return _Report(report).trial()
@@ -71,7 +75,7 @@ def read_report(report: Found) -> Entry:
 class _Report:
     """One report, line by line."""
 
-    def __init__(self, report: Found) -> None:
+    def __init__(self, report: FoundReport) -> None:
         self.report = report
         self.texts = [line.text for line in report.lines if line.text]
         # A last line that may have lost its end says nothing.
@@ -86,7 +90,7 @@ class _Report:
         failures = dict(self._failures())
         ended = any(text.startswith(THROUGHPUT) for text in self.texts)
         # Before the last line some failures may be cut off.
-        known = ended or sum(failures.values()) == others
+        are_failures_whole = ended or sum(failures.values()) == others
         latency, step = self._latency()
         bad = counts["4xx"] + counts["5xx"]
         return ParsedTrial(
@@ -96,8 +100,11 @@ class _Report:
             requests_ok=counts["2xx"] + counts["3xx"],
             reported_rps=self._rate(),
             transfer_rate_bytes_s=self._throughput(),
-            errors={**(self._classes(failures, others) if known else {}), "status": bad},
-            tool_errors=self._named(failures, others) if known else {},
+            errors={
+                **(self._classes(failures, others) if are_failures_whole else {}),
+                "status": bad,
+            },
+            tool_errors=self._named(failures, others) if are_failures_whole else {},
             status_counts=counts,
             latency=latency,
             latency_origin=_origin(latency),
@@ -171,8 +178,8 @@ class _Report:
             pairs = [part.split() for part in text.split(",")]
             if text.startswith("1xx - ") and all(len(pair) == 3 for pair in pairs):
                 counts = {pair[0]: parse_count(pair[2]) for pair in pairs}
-                known = {name: count for name, count in counts.items() if count is not None}
-                return known if set(known) == set(CLASSES) else None
+                numbers = {name: count for name, count in counts.items() if count is not None}
+                return numbers if set(numbers) == set(CLASSES) else None
         return None
 
     def _others(self) -> int | None:

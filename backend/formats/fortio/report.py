@@ -104,14 +104,14 @@ class _Report:
         )
 
     def _codes(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        counted: dict[str, int] = {}
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[0] == "Code" and words[2] == ":":
                 count = parse_count(words[3])
                 if count is not None and (words[1] == FAILED or parse_count(words[1]) is not None):
-                    found[words[1]] = count
-        return found
+                    counted[words[1]] = count
+        return counted
 
     def _asked(self) -> dict[str, Any]:
         """What the banner, the line behind it and the sockets say was asked for."""
@@ -135,21 +135,21 @@ class _Report:
         words = self._after("Starting at ").split()
         if "thread(s)" in words:
             return parse_count(words[words.index("thread(s)") - 1])
-        _, found, count = self._after("Sockets used:").rpartition("would be ")
-        return parse_count(count.rstrip(") ")) if found else None
+        _, mark, count = self._after("Sockets used:").rpartition("would be ")
+        return parse_count(count.rstrip(") ")) if mark else None
 
     def _rate(self) -> float | None:
         """The rate behind the run, or with fewer digits in the last line."""
-        _, found, rate = self._after(ENDED).rpartition("qps=")
+        _, mark, rate = self._after(ENDED).rpartition("qps=")
         words = self._after(DONE).split()
-        if found:
+        if mark:
             return _seconds(rate.strip())
         return _seconds(words[-2]) if words[-1:] == ["qps"] else None
 
     def _tool_errors(self, codes: dict[str, int]) -> dict[str, int]:
         failed = parse_count(_pairs(self._after("Error cases :")).get("count", ""))
-        found = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
-        return {**found, **({"Error cases": failed} if failed else {})}
+        counted = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
+        return {**counted, **({"Error cases": failed} if failed else {})}
 
     def _latency(self, times: dict[str, str]) -> Latency:
         return Latency(

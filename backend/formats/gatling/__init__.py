@@ -54,8 +54,8 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             expected="one simulation.log, one console's text and the report's JSON, of one run",
         )
     # A file that was claimed by a line of it may hold no run at all.
-    found = [(name, runs[0]) for name, runs in readings if runs]
-    return [_together(found)] if found else []
+    runs_by_name = [(name, runs[0]) for name, runs in readings if runs]
+    return [_together(runs_by_name)] if runs_by_name else []
 
 
 def _rank(source: Source) -> int:

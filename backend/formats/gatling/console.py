@@ -145,8 +145,8 @@ def _row(text: str) -> tuple[str, Row | None]:
         label, total, ok, ko = (" ".join(part.split()) for part in text.rsplit("|", 3))
         return label.removesuffix(" (ms)").removesuffix(" (rps)"), (total, ok, ko)
     head, _, tail = text.rpartition("OK=")
-    ok, found, ko = tail.partition("KO=")
-    if not found:
+    ok, mark, ko = tail.partition("KO=")
+    if not mark:
         return text, None
     words = head.rstrip(" (").split()
     # The rows of a block while it runs have no total.
@@ -154,11 +154,11 @@ def _row(text: str) -> tuple[str, Row | None]:
     return " ".join(words), (total, ok.strip(), ko.rstrip(" )").strip())
 
 
-def _counts(found: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int, int, int]:
+def _counts(row: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int, int, int]:
     """Total, OK and KO requests; raises FormatError where they are no counts of one run."""
-    if found is None:
+    if row is None:
         raise _refused("cut off before its totals", last_line(lines))
-    line, cells = found
+    line, cells = row
     ok, ko = (parse_count(cell) for cell in cells[1:])
     if ok is None or ko is None:
         raise _refused("damaged in its count of requests", line)
@@ -170,10 +170,10 @@ def _counts(found: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int,
 
 def _rate(rows: Mapping[str, tuple[Line, Row]], lines: Sequence[Line]) -> float | None:
     """The last row: without it, the rows were cut off."""
-    found = next((rows[name] for name in RATES if name in rows), None)
-    if found is None:
+    row = next((rows[name] for name in RATES if name in rows), None)
+    if row is None:
         raise _refused("cut off before its totals", last_line(lines))
-    line, (cell, *_) = found
+    line, (cell, *_) = row
     # Before 2.1 the rate was written as in the machine's language; it has at most two decimals.
     rate = parse_number(cell)
     rate = parse_number(cell.replace(",", ".")) if rate is None else rate
@@ -215,31 +215,31 @@ def _us(rows: Mapping[str, tuple[Line, Row]], label: str, lines: Sequence[Line])
 
 def _errors(lines: Sequence[Line]) -> dict[str, int]:
     """The failures by their texts, which go on in the next line where they are long."""
-    found: list[tuple[str, int]] = []
+    counted: list[tuple[str, int]] = []
     title = next((at for at, line in enumerate(lines) if line.text.startswith(ERRORS)), len(lines))
     for line in lines[title + 1 :]:
         if line.text.startswith((SECTION, BLOCK)):
             break
         error = _error(line.text)
         if error is not None:
-            found.append(error)
-        elif found and line.text:
-            text, count = found.pop()
+            counted.append(error)
+        elif counted and line.text:
+            text, count = counted.pop()
             # Wrapped in the middle of a word, or at a blank, which is not to be seen.
             blank = " " if len(text) + 1 in ERROR_WIDTHS else ""
-            found.append((text + blank + line.text, count))
+            counted.append((text + blank + line.text, count))
     errors: Counter[str] = Counter()
-    for text, count in found:
+    for text, count in counted:
         errors[text] += count
     return dict(errors)
 
 
 def _error(text: str) -> tuple[str, int] | None:
     """The text and count of "j.i.IOException: Premature close   1308 (100.0%)"."""
-    head, found, percent = text.rpartition("(")
+    head, bracket, percent = text.rpartition("(")
     message, _, count = head.rstrip().rpartition(" ")
     times = parse_count(count)
-    if not found or not percent.endswith("%)") or times is None:
+    if not bracket or not percent.endswith("%)") or times is None:
         return None
     # Before 2.1 the percentage was written as in the machine's language.
     if parse_number(percent[:-2].strip().replace(",", ".")) is None:

@@ -134,10 +134,10 @@ class _Report:
     ) -> dict[str, int]:
         """The counts of a line such as "status codes: 10 2xx, 0 3xx, 0 4xx, 0 5xx"."""
         expected = f"{label} 0 {', 0 '.join(names)}"
-        found = self._after(label)
-        if found is None:
+        labelled = self._after(label)
+        if labelled is None:
             raise self._refusal(f"no line “{label}”", self.block[-1], expected)
-        line, rest = found
+        line, rest = labelled
         counts: dict[str, int] = {}
         for pair in rest.split(", "):
             words = pair.split()
@@ -161,8 +161,12 @@ class _Report:
 
     def _received(self) -> int | None:
         """The bytes of "113.44KB (116160) total, …", before version 1.3 "116160 bytes total"."""
-        found = self._after("traffic:")
-        words = found[1].partition(" total")[0].split() if found and " total" in found[1] else []
+        labelled = self._after("traffic:")
+        words = (
+            labelled[1].partition(" total")[0].split()
+            if labelled and " total" in labelled[1]
+            else []
+        )
         if len(words) != 2:
             return None
         return parse_count(words[0]) if words[1] == "bytes" else parse_count(words[1].strip("()"))
@@ -182,18 +186,18 @@ class _Report:
     def _creates_at_a_rate(self) -> bool:
         return any("will be created every" in line.text for line in self._spawned())
 
-    def _seconds(self, what: str) -> float | None:
+    def _seconds(self, title: str) -> float | None:
         """The seconds of "… with 1s of warm-up time and 2s of main duration for …"."""
         for line in self._spawned():
-            before, found, _ = line.text.partition(f" {what}")
-            if found:
+            before, match, _ = line.text.partition(f" {title}")
+            if match:
                 time_us = parse_amount(before.split()[-1], TIME_UNITS_US)
                 return None if time_us is None else time_us / 1e6
         return None
 
     def _protocol(self) -> str | None:
-        found = self._after("Application protocol:")
-        return found[1] or None if found else None
+        labelled = self._after("Application protocol:")
+        return labelled[1] or None if labelled else None
 
     def _cells(self, titles: Sequence[str]) -> Mapping[str, str]:
         """The cells of the row of times with one of the titles; empty where it is cut off."""
@@ -264,8 +268,8 @@ def _progress(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _sum(parts: Sequence[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if parts and len(known) == len(parts) else None
+    counts = [part for part in parts if part is not None]
+    return sum(counts) if parts and len(counts) == len(parts) else None
 
 
 def _origin(latency: Latency) -> str | None:

@@ -141,14 +141,14 @@ class _Sums:
     def _add_slice(self, row: _Row) -> None:
         """The interval; those of several tags over the same time are one."""
         key = (row.start_s, row.length_s)
-        known = self.slices.get(key)
+        before = self.slices.get(key)
         parts = [self._histogram(row.recorded)] if self.unit_us is not None else []
-        if known is not None and known.histogram:
-            parts.append(Histogram.decode(known.histogram))
+        if before is not None and before.histogram:
+            parts.append(Histogram.decode(before.histogram))
         self.slices[key] = TimeSlice(
             start_s=row.start_s,
             length_s=row.length_s,
-            completed=row.recorded.total + (known.completed or 0 if known else 0),
+            completed=row.recorded.total + (before.completed or 0 if before else 0),
             histogram=Histogram.merge_all(parts).encode() or None,
         )
 

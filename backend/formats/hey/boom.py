@@ -164,7 +164,7 @@ def _failures(before: Sequence[Line]) -> dict[str, int] | None:
     return {} if any(text.startswith("Starting the load") for text in texts) else None
 
 
-def _trial(figures: Mapping[str, Any], **known: Any) -> ParsedTrial:
+def _trial(figures: Mapping[str, Any], **others: Any) -> ParsedTrial:
     count = int(figures["count"])
     mean, stdev, low, high = (
         round(figures[name] * 1e6, 6) for name in ("avg", "stdev", "min", "max")
@@ -178,5 +178,5 @@ def _trial(figures: Mapping[str, Any], **known: Any) -> ParsedTrial:
         if count
         else Latency(),
         latency_origin="summary" if count else None,
-        **known,
+        **others,
     )

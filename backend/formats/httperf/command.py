@@ -62,10 +62,10 @@ class Command:
         kind, seconds = self.options.get("period", "")[:1], self.options.get("period", "")[1:]
         # The mean time between two; a period of several rates has none.
         times = [_general(word) for word in seconds.split(",")]
-        known = [time for time in times if time]
-        if len(known) != len(times) or (kind, len(known)) not in (("e", 1), ("u", 2)):
+        means = [time for time in times if time]
+        if len(means) != len(times) or (kind, len(means)) not in (("e", 1), ("u", 2)):
             return None
-        return len(known) / sum(known)
+        return len(means) / sum(means)
 
     @property
     def requests(self) -> int | None:

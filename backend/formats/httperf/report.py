@@ -71,8 +71,8 @@ class _Report:
             elif not line.text:
                 label = None
             elif label is not None:
-                known = self.parts[label]
-                self.parts[label] = Line(known.number, f"{known.text} {line.text}")
+                part = self.parts[label]
+                self.parts[label] = Line(part.number, f"{part.text} {line.text}")
 
     def trial(self) -> ParsedTrial:
         connections, requests, replies, elapsed = self._totals()
@@ -162,12 +162,12 @@ class _Report:
             word.split("=") for word in self._words("Reply status:") if word.count("=") == 1
         )
         counts = {name: parse_count(pairs.get(name, "")) for name in STATUS}
-        known = {name: count for name, count in counts.items() if count is not None}
+        printed = {name: count for name, count in counts.items() if count is not None}
         if "Reply status:" not in self.parts:
             return None
-        if len(known) < len(STATUS) or sum(known.values()) != replies:
+        if len(printed) < len(STATUS) or sum(printed.values()) != replies:
             raise self._contradiction("Reply status:", f"five classes, together {replies} replies")
-        return known
+        return printed
 
     def _errors(self) -> dict[str, int] | None:
         """The counts of both lines, of the first alone where the second is missing."""
@@ -203,8 +203,8 @@ class _Report:
     ) -> dict[str, float] | None:
         """Times in µs by name; None where one that is needed is missing."""
         figures = {name: self._figure(label, name) for name in names}
-        known = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
-        return known if known.keys() >= set(needed) else None
+        printed = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
+        return printed if printed.keys() >= set(needed) else None
 
     def _samples(self) -> int | None:
         """How many reply rates were sampled."""
@@ -244,8 +244,8 @@ def _after(words: Sequence[str], name: str) -> str:
 
 def _counts(words: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:
     counts = {name: parse_count(_after(words, name)) for name in names}
-    known = {name: count for name, count in counts.items() if count is not None}
-    return known if len(known) == len(names) else None
+    printed = {name: count for name, count in counts.items() if count is not None}
+    return printed if len(printed) == len(names) else None
 
 
 def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
@@ -253,12 +253,12 @@ def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
     if errors is None:
         return {}
     others = [errors.get(name) for name in ("socket-timo", *MORE_ERRORS)]
-    known = [count for count in others if count is not None]
+    printed = [count for count in others if count is not None]
     return {
         "connect": errors["connrefused"],
         "read": errors["connreset"],
         "timeout": errors["client-timo"],
-        "other": sum(known) if len(known) == len(others) else None,
+        "other": sum(printed) if len(printed) == len(others) else None,
     }
 
 

@@ -66,8 +66,8 @@ def _header(line: str) -> tuple[str, Column]:
     line = line.strip("\r ")
     delimiter = next((mark for mark in line if not mark.isalnum() and mark not in '_"'), ",")
     names = _cells(line, delimiter)
-    known = KNOWN.intersection(names)
-    is_one = len(set(names)) == len(names) and len(known) >= 4 and "elapsed" in known
+    columns = KNOWN.intersection(names)
+    is_one = len(set(names)) == len(names) and len(columns) >= 4 and "elapsed" in columns
     return delimiter, names if is_one else ()
 
 

@@ -132,8 +132,8 @@ class Rows:
     def _separators(self, rows: bytes) -> int:
         if b'"' not in rows:
             return count_of(self.delimiter, rows)
-        found, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
-        return int((np.searchsorted(quotes, found) % 2 == 0).sum())
+        delimiters, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
+        return int((np.searchsorted(quotes, delimiters) % 2 == 0).sum())
 
     def _read(self, number: int, rows: bytes) -> pl.DataFrame:
         # polars takes most of a second to import, and most uploads are small texts.
@@ -183,16 +183,16 @@ class Rows:
 
     def bad_row(self, number: int, rows: bytes) -> FormatError:
         """What is wrong with the first row that does not fit."""
-        line, found = number, rows.split(b"\n", maxsplit=1)[0]
+        line, damaged = number, rows.split(b"\n", maxsplit=1)[0]
         for position, row in enumerate(rows.split(b"\n")):
             if row.strip() and b'"' not in row and not self._fits(row):
-                line, found = number + position, row
+                line, damaged = number + position, row
                 break
         return FormatError(
             "The JMeter JTL has a damaged row.",
             tool=NAME,
             line=line,
-            found=found.decode(errors="replace").rstrip("\r"),
+            found=damaged.decode(errors="replace").rstrip("\r"),
             expected=f"{self.width} cells: {self.layout.delimiter.join(self.layout.names)}",
         )
 

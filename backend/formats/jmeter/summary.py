@@ -99,9 +99,9 @@ def _us(milliseconds: int | None) -> int | None:
 def _words(line: Line) -> list[str] | None:
     """The words from "name =" on (the name may have blanks, a log's prefix may stand before)."""
     for sign in (" = ", " + "):
-        name, found, rest = line.text.partition(sign)
+        name, separator, rest = line.text.partition(sign)
         words = rest.split()
-        if found and len(words) >= 12 and words[1] == "in" and "Avg:" in words:
+        if separator and len(words) >= 12 and words[1] == "in" and "Avg:" in words:
             return [name.rpartition(": ")[2] + sign.rstrip(), *words]
     return None
 
@@ -134,10 +134,10 @@ def _seconds(word: str) -> float | None:
             parse_number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
         )
     parts = [parse_count(part) for part in word.split(":")]
-    known = [part for part in parts if part is not None]
-    if len(known) != 3 or len(parts) != 3:
+    figures = [part for part in parts if part is not None]
+    if len(figures) != 3 or len(parts) != 3:
         return None
-    return float(known[0] * 3600 + known[1] * 60 + known[2])
+    return float(figures[0] * 3600 + figures[1] * 60 + figures[2])
 
 
 def _refused(why: str, line: Line) -> FormatError:

@@ -50,10 +50,10 @@ def read(sources: Sequence[Source]) -> Readings:
     readings = sorted(((*_reader(source), source) for source in sources), key=lambda item: item[0])
     if len(readings) == 1:
         return readings[0][1](readings[0][2])
-    found = [(source.artefact.name, read(source)) for _, read, source in readings]
+    runs_by_name = [(source.artefact.name, read(source)) for _, read, source in readings]
     if len({rank for rank, *_ in readings}) < len(readings):
-        return [entry for _, entries in found for entry in entries]
-    return [joined([(name, one_of(entries)) for name, entries in found])]
+        return [entry for _, entries in runs_by_name for entry in entries]
+    return [joined([(name, one_of(entries)) for name, entries in runs_by_name])]
 
 
 def _reader(source: Source) -> tuple[int, Callable[[Source], Readings]]:

@@ -117,8 +117,8 @@ class _Points:
         except pl.exceptions.PolarsError:
             raise self._bad_line(name) from None
         points = decoded.filter(pl.col("metric") == name, pl.col("type") == "Point")
-        found = points["data"].struct.unnest()
-        return found.unnest("tags") if tags else found
+        columns = points["data"].struct.unnest()
+        return columns.unnest("tags") if tags else columns
 
     def _bad_line(self, name: str) -> FormatError:
         expected = f'a JSON object with a number as "value": a point of {name}'

@@ -123,18 +123,18 @@ class Requests:
                 found=f"no point of {DURATION}",
                 expected=f"points of {DURATION}: a script that makes HTTP requests",
             )
-        known = None not in self.statuses
+        has_statuses = None not in self.statuses
         dropped = self.sums["dropped_iterations"]
         return ParsedTrial(
             tool=NAME,
             url=self._url(),
             loop="open" if dropped else None,
-            requests_completed=self.gathering.completed if known else None,
+            requests_completed=self.gathering.completed if has_statuses else None,
             requests_ok=self.ok,
             bytes_received=self.sums["data_received"],
-            errors=self._errors() if known else {},
+            errors=self._errors() if has_statuses else {},
             tool_errors=self._tool_errors(dropped),
-            status_counts=self._status_counts() if known else None,
+            status_counts=self._status_counts() if has_statuses else None,
             latency_origin="samples",
             latency_resolution_us=RESOLUTION_US,
             samples=self.rows,
@@ -162,12 +162,12 @@ class Requests:
         return errors
 
     def _tool_errors(self, dropped: int) -> dict[str, int]:
-        found = dict(self.texts if len(self.texts) <= MOST_TEXTS else self.codes)
+        counts = dict(self.texts if len(self.texts) <= MOST_TEXTS else self.codes)
         if self.checks_failed is not None:
-            found["checks_failed"] = self.checks_failed
+            counts["checks_failed"] = self.checks_failed
         if dropped:
-            found["dropped_iterations"] = dropped
-        return found
+            counts["dropped_iterations"] = dropped
+        return counts
 
     def _disagreements(self) -> tuple[str, ...]:
         attempts = self.sums["http_reqs"]

@@ -114,8 +114,8 @@ def _together(tables: dict[str, Table], trials: Sequence[Entry]) -> ParsedTrial 
                 f"the totals have {failed} failures, the failures file {sum(names.values())}",
             )
     if "exceptions" in tables:
-        known = changes.get("tool_errors", trial.tool_errors)
-        changes["tool_errors"] = {**known, **exceptions_of(tables["exceptions"])}
+        failures = changes.get("tool_errors", trial.tool_errors)
+        changes["tool_errors"] = {**failures, **exceptions_of(tables["exceptions"])}
     return replace(trial, **changes)
 
 
@@ -154,8 +154,8 @@ def _says_nothing(tables: Sequence[Table]) -> FormatError:
 def _with_console(trial: ParsedTrial, run: Entry) -> ParsedTrial:
     """The files' figures with what only the console says; other counts are disagreements."""
     if isinstance(run, FormatError):
-        said = (*trial.disagreements, f"the console's report was not read: {run}")
-        return replace(trial, disagreements=said)
+        disagreements = (*trial.disagreements, f"the console's report was not read: {run}")
+        return replace(trial, disagreements=disagreements)
     changes: dict[str, Any] = {
         name: getattr(run, name) for name in ("tool_version", "connections", "requested_duration_s")
     }

@@ -39,14 +39,14 @@ def find_reports(source: Source) -> list[list[Line]]:
         return []
     lines = source.lines
     starts = [position for position, line in enumerate(lines) if line.text.startswith(BEGIN)]
-    found = [
+    reports = [
         block
         for block in blocks(lines, starts)
         if any(line.text.startswith("Slowest:") for line in block[:SUMMARY_LINES])
     ]
-    if found and not source.text.endswith(("\n", "\r")):
-        return [*found[:-1], _without_cut_end(found[-1])]
-    return found
+    if reports and not source.text.endswith(("\n", "\r")):
+        return [*reports[:-1], _without_cut_end(reports[-1])]
+    return reports
 
 
 def _without_cut_end(block: list[Line]) -> list[Line]:
@@ -152,8 +152,8 @@ class _Report:
         if not lines:
             return None
         counts = [parse_count(line.text.partition("[")[2].partition("]")[0]) for line in lines]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        numbers = [count for count in counts if count is not None]
+        return sum(numbers) if len(numbers) == len(counts) else None
 
     def _messages(self, completed: int, elapsed_us: float, rate: float) -> dict[str, int] | None:
         """Errors by message; None where lines may be missing, by the rate, which counts all."""

@@ -59,9 +59,9 @@ class Hits:
 
 def _plain(text: str) -> tuple[str, float] | None:
     """Of "HTTP/1.1 200     0.01 secs:      40 bytes ==> GET  /", whatever stands before it."""
-    before, found, after = text.partition(" secs:")
+    before, unit, after = text.partition(" secs:")
     words = before.split()
-    if not found or " bytes ==>" not in after or len(words) < 3:
+    if not unit or " bytes ==>" not in after or len(words) < 3:
         return None
     return _hit(*words[-3:])
 

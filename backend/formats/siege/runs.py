@@ -87,7 +87,9 @@ def _begins(run: Run, line: Line) -> bool:
     if line.text.upper().startswith(BANNER):
         return True
     if line.text.startswith(PREPARING):
-        return bool(run.result_line) or any(known.text.startswith(PREPARING) for known in run.lines)
+        return bool(run.result_line) or any(
+            earlier.text.startswith(PREPARING) for earlier in run.lines
+        )
     if run.hits.count and is_prompt(line.text):
         return True
     return bool(run.result_line) and line.text.startswith(RESULT)

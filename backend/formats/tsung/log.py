@@ -93,8 +93,8 @@ def _stats_of(block: Sequence[Line]) -> Stats:
 
 def _figures(line: Line, cells: Sequence[str]) -> list[float]:
     figures = [_number(cell) for cell in cells]
-    known = [figure for figure in figures if figure is not None]
-    if len(known) != len(figures) or len(known) not in (2, SAMPLE_CELLS):
+    numbers = [figure for figure in figures if figure is not None]
+    if len(numbers) != len(figures) or len(numbers) not in (2, SAMPLE_CELLS):
         raise FormatError(
             "The tsung log has a damaged statistic.",
             tool=NAME,
@@ -102,7 +102,7 @@ def _figures(line: Line, cells: Sequence[str]) -> list[float]:
             found=line.text,
             expected="a name and two counts, or a name and seven figures",
         )
-    return known
+    return numbers
 
 
 def _number(word: str) -> float | None:

@@ -32,7 +32,7 @@ STEPS_US = {"h": 60e6, "m": 1e6, "s": 1e3, "ms": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundReport:
     """A report in a source: its kind, its first line's number, its lines or its object."""
 
     kind: str
@@ -40,17 +40,20 @@ class Found:
     body: Any
 
 
-def find_reports(source: Source) -> list[Found]:
+def find_reports(source: Source) -> list[FoundReport]:
     """Every report in the source, in order, the replaced ones too."""
     if '"bytes_in"' in source.text:
         return [
-            Found(JSON, document.line, document.value)
+            FoundReport(JSON, document.line, document.value)
             for document in source.documents
             if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
         ]
     lines = source.lines
     starts = [position for position, line in enumerate(lines) if _kind(line)]
-    return [Found(_kind(block[0]) or "", block[0].number, block) for block in blocks(lines, starts)]
+    return [
+        FoundReport(_kind(block[0]) or "", block[0].number, block)
+        for block in blocks(lines, starts)
+    ]
 
 
 def _kind(line: Line) -> str | None:
@@ -64,10 +67,10 @@ def _kind(line: Line) -> str | None:
 
 def read_reports(source: Source) -> tuple[int, list[Entry]]:
     """How rich the reports are, and their trials; a replaced one is none."""
-    found = find_reports(source)
+    reports = find_reports(source)
     cleared = _cleared_lines(source)
-    entries = [_read_report(report) for report in found if report.line not in cleared]
-    last = found[-1]
+    entries = [_read_report(report) for report in reports if report.line not in cleared]
+    last = reports[-1]
     if last.line in cleared:
         entries.append(
             FormatError(
@@ -89,7 +92,7 @@ def _cleared_lines(source: Source) -> set[int]:
     return {at for at, line in enumerate(data.split(b"\n"), 1) if CLEAR in line}
 
 
-def _read_report(report: Found) -> Entry:
+def _read_report(report: FoundReport) -> Entry:
     return read_figures(
         READERS[report.kind],
         report.body,
@@ -142,14 +145,16 @@ def _buckets(printed: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _report(
-    requests: int, codes: Mapping[str, int], texts: Sequence[str] | None, **known: Any
+    requests: int, codes: Mapping[str, int], texts: Sequence[str] | None, **figures: Any
 ) -> ParsedTrial:
     """A trial of the counts; `texts` are the set of errors, None where it may be cut off."""
     if sum(codes.values()) != requests:
         raise ValueError(f"the status codes stand for {sum(codes.values())} of {requests} requests")
     answered = {code: count for code, count in codes.items() if code != "0"}
     # Without a request all figures are zeros that nothing was measured for.
-    measured = known if requests else {**known, "latency": Latency(), "latency_resolution_us": None}
+    measured = (
+        figures if requests else {**figures, "latency": Latency(), "latency_resolution_us": None}
+    )
     return ParsedTrial(
         tool=NAME,
         loop="open",

@@ -87,9 +87,9 @@ class Attempts:
         keys = [CODE, ERROR]
         wrong = frame.filter((frame[CODE] == 0) | (frame[ERROR] != ""))
         for code, text, count in wrong.group_by(keys).len().select(*keys, "len").iter_rows():
-            known = text in self.texts or len(self.texts) < MOST_TEXTS
+            is_kept = text in self.texts or len(self.texts) < MOST_TEXTS
             if text:
-                self.texts[text if known else OTHERS] += count
+                self.texts[text if is_kept else OTHERS] += count
             if code == 0:
                 self.classes.update(counted_classes({text or "": count}))
 

@@ -91,10 +91,10 @@ def _finish(block: Sequence[Line]) -> tuple[float | None, float | None, float | 
         return None, None, None
     before = _before(line)
     parts = [parse_count(before.get(unit, "")) for unit in TIME]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(TIME):
+    printed = [part for part in parts if part is not None]
+    if len(printed) < len(TIME):
         return None, None, None
-    elapsed = round(known[0] + known[1] / 1e3 + known[2] / 1e6, 6)
+    elapsed = round(printed[0] + printed[1] / 1e3 + printed[2] / 1e6, 6)
     return elapsed, parse_number(before.get("req/s", "")), parse_number(before.get("kbyte/s", ""))
 
 
@@ -110,8 +110,8 @@ def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str
         return None
     before = _before(line)
     counts = {name: parse_count(before.get(name, "")) for name in names}
-    known = {name: count for name, count in counts.items() if count is not None}
-    return known if len(known) == len(names) else None
+    printed = {name: count for name, count in counts.items() if count is not None}
+    return printed if len(printed) == len(names) else None
 
 
 def _traffic(block: Sequence[Line]) -> int | None:
@@ -125,11 +125,11 @@ def _traffic(block: Sequence[Line]) -> int | None:
         for size, unit, name in zip(words, words[1:], words[2:], strict=False)
         if unit == "bytes"
     }
-    known = [size for size in (sizes.get(name) for name in TRAFFIC) if size is not None]
-    if len(known) < len(TRAFFIC):
+    printed = [size for size in (sizes.get(name) for name in TRAFFIC) if size is not None]
+    if len(printed) < len(TRAFFIC):
         return None
-    _check(block, "traffic:", known[0], known[1] + known[2])
-    return known[0]
+    _check(block, "traffic:", printed[0], printed[1] + printed[2])
+    return printed[0]
 
 
 def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> None:

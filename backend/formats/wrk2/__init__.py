@@ -74,7 +74,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
         latency=replace(trial.latency, percentiles=percentiles) if has_latency else Latency(),
         latency_origin=_origin(trial, spectrum, percentiles) if has_latency else None,
         latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
-        histogram=spectrum.histogram(unit_us=unit, known=percentiles) if spectrum else None,
+        histogram=spectrum.histogram(unit_us=unit, percentiles=percentiles) if spectrum else None,
         extra={**trial.extra, **_calibration(block), **_extra(spectrum, uncorrected, unit)},
     )
 
