@@ -1,7 +1,7 @@
 """bombardier (text with and without -l, JSON of -o json).
 
 Loop: closed, also with -r. Latency unit: µs in JSON; printed per figure (us, ms, s, m, h) with two
-decimals in the text, the next unit from 85 % of it on. Success: status 2xx and 3xx, ours, for
+decimals in the text, the next unit from 85 % of it on. Success: status 2xx and 3xx, by our rule:
 bombardier knows classes only. Percentiles: the first µs whose cumulative count reaches n·p + 0.5;
 failed attempts are among the latencies. Reqs/sec is the mean of sampled rates, not requests ÷
 time. Throughput counts bytes read and written, in steps of 1024. The default client repeats a GET

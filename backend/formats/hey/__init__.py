@@ -1,7 +1,7 @@
 """hey (text, -o csv of every request), under its old name boom too; also the boom in Python.
 
 Loop: closed, also with -q. Latency unit: seconds with 4 decimals, so steps of 100 µs.
-Success: status 2xx and 3xx, ours, for hey has no notion of it; it follows redirects, so statuses
+Success: status 2xx and 3xx, by our rule: hey has none; it follows redirects, so statuses
 are those of the last answer. Percentiles: the sorted value number ⌈n·p/100⌉, counted from 0, one
 above nearest rank; where the sample is too small for one, hey prints 0 % and it is left out.
 Requests/sec counts failed attempts since 0.1.0, answered ones before. Errors stand last in the

@@ -1,7 +1,7 @@
 """plow (text, --json; of snapshots that follow each other the last one is the result).
 
 Loop: closed, also with --rate. Latency unit: durations of Go cut to µs, bare seconds with
---seconds. Success: status 2xx and 3xx, ours, for plow knows classes only; unknown when attempts
+--seconds. Success: status 2xx and 3xx, by our rule: plow knows classes only; unknown when attempts
 failed, for a failed attempt can be counted under the status of an earlier one. Percentiles: a
 streaming estimate over all attempts, failed ones too. Count and RPS include failed attempts;
 completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms before 1.1). Rates of
