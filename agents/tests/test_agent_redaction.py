@@ -45,7 +45,7 @@ def planted() -> list[tuple[str, str, str]]:
 
 def captures(tool: str) -> list[str]:
     """Real outputs of the tool, as text; what is binary is not looked through."""
-    paths = sorted((ROOT / "backend" / "formats" / tool / "captures").glob("*/*"))
+    paths = sorted((ROOT / "backend" / "formats" / tool / "tests/captures").glob("*/*"))
     names = ("cmd", "exit_code", "expected.json")
     found = [path.read_bytes() for path in paths if path.name not in names]
     return [each.decode("latin-1") for each in found if b"\0" not in each[:8192]]

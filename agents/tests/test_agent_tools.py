@@ -152,7 +152,7 @@ def test_nothing_in_a_plan_becomes_code():
     ],
 )
 def test_a_glance_at_saved_output(tool: str, load: LoadPoint, capture: str, glance: Glance):
-    path = ROOT / "backend" / "formats" / tool / "captures" / capture / "stdout"
+    path = ROOT / "backend" / "formats" / tool / "tests/captures" / capture / "stdout"
     text = path.read_text()
     seen = TOOLS[tool].glance(lambda _: text, TOOLS[tool].command(load, "007"))
     assert seen.throughput_rps == glance.throughput_rps

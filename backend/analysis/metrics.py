@@ -8,10 +8,11 @@ from math import inf
 from typing import Literal, TypeGuard
 
 from backend.analysis.facts import TrialFact
+from backend.formats.model import ERROR_CLASSES
 from backend.stats import Better
+from backend.stats.percentiles import STORED_PERCENTILES
 
 Group = Literal["rate", "latency", "errors", "resources"]
-ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ METRICS = {
             _column("latency_mean_us"),
             ("latency_mean_us",),
         ),
-        *(_percentile(key) for key in ("50", "75", "90", "95", "99", "99.9")),
+        *(_percentile(key) for key in STORED_PERCENTILES),
         Metric(
             "max",
             "Latency max",

@@ -9,7 +9,8 @@ from statistics import median
 
 from backend.analysis.facts import CellFact, TrialFact
 from backend.analysis.fields import Value
-from backend.analysis.metrics import ERROR_CLASSES, METRICS, Metric
+from backend.analysis.metrics import METRICS, Metric
+from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks import TrialFacts, check_cell
 from backend.stats import Estimate, median_interval
 

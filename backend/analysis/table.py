@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from backend.analysis.metrics import ERROR_CLASSES
 from backend.analysis.outcome_words import is_overridden
+from backend.formats.model import ERROR_CLASSES
 
 Value = str | float | int | None
 Figures = Mapping[str, Any]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.formats.model import ERROR_CLASSES
 from backend.runs.models import Trial
 
 COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"
-ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from backend.formats.reading import TOOLS
 
 HEAD = """# Formats
 
-What each load tool's output says and how it is read. This page is made from the modules'
-docstrings: `python -m backend.formats > docs/formats.md`.
+What the output of each load tool says, and how Loadsheet reads it. This page is made from the
+modules' docstrings: `python -m backend.formats > docs/formats.md`.
 
-Ours, for comparison: percentiles are nearest rank on the histogram; throughput is completed
-responses ÷ elapsed time; goodput counts the successful ones only.
+For comparison: Loadsheet computes percentiles by nearest rank on the histogram, throughput as
+completed responses ÷ elapsed time, and goodput from successful responses only.
 """
 
 

@@ -178,7 +178,7 @@ class Table:
             line = raw.decode(errors="replace").rstrip("\r")
             if line and not self._fits(line.split(self.separator)):
                 return FormatError(
-                    f"The {self.tool} log has a row that is none.",
+                    f"The {self.tool} log has a damaged row.",
                     tool=self.tool,
                     line=number + position,
                     found=line,

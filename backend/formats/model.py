@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from backend.stats import Histogram
+from backend.stats.percentiles import stored_percentiles
 
+# How an attempt can fail; the other files name these classes only through here.
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
+# Those without a response: such attempts are not among the completed requests.
+UNANSWERED_CLASSES = tuple(name for name in ERROR_CLASSES if name not in ("status", "length"))
+# A whole number stays one where it is written as JSON and read again.
+Number = int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +42,29 @@ class TimeSlice:
     """
 
     # Since the trial's first request.
-    start_s: float
-    length_s: float
+    start_s: Number
+    length_s: Number
     # Responses, whatever their status, and failed attempts of every class.
     completed: int | None = None
     failed: int | None = None
     # The tool's own rate over the slice, where it gives no counts.
-    reported_rps: float | None = None
+    reported_rps: Number | None = None
     # Encoded latencies of the slice: an hour of open histograms would not fit in memory.
     histogram: bytes | None = field(default=None, repr=False)
     # The tool's own percentiles of the slice ("95"), in microseconds.
-    percentiles: Mapping[str, float] = field(default_factory=dict)
+    percentiles: Mapping[str, Number] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
     """Whole-request latency as the tool reports it, in microseconds; None where it does not."""
 
-    mean_us: float | None = None
-    stdev_us: float | None = None
-    min_us: float | None = None
-    max_us: float | None = None
+    mean_us: Number | None = None
+    stdev_us: Number | None = None
+    min_us: Number | None = None
+    max_us: Number | None = None
     # Keys are percentiles as written ("50", "99.9"), values microseconds.
-    percentiles: Mapping[str, float] = field(default_factory=dict)
+    percentiles: Mapping[str, Number] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +81,18 @@ class ParsedTrial:
     loop: str | None = "closed"
     connections: int | None = None
     threads: int | None = None
-    requested_rate_rps: float | None = None
+    requested_rate_rps: Number | None = None
     requested_requests: int | None = None
-    requested_duration_s: float | None = None
+    requested_duration_s: Number | None = None
     keepalive: bool | None = None
-    elapsed_s: float | None = None
+    elapsed_s: Number | None = None
+    # The share of `elapsed_s` that was a warm-up, which the counts leave out.
+    warmup_s: Number | None = None
     requests_completed: int | None = None
     requests_ok: int | None = None
-    reported_rps: float | None = None
+    reported_rps: Number | None = None
     bytes_received: int | None = None
-    transfer_rate_bytes_s: float | None = None
+    transfer_rate_bytes_s: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     # None is a count that the tool keeps to itself.
     tool_errors: Mapping[str, int | None] = field(default_factory=dict)
@@ -92,7 +100,7 @@ class ParsedTrial:
     latency: Latency = field(default_factory=Latency)
     # samples, histogram, percentiles, summary or None
     latency_origin: str | None = None
-    latency_resolution_us: float | None = None
+    latency_resolution_us: Number | None = None
     samples: int | None = None
     # Of samples, bucket counts or a full spectrum; a handful of percentiles makes none.
     histogram: Histogram | None = field(default=None, compare=False, repr=False)
@@ -107,12 +115,22 @@ class ParsedTrial:
     # Figures of the tool that have no field above.
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def error_counts(self) -> dict[str, int | None]:
+        """The failed attempts of every class; None where the tool does not say it."""
+        return {name: self.errors.get(name) for name in ERROR_CLASSES}
+
+    @property
+    def measured_s(self) -> float | None:
+        """How long was measured: the elapsed time without the warm-up."""
+        return None if self.elapsed_s is None else float(self.elapsed_s - (self.warmup_s or 0))
+
     def as_contract(self) -> dict[str, Any]:
         """The trial in the JSON shape in which tools are compared: one key per fact."""
         latency = self.latency
         return {
             **{name: getattr(self, name) for name in _BEFORE_LATENCY},
-            "errors": {name: self.errors.get(name) for name in ERROR_CLASSES},
+            "errors": self.error_counts,
             "tool_errors": dict(self.tool_errors),
             "status_counts": None if self.status_counts is None else dict(self.status_counts),
             "latency_us": {
@@ -125,6 +143,7 @@ class ParsedTrial:
             "latency_origin": self.latency_origin,
             "latency_resolution_us": self.latency_resolution_us,
             "samples": self.samples,
+            **({} if self.warmup_s is None else {"warmup_s": self.warmup_s}),
             **self.extra,
             **({"incomplete": True} if self.incomplete else {}),
         }
@@ -150,6 +169,40 @@ _BEFORE_LATENCY = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTrial:
+    """A trial as the process that reads outputs hands it to the one that records them."""
+
+    # Without its histogram.
+    parsed: ParsedTrial
+    # The histogram, encoded, and its figures.
+    histogram: bytes | None = None
+    computed: Latency | None = None
+
+    @classmethod
+    def of(cls, parsed: ParsedTrial) -> ReadTrial:
+        """The trial with its histogram encoded; an empty histogram is none."""
+        histogram = parsed.histogram
+        if histogram is None or not histogram.count:
+            return cls(parsed=replace(parsed, histogram=None))
+        return cls(
+            parsed=replace(parsed, histogram=None),
+            histogram=histogram.encode(),
+            computed=latency_of(histogram),
+        )
+
+
+def latency_of(histogram: Histogram) -> Latency:
+    """The latency that a histogram counts, with the stored percentiles."""
+    percentiles = stored_percentiles(histogram)
+    return Latency(
+        mean_us=histogram.mean_us,
+        min_us=histogram.min_us,
+        max_us=histogram.max_us,
+        percentiles={key: us for key, us in percentiles.items() if us is not None},
+    )
+
+
 class FormatError(ValueError):
     """Why an input gives no trial, as one sentence for the person who sent it."""
 
@@ -171,6 +224,10 @@ class FormatError(ValueError):
         found = f" Found: {_short(self.found)}." if self.found is not None else ""
         expected = f" Expected: {self.expected}." if self.expected is not None else ""
         return f"{self.reason}{where}{found}{expected}"
+
+
+# What one run of an input gives.
+Entry = ParsedTrial | FormatError
 
 
 def _short(text: str) -> str:

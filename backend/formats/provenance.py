@@ -70,7 +70,7 @@ def trace(
     """
     texts = [_text_of(data) for _, data in artefacts]
     names = [name for name, _ in artefacts]
-    numbers = [(index, found) for index, text in enumerate(texts) for found in _numbers(text)]
+    numbers = [(index, span) for index, text in enumerate(texts) for span in _numbers(text)]
     if len(numbers) > MAX_NUMBERS:
         raise NotTraced(
             f"The output holds {len(numbers)} numbers; at most {MAX_NUMBERS} are traced."
@@ -84,13 +84,13 @@ def _text_of(data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise NotTraced(f"The output has more than {MAX_BYTES >> 10} KiB, which is too long.")
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise NotTraced("The output is binary, no text.")
+        raise NotTraced("The output is a binary file, so its numbers cannot be traced.")
     return _CONTROL.sub("", decode(data))
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int]]:
-    for found in _NUMBER.finditer(text):
-        yield found.span()
+    for number in _NUMBER.finditer(text):
+        yield number.span()
 
 
 class _Reader:
@@ -134,7 +134,7 @@ class _Reader:
             for name, text in zip(self.names, texts, strict=True)
         ]
         entries = parse(artefacts, tool=self.tool)
-        trials = [one for one in entries if isinstance(one, ParsedTrial)]
+        trials = [entry for entry in entries if isinstance(entry, ParsedTrial)]
         if self.entry >= len(trials):
             raise FormatError(f"The output holds {len(trials)} results, not {self.entry + 1}.")
         return figures_of(trials[self.entry])
@@ -149,26 +149,26 @@ def _altered(number: str, printed: frozenset[str]) -> Iterator[str]:
     lasts = (number[:-1] + str((last + step) % 10) for step in _STEPS)
     firsts = (str((first + step) % 10) + number[1:] for step in _STEPS if (first + step) % 10)
     for candidates in (lasts, firsts if len(number) > 1 else ()):
-        fresh = next((one for one in candidates if one not in printed), None)
+        fresh = next((candidate for candidate in candidates if candidate not in printed), None)
         if fresh is not None:
             yield fresh
 
 
 def figures_of(trial: ParsedTrial) -> dict[str, Any]:
     """Every figure that is known, by its path, and the histogram as its bytes."""
-    found: dict[str, Any] = {}
-    _flatten("", trial.as_contract(), found)
+    figures: dict[str, Any] = {}
+    _flatten("", trial.as_contract(), figures)
     if trial.histogram is not None and trial.histogram.count:
-        found["histogram"] = trial.histogram.encode()
-    return {name: value for name, value in found.items() if name not in _NO_FIGURES}
+        figures["histogram"] = trial.histogram.encode()
+    return {name: value for name, value in figures.items() if name not in _NO_FIGURES}
 
 
-def _flatten(path: str, value: Any, found: dict[str, Any]) -> None:
+def _flatten(path: str, value: Any, figures: dict[str, Any]) -> None:
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            _flatten(f"{path}.{name}" if path else str(name), inner, found)
+            _flatten(f"{path}.{name}" if path else str(name), inner, figures)
     elif value is not None:
-        found[path] = value
+        figures[path] = value
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:

@@ -4,33 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
-from backend.formats import (
-    ab,
-    artillery,
-    autocannon,
-    bombardier,
-    fortio,
-    gatling,
-    h2load,
-    hdrhistogram,
-    hey,
-    httperf,
-    jmeter,
-    k6,
-    locust,
-    oha,
-    plow,
-    siege,
-    tsung,
-    vegeta,
-    weighttp,
-    wrk,
-    wrk2,
-)
-from backend.formats.model import FormatError, ParsedTrial, RawArtefact
-from backend.formats.text import Source
+from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
+from backend.formats.text import Line, Source
 
 # Raised whenever a reading of the same bytes can change.
 PARSER_VERSION = "3"
@@ -44,58 +22,36 @@ class Tool:
     # Words, one of which stands in every output of the tool: asked first, at the speed of C.
     marks: Sequence[str]
     claims: Callable[[Source], str | None]
-    read: Callable[[Sequence[Source]], list[ParsedTrial | FormatError]]
+    read: Callable[[Sequence[Source]], list[Entry]]
     doc: str
     # As `claims`, of files that are no text; None for a tool that writes none.
     claims_binary: Callable[[Source], str | None] | None = None
 
 
-def _tool(module: Any) -> Tool:
+def _tool(name: str) -> Tool:
+    package: Any = import_module(f"backend.formats.{name}")
     return Tool(
-        module.NAME,
-        module.MARKS,
-        module.claims,
-        module.read,
-        module.__doc__ or "",
-        getattr(module, "claims_binary", None),
+        package.NAME,
+        package.MARKS,
+        package.claims,
+        package.read,
+        package.__doc__ or "",
+        getattr(package, "claims_binary", None),
     )
 
 
-# The one table of tools: a package with its captures, and a name here.
+# The one table of tools: a package with its tests and captures, and its name here.
 TOOLS = {
-    tool.name: tool
-    for tool in map(
-        _tool,
-        (
-            ab,
-            artillery,
-            autocannon,
-            bombardier,
-            fortio,
-            gatling,
-            h2load,
-            hdrhistogram,
-            hey,
-            httperf,
-            jmeter,
-            k6,
-            locust,
-            oha,
-            plow,
-            siege,
-            tsung,
-            vegeta,
-            weighttp,
-            wrk,
-            wrk2,
-        ),
+    name: _tool(name)
+    for name in (
+        *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
+        *("hdrhistogram", "hey", "httperf", "jmeter", "k6", "locust", "oha", "plow", "siege"),
+        *("tsung", "vegeta", "weighttp", "wrk", "wrk2"),
     )
 }
 
 
-def parse(
-    artefacts: Sequence[RawArtefact], *, tool: str | None = None
-) -> list[ParsedTrial | FormatError]:
+def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[Entry]:
     """What the artefacts of one trial say; several runs in one paste give several entries.
 
     Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when
@@ -105,7 +61,7 @@ def parse(
     chosen, why, claimed = _choose(sources)
     if tool is not None and tool != chosen.name:
         raise FormatError(
-            f"The output is {chosen.name}'s, not {tool}'s.",
+            f"This output is from {chosen.name}, not from {tool}.",
             tool=chosen.name,
             found=why,
             expected=f"output of {tool}",
@@ -113,7 +69,7 @@ def parse(
     entries = chosen.read(claimed)
     if not entries:
         raise FormatError(
-            f"These are {chosen.name}'s, but no run's result.",
+            f"This is output of {chosen.name}, but it has no result of a run.",
             tool=chosen.name,
             found=why,
             expected=f"a whole report of {chosen.name}",
@@ -134,11 +90,11 @@ def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
             reasons.setdefault(name, why)
             claimed.setdefault(name, []).append(source)
     if not reasons:
-        raise _nothing_known(sources)
+        raise _unrecognised(sources)
     if len(reasons) > 1:
         names = " and ".join(sorted(reasons))
         raise FormatError(
-            f"These files hold output of {names}.",
+            f"These files are output of {names}. One trial has one tool.",
             found="; ".join(reasons.values()),
             expected="output of one tool in one trial",
         )
@@ -158,19 +114,19 @@ def _claim(tool: Tool, source: Source) -> str | None:
     return tool.claims(source) if any(mark in source.text for mark in tool.marks) else None
 
 
-def _nothing_known(sources: Sequence[Source]) -> FormatError:
-    known = ", ".join(TOOLS)
+def _unrecognised(sources: Sequence[Source]) -> FormatError:
+    reads = f"Loadsheet reads the output of {', '.join(TOOLS)}. See Formats in the documentation."
+    expected = "the whole output of a load tool, as the tool printed it"
     if all(source.is_empty for source in sources):
-        return FormatError("The file is empty.", expected=f"the output of {known}")
-    if all(source.is_binary or source.is_empty for source in sources):
-        return FormatError("The file is binary, no text.", expected=f"the output of {known}")
-    first = next(
-        (line for source in sources for line in source.lines if line.text and not source.is_binary),
-        None,
-    )
+        return FormatError(f"The file is empty. {reads}", expected=expected)
+    texts = [source for source in sources if not source.is_binary]
+    if all(source.is_empty for source in texts):
+        return FormatError(f"We don't recognise this binary file. {reads}", expected=expected)
+    lines = (line for source in texts for line in source.lines if line.text)
+    first = next(lines, Line(1, ""))
     return FormatError(
-        "This is no output of a load tool that is read here.",
-        line=first.number if first else None,
-        found=first.text if first else "",
-        expected=f"the output of {known}, whole and as the tool printed it",
+        f"We don't recognise this file. {reads}",
+        line=first.number,
+        found=first.text,
+        expected=expected,
     )

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from backend.formats.model import FormatError
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 from backend.stats import Histogram
 
 PERCENTILES = (50, 75, 90, 99)
@@ -34,14 +35,16 @@ class Spectrum:
     largest: float
     total: int
 
-    def histogram(self, *, unit_us: float, known: Mapping[str, float] | None = None) -> Histogram:
+    def histogram(
+        self, *, unit_us: float, percentiles: Mapping[str, float] | None = None
+    ) -> Histogram:
         """The mergeable histogram; `unit_us` is the text's unit in µs.
 
-        `known` has percentiles ("99.9") in µs that the text gives beside: one that lies between
+        `percentiles` ("99.9") in µs are those that the text gives beside: one that lies between
         two rows tells how many of the later row's are below it.
         """
         points = dict(zip(self.counts, np.array(self.values) * unit_us, strict=True))
-        for percent, value in (known or {}).items():
+        for percent, value in (percentiles or {}).items():
             # HdrHistogram's own rule.
             rank = max(1, int(float(percent) / 100 * self.total + 0.5))
             before = max((v for count, v in points.items() if count < rank), default=0.0)
@@ -111,8 +114,8 @@ def read_spectrum(lines: Sequence[Line], *, tool: str) -> Spectrum:
 
 def _row(line: Line, tool: str) -> tuple[float, float, int]:
     words = line.words
-    value, fraction = (number(word) for word in (*words, "", "")[:2])
-    count = whole(words[2]) if len(words) in (3, 4) else None
+    value, fraction = (parse_number(word) for word in (*words, "", "")[:2])
+    count = parse_count(words[2]) if len(words) in (3, 4) else None
     if value is None or fraction is None or count is None or fraction > 1:
         raise _damaged(line, tool, "value, percentile, count and 1/(1-percentile)")
     return value, fraction, count
@@ -123,7 +126,7 @@ def _footer(line: Line) -> dict[str, float | None]:
     pairs = (part.split("=") for part in line.text.strip("#[]").split(","))
     # "Total count" in Java and C, "TotalCount" in Python.
     return {
-        pair[0].replace(" ", "").lower(): number(pair[1].strip())
+        pair[0].replace(" ", "").lower(): parse_number(pair[1].strip())
         for pair in pairs
         if len(pair) == 2
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import SEEK_END
@@ -31,34 +31,6 @@ SEPARATORS = ("\u00a0", "\u202f", "\u2007", "\u2009", "'", "\u2019")
 # What a mail puts before the lines it quotes.
 QUOTING = ">\u00a0" + whitespace
 HTML_MARKS = ("<br", "</td>", "</th>", "</pre>", "<pre")
-TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
-BINARY_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-# As Go prints durations, the micro sign in both its forms.
-GO_UNITS_US = {
-    **TIME_UNITS_US,
-    "ns": 1e-3,
-    "µs": 1.0,
-    "μs": 1.0,
-}
-# Words of transport errors, as Go's HTTP clients say them; the first class with one is taken.
-ERROR_WORDS = (
-    ("timeout", ("timeout", "timed out", "deadline exceeded")),
-    ("connect", ("dial", "refused", "no such host", "unreachable", "no route to host")),
-    ("write", ("write:", "broken pipe")),
-    ("read", ("EOF", "reset", "read:", "closed connection", "closed idle connection")),
-)
-# How such errors end.
-ERROR_ENDINGS = (
-    "EOF",
-    "refused",
-    "reset by peer",
-    "timeout",
-    "headers)",
-    "body)",
-    "host",
-    "broken pipe",
-)
-DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,32 +151,35 @@ def find_documents(source: Source) -> Iterator[Document]:
 
 def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
     text = "\n".join(line.text for line in lines)
-    decoder = json.JSONDecoder()
+    numbers = [line.number for line in lines]
     offset = behind = faults = 0
     for line in lines:
         begin, begins = offset + _json_start(line.text), offset
         offset += len(line.text) + 1
         if begin < behind or begin < begins:
             continue
-        if faults == MOST_FAULTS:
-            return
         # What was appended to a file without a line feed goes on in the same line.
         while begin >= 0:
-            try:
-                value, behind = decoder.raw_decode(text, begin)
-            except json.JSONDecodeError as fault:
-                behind, begin, faults = max(fault.pos, begin + 1), -1, faults + 1
-                at = lines[min(text.count("\n", 0, fault.pos), len(lines) - 1)].number
-                yield Document(line.number, None, fault.msg, at)
-            except RecursionError:
-                behind, begin = len(text), -1
-                yield Document(line.number, None, "nested too deep", line.number)
-            except ValueError:  # Python reads no whole number of more than 4,300 digits
-                behind, begin = len(text), -1
-                yield Document(line.number, None, "a number of too many digits", line.number)
-            else:
-                begin = behind if text.startswith("{", behind) else -1
-                yield Document(line.number, value)
+            document, behind = _document_at(text, begin, line.number, numbers)
+            yield document
+            faults += document.value is None
+            begin = behind if document.value is not None and text.startswith("{", behind) else -1
+        if faults == MOST_FAULTS:
+            return
+
+
+def _document_at(text: str, begin: int, line: int, numbers: Sequence[int]) -> tuple[Document, int]:
+    """The value that begins there, and where the search goes on behind it or behind its fault."""
+    try:
+        value, behind = json.JSONDecoder().raw_decode(text, begin)
+    except json.JSONDecodeError as fault:
+        at = numbers[min(text.count("\n", 0, fault.pos), len(numbers) - 1)]
+        return Document(line, None, fault.msg, at), max(fault.pos, begin + 1)
+    except RecursionError:
+        return Document(line, None, "nested too deep", line), len(text)
+    except ValueError:  # Python reads no whole number of more than 4,300 digits
+        return Document(line, None, "a number of too many digits", line), len(text)
+    return Document(line, value), behind
 
 
 def _json_start(line: str) -> int:
@@ -292,17 +267,6 @@ def _unquoted(line: str) -> str:
     return line.lstrip(QUOTING) if line.startswith(">") else line
 
 
-def _ungrouped(word: str) -> str:
-    """A number without the commas between its thousands; nothing where they are something else."""
-    if "," not in word:
-        return word
-    whole_part, point, decimals = word.partition(".")
-    head, *groups = whole_part.split(",")
-    # "0,620" and "12,5" have a decimal comma.
-    grouped = 1 <= len(head) <= 3 and head[0] != "0" and all(len(group) == 3 for group in groups)
-    return f"{head}{''.join(groups)}{point}{decimals}" if grouped and "," not in decimals else ""
-
-
 def is_prompt(line: str) -> bool:
     """Whether a line is a shell's prompt, with or without a command, or a fence of Markdown."""
     return line.startswith("```") or any(
@@ -310,95 +274,6 @@ def is_prompt(line: str) -> bool:
     )
 
 
-def number(word: str) -> float | None:
-    """The finite, non-negative number a word is, thousands separated by commas allowed.
-
-    A comma is believed between groups of three digits only: elsewhere it may be a decimal one.
-    """
-    plain = _ungrouped(word)
-    # float() takes more than people write ("1_0", "infinity", "٣"): only plain digits here.
-    if not plain.isascii() or not plain.replace(".", "", 1).isdigit() or len(plain) > 30:
-        return None
-    return float(plain)
-
-
-def whole(word: str) -> int | None:
-    """The whole number a word is."""
-    plain = _ungrouped(word)
-    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
-
-
-def split_unit(word: str) -> tuple[str, str]:
-    """("27.92", "ms") of "27.92ms"."""
-    digits = word.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return digits, word[len(digits) :]
-
-
-def scaled(word: str, units: Mapping[str, float]) -> float | None:
-    """The number of a word such as "27.92ms", in the unit that counts 1; None if it is none."""
-    digits, unit = split_unit(word)
-    value, factor = number(digits), units.get(unit)
-    # Six digits after the point: what multiplying decimals by 1000 adds is noise.
-    if value is None or factor is None:
-        return None
-    product: float = round(value * factor, 6)
-    return product
-
-
-def step_us(word: str) -> float | None:
-    """The smallest step a printed time can show, in µs: 10 for "27.92ms", at least 1."""
-    digits, unit = split_unit(word)
-    factor = TIME_UNITS_US.get(unit)
-    if factor is None:
-        return None
-    decimals = len(digits.partition(".")[2])
-    return max(1.0, round(factor / float(10**decimals), 6))
-
-
-def duration_us(word: str) -> float | None:
-    """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is none."""
-    total, digits, unit = 0.0, "", ""
-    for character in f"{word}0":
-        if (character.isdigit() or character == ".") and unit:
-            value, factor = number(digits), GO_UNITS_US.get(unit)
-            if value is None or factor is None:
-                return None
-            total, digits, unit = total + value * factor, "", ""
-        if character.isdigit() or character == ".":
-            digits += character
-        else:
-            unit += character
-    # Six digits after the point: what multiplying decimals by 1000 adds is noise.
-    return round(total, 6) if word and digits == "0" else None
-
-
-def error_class(text: str) -> str:
-    """The class of a transport error that a tool gives as free text; "other" if unknown."""
-    # The address of a request may hold any word: what counts stands behind it.
-    method, _, rest = text.partition(" ")
-    if method.isalpha() and rest.lstrip('"').startswith("http"):
-        text = rest.partition(" ")[2]
-    for name, words in ERROR_WORDS:
-        if any(word in text for word in words):
-            return name
-    return "other"
-
-
-def is_whole_error(text: str) -> bool:
-    """Whether a transport error at the end of a text has all of its words."""
-    return text.endswith(ERROR_ENDINGS)
-
-
-def counted_classes(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts of free error texts by class, 0 for the classes that none is of."""
-    classes = dict.fromkeys(("connect", "read", "write", "timeout", "other"), 0)
-    for text, count in counts.items():
-        classes[error_class(text)] += count
-    return classes
-
-
-def fault_in(fault: Exception) -> str:
-    """What is wrong in a document, for people: a fault of Python's own is said in our words."""
-    if isinstance(fault, KeyError):
-        return f"no {fault.args[0]}"
-    return str(fault) if isinstance(fault, ValueError) else "a value of another kind"
+def last_line(lines: Sequence[Line]) -> Line:
+    """The last line that is not blank; the very last where all are."""
+    return next((line for line in reversed(lines) if line.text), lines[-1])

@@ -149,11 +149,11 @@ class Gathering:
         self._parts.append(self._packer.submit(lambda: list(_parts(keys, counts))))
 
     def _by_second(self) -> dict[int, list[_Part]]:
-        found: dict[int, list[_Part]] = {}
+        parts: dict[int, list[_Part]] = {}
         for packed in self._parts:
             for second, part in packed.result():
-                found.setdefault(second, []).append(part)
-        return found
+                parts.setdefault(second, []).append(part)
+        return parts
 
     def _compact(self) -> None:
         keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)

@@ -1,13 +1,16 @@
-"""Joining what several artefacts of one trial say, without averaging anything."""
+"""What belongs together in the artefacts of one trial, and joining it without averaging."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.refusals import not_one_trial
+from backend.formats.text import Source
 
+Item = TypeVar("Item")
 FIGURES = (
     "tool_version",
     "url",
@@ -39,20 +42,19 @@ def joined(trials: Sequence[tuple[str, ParsedTrial]]) -> ParsedTrial:
     """
     (best_name, best), *others = trials
     for name, other in others:
-        found = tuple(_contradictions(best_name, best, name, other))
+        contradictions = tuple(_contradictions(best_name, best, name, other))
         best = replace(
             _filled(best, other),
-            disagreements=best.disagreements + other.disagreements + found,
+            disagreements=best.disagreements + other.disagreements + contradictions,
             incomplete=best.incomplete or other.incomplete,
         )
     return best
 
 
-def one_of(readings: Sequence[ParsedTrial | FormatError]) -> ParsedTrial:
+def one_of(readings: Sequence[Entry]) -> ParsedTrial:
     """The only run of an artefact; raises FormatError for a refused one, or for several."""
     if len(readings) != 1:
-        raise FormatError(
-            "These files are not of one trial.",
+        raise not_one_trial(
             found=f"{len(readings)} runs in one of them",
             expected="several files of one trial, or one file with several runs",
         )
@@ -61,10 +63,26 @@ def one_of(readings: Sequence[ParsedTrial | FormatError]) -> ParsedTrial:
     return readings[0]
 
 
+def split_sources(
+    sources: Sequence[Source], *tests: Callable[[Source], object]
+) -> list[list[Source]]:
+    """The sources by the first test that holds for each, one list a test; the rest as the last."""
+    groups: list[list[Source]] = [[] for _ in (*tests, None)]
+    for source in sources:
+        place = next((at for at, holds in enumerate(tests) if holds(source)), len(tests))
+        groups[place].append(source)
+    return groups
+
+
+def read_each(read: Callable[[Source], Iterable[Item]], sources: Sequence[Source]) -> list[Item]:
+    """What `read` gives of every source, in order."""
+    return [item for source in sources for item in read(source)]
+
+
 def _contradictions(
-    name: str, one: ParsedTrial, other_name: str, other: ParsedTrial
+    name: str, best: ParsedTrial, other_name: str, other: ParsedTrial
 ) -> Sequence[str]:
-    pairs = [(field, getattr(one, field), getattr(other, field)) for field in EXACT]
+    pairs = [(field, getattr(best, field), getattr(other, field)) for field in EXACT]
     return [
         f"{field} is {first} in {name} and {second} in {other_name}"
         for field, first, second in pairs
@@ -72,20 +90,24 @@ def _contradictions(
     ]
 
 
-def _filled(one: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
-    changes: dict[str, Any] = {
-        field: getattr(other, field) for field in FIGURES if getattr(one, field) is None
-    }
-    changes["errors"] = {
-        **other.errors,
-        **{key: count for key, count in one.errors.items() if count is not None},
-    }
-    changes["tool_errors"] = {**other.tool_errors, **one.tool_errors}
-    changes["extra"] = {**other.extra, **one.extra}
-    if one.latency == Latency():
-        changes["latency"] = other.latency
-    if one.histogram is None and (other.histogram is not None or one.latency_origin is None):
-        changes.update({field: getattr(other, field) for field in DISTRIBUTION})
-    if not one.timeline:
-        changes["timeline"] = other.timeline
-    return replace(one, **changes)
+def _filled(best: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
+    """The best reading, with what only the other one has."""
+    changes: dict[str, Any] = {field: getattr(other, field) for field in _missing(best, other)}
+    counted = {name: count for name, count in best.errors.items() if count is not None}
+    return replace(
+        best,
+        errors={**other.errors, **counted},
+        tool_errors={**other.tool_errors, **best.tool_errors},
+        extra={**other.extra, **best.extra},
+        **changes,
+    )
+
+
+def _missing(best: ParsedTrial, other: ParsedTrial) -> list[str]:
+    """The fields to take from the other reading."""
+    fields = [field for field in FIGURES if getattr(best, field) is None]
+    if best.latency == Latency():
+        fields.append("latency")
+    if best.histogram is None and (other.histogram is not None or best.latency_origin is None):
+        fields += DISTRIBUTION
+    return fields if best.timeline else [*fields, "timeline"]

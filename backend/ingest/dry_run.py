@@ -11,8 +11,10 @@ from typing import IO, Any, cast
 from uuid import uuid4
 
 from backend.accounts.models import Workspace
+from backend.formats.model import ReadTrial
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.envelope import Envelope
+from backend.ingest.parse_child import trial_of
 from backend.ingest.process import plain_record
 from backend.ingest.receive import IncomingFile, UploadTooLarge
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
@@ -112,7 +114,9 @@ class _Reader:
         entries = answer.get("entries") or []
         refused = [answer, *entries]
         run = _unsaved_run(self.workspace, self.envelope)
-        records = _records((entry for entry in entries if "contract" in entry), self.envelope)
+        records = _records(
+            (trial_of(entry) for entry in entries if "trial" in entry), self.envelope
+        )
         return DryFile(
             name,
             tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
@@ -124,8 +128,8 @@ def _name(file: IncomingFile) -> str:
     return (file.name or "artefact")[:200]
 
 
-def _records(entries: Iterable[dict[str, Any]], envelope: Envelope) -> list[TrialRecord]:
-    return [plain_record(number, entry, envelope) for number, entry in enumerate(entries)]
+def _records(trials: Iterable[ReadTrial], envelope: Envelope) -> list[TrialRecord]:
+    return [plain_record(ordinal, trial, envelope) for ordinal, trial in enumerate(trials)]
 
 
 def _refusal(entry: Mapping[str, Any]) -> DryRefusal:
@@ -163,5 +167,5 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
             "origin": facts.percentiles_origin,
         },
         findings=check_trial(facts),
-        incomplete=record.incomplete,
+        incomplete=record.parsed.incomplete,
     )

@@ -7,28 +7,25 @@ answers many requests, and is replaced after a crash.
 
 from __future__ import annotations
 
-import base64
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
 from backend.formats import (
     PARSER_VERSION,
     FormatError,
-    ParsedTrial,
     RawArtefact,
-    TimeSlice,
     parse,
 )
+from backend.formats.model import Entry, ReadTrial
 from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
 from backend.ingest.child import Limits, serve
 from backend.ingest.decompress import DecompressionRefused, unpacked
-from backend.stats import Histogram
-
-PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
 
 def main() -> None:
@@ -96,44 +93,16 @@ def artefact_of(name: str, path: Path, *, limit_bytes: int) -> RawArtefact:
     return RawArtefact(name, lambda: unpacked(lambda: path.open("rb"), limit_bytes=limit_bytes))
 
 
-def as_entry(entry: ParsedTrial | FormatError) -> dict[str, Any]:
-    """One trial (or refusal) as JSON: the contract's shape, and the histogram to store."""
+def as_entry(entry: Entry) -> dict[str, Any]:
+    """One trial, or refusal, as JSON: {"trial": a ReadTrial} or as `as_refusal` gives it."""
     if isinstance(entry, FormatError):
         return as_refusal(entry)
-    histogram = entry.histogram if entry.histogram is not None and entry.histogram.count else None
-    return {
-        "contract": entry.as_contract(),
-        "incomplete": entry.incomplete,
-        "detected_by": entry.detected_by,
-        "disagreements": list(entry.disagreements),
-        "histogram": None if histogram is None else base64.b64encode(histogram.encode()).decode(),
-        "computed_us": None if histogram is None else computed(histogram),
-        "timeline": [_as_slice(part) for part in entry.timeline],
-    }
+    return {"trial": msgspec.to_builtins(ReadTrial.of(entry))}
 
 
-def _as_slice(part: TimeSlice) -> dict[str, Any]:
-    encoded = None if part.histogram is None else base64.b64encode(part.histogram).decode()
-    return {
-        "start_s": part.start_s,
-        "length_s": part.length_s,
-        "completed": part.completed,
-        "failed": part.failed,
-        "reported_rps": part.reported_rps,
-        "histogram": encoded,
-        "percentiles": dict(part.percentiles),
-    }
-
-
-def computed(histogram: Histogram) -> dict[str, Any]:
-    """The figures of a histogram: count, mean, min, max and percentiles in µs."""
-    return {
-        "count": histogram.count,
-        "mean": histogram.mean_us,
-        "min": histogram.min_us,
-        "max": histogram.max_us,
-        "percentiles": {f"{p:g}": histogram.percentile(p) for p in PERCENTILES},
-    }
+def trial_of(entry: Mapping[str, Any]) -> ReadTrial:
+    """The trial of an entry that has one."""
+    return msgspec.convert(entry["trial"], ReadTrial)
 
 
 if __name__ == "__main__":

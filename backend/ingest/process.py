@@ -3,7 +3,6 @@ writes result and state together, under the claim's fence."""
 
 from __future__ import annotations
 
-import base64
 import json
 import logging
 import time
@@ -18,9 +17,11 @@ from uuid import UUID
 from django.db import transaction
 
 from backend.formats import PARSER_VERSION
+from backend.formats.model import ReadTrial
 from backend.ingest import queue
 from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
 from backend.ingest.models import Artefact, State, Upload
+from backend.ingest.parse_child import trial_of
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway, storage
 from backend.runs.measured import TrialRecord
@@ -234,12 +235,12 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
         group = [by_name[name] for name in entry.artefacts or ()]
         answer = ask(group, tool=str(said(entry.load).get("tool") or "")) if group else {}
         version = answer.get("version", version)
-        parsed, refusal = _only_entry(answer)
+        trial, refusal = _only_trial(answer)
         if refusal and not entry.error:
             refusals.append(refusal)
-        records.append(_planned_record(entry, parsed, refusal))
+        records.append(_planned_record(entry, trial, refusal))
         groups.append(group)
-    is_empty = not any(record.contract for record in records)
+    is_empty = all(record.reading is None for record in records)
     # Early trials, and the rest of their run, are no hole in it even without a result.
     if is_empty and not envelope.is_early and not elsewhere:
         raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
@@ -248,24 +249,27 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:
     reason = f"Its output came as upload {entry.upload}, which has not been read."
-    return _planned_record(entry, {}, reason)
+    return _planned_record(entry, None, reason)
 
 
-def _only_entry(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
+    """The one trial of an answer, or why there is none."""
     entries = answer.get("entries") or []
     if len(entries) > 1:
-        return {}, f"The artefacts of one trial hold {len(entries)} results; expected one."
+        return None, f"The artefacts of one trial hold {len(entries)} results; expected one."
     if not entries:
-        return {}, answer.get("refused") or "This trial has no artefacts."
-    return (entries[0], "") if "contract" in entries[0] else ({}, entries[0]["refused"])
+        return None, answer.get("refused") or "This trial has no artefacts."
+    (entry,) = entries
+    return (trial_of(entry), "") if "trial" in entry else (None, entry["refused"])
 
 
-def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> TrialRecord:
+def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) -> TrialRecord:
     return TrialRecord(
         ordinal=entry.ordinal,
         server={"name": "unknown server", **_known(said(entry.server))},
         workload={"name": "unknown workload", **_known(said(entry.workload))},
         load=said(entry.load),
+        reading=trial,
         repeat=entry.repeat,
         warmup=bool(entry.warmup),
         command=entry.command or (),
@@ -277,22 +281,7 @@ def _planned_record(entry: TrialEntry, parsed: dict[str, Any], refusal: str) -> 
         phase=entry.phase,
         glance=entry.glance or {},
         server_tail=entry.server_tail or "",
-        **_read_fields(parsed),
     )
-
-
-def _read_fields(parsed: dict[str, Any]) -> dict[str, Any]:
-    if not parsed:
-        return {"contract": {}}
-    histogram = parsed["histogram"]
-    return {
-        "contract": parsed["contract"],
-        "histogram": None if histogram is None else base64.b64decode(histogram),
-        "timeline": parsed["timeline"],
-        "computed_us": parsed["computed_us"],
-        "incomplete": parsed["incomplete"],
-        "disagreements": parsed["disagreements"],
-    }
 
 
 def _read_plain(
@@ -312,17 +301,16 @@ def _read_plain(
             if "refused" in entry:
                 refusals.append(f"{artefact.name}: {entry['refused']}")
                 continue
-            records.append(plain_record(len(records), entry, envelope))
+            records.append(plain_record(len(records), trial_of(entry), envelope))
             groups.append([artefact])
     if not records:
         raise NothingRead(refusals[0] if refusals else "This upload has no files.")
     return Reading(records, groups, refusals, version)
 
 
-def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> TrialRecord:
+def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:
     """A result of a file without a plan: what its output says, and what the sender said of it."""
-    contract = entry["contract"]
-    url = urlsplit(contract.get("url") or "")
+    url = urlsplit(trial.parsed.url or "")
     target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
     return TrialRecord(
         ordinal=ordinal,
@@ -330,12 +318,12 @@ def plain_record(ordinal: int, entry: dict[str, Any], envelope: Envelope) -> Tri
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
-            "keepalive": contract.get("keepalive"),
+            "keepalive": trial.parsed.keepalive,
             "tls": {"http": False, "https": True}.get(url.scheme),
             **_known(said(envelope.workload)),
         },
         load={},
-        **_read_fields(entry),
+        reading=trial,
     )
 
 

@@ -7,24 +7,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import TrialFacts
 from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.models import Run
 
+# Of a trial whose artefacts were not read.
+UNREAD = ParsedTrial(tool="", loop=None)
+
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """One trial to record: what was asked, and what its artefacts say (the contract's shape)."""
+    """One trial to record: what was asked, and what was read from its artefacts."""
 
     ordinal: int
     server: Mapping[str, Any]
     workload: Mapping[str, Any]
     load: Mapping[str, Any]
-    contract: Mapping[str, Any]
-    histogram: bytes | None = None
-    # Slices of the trial's time, as the parser gives them (formats.model.TimeSlice as JSON).
-    timeline: Sequence[Mapping[str, Any]] = ()
-    computed_us: Mapping[str, Any] | None = None
+    # None where nothing was read.
+    reading: ReadTrial | None
     repeat: int | None = None
     warmup: bool = False
     command: Sequence[str] = ()
@@ -32,12 +33,20 @@ class TrialRecord:
     finished_at: datetime | None = None
     exit_code: int | None = None
     error: str = ""
-    incomplete: bool = False
-    disagreements: Sequence[str] = ()
     resources: Mapping[str, Any] = field(default_factory=dict)
     phase: str | None = None
     glance: Mapping[str, Any] = field(default_factory=dict)
     server_tail: str = ""
+
+    @property
+    def parsed(self) -> ParsedTrial:
+        """What the artefacts say; nothing where they were not read."""
+        return UNREAD if self.reading is None else self.reading.parsed
+
+    @property
+    def histogram(self) -> bytes | None:
+        """Encoded; None where there is none."""
+        return None if self.reading is None else self.reading.histogram
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +62,24 @@ class LoadPoint:
 
 def load_point(record: TrialRecord) -> LoadPoint:
     """What the envelope says was asked for, else what the tool's output says."""
-    load, contract = record.load, record.contract
-    loop = load.get("loop") or contract.get("loop") or "unknown"
-    connections = load.get("connections")
-    if connections is None:
-        connections = contract.get("connections")
-    rate = load.get("rate_rps")
+    load, parsed = record.load, record.parsed
     return LoadPoint(
-        tool=load.get("tool") or contract.get("tool") or "unknown",
-        tool_version=load.get("tool_version") or contract.get("tool_version"),
-        loop=loop,
-        connections=connections,
-        rate_rps=contract.get("requested_rate_rps") if rate is None else rate,
+        tool=load.get("tool") or parsed.tool or "unknown",
+        tool_version=load.get("tool_version") or parsed.tool_version,
+        loop=load.get("loop") or parsed.loop or "unknown",
+        connections=_known(load.get("connections"), parsed.connections),
+        rate_rps=_known(load.get("rate_rps"), parsed.requested_rate_rps),
     )
 
 
 def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
     """The figures of a trial, ours computed from the counts; unknown stays None."""
-    contract = record.contract
-    latency = contract.get("latency_us") or {}
-    completed, ok = contract.get("requests_completed"), contract.get("requests_ok")
-    errors = contract.get("errors") or {}
-    computed = record.computed_us
-    elapsed_s = measured_s(contract)
+    parsed = record.parsed
+    computed = None if record.reading is None else record.reading.computed
+    latency = computed or parsed.latency
+    completed, ok = parsed.requests_completed, parsed.requests_ok
+    errors = {} if record.reading is None else parsed.error_counts
+    elapsed_s = parsed.measured_s
     return TrialFacts(
         connections=point.connections,
         loop=point.loop,
@@ -85,65 +89,55 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
         requests_ok=ok,
         throughput_rps=_rate(completed, elapsed_s),
         goodput_rps=_rate(ok, elapsed_s),
-        reported_rps=contract.get("reported_rps"),
+        reported_rps=parsed.reported_rps,
         error_rate=error_rate(completed, ok, errors),
         errors=errors,
-        latency_mean_us=(computed or latency).get("mean"),
-        latency_min_us=(computed or latency).get("min"),
-        latency_max_us=(computed or latency).get("max"),
-        percentiles_us=(computed or latency).get("percentiles") or {},
-        percentiles_origin=_origin(computed, latency),
-        latency_resolution_us=contract.get("latency_resolution_us"),
+        latency_mean_us=latency.mean_us,
+        latency_min_us=latency.min_us,
+        latency_max_us=latency.max_us,
+        percentiles_us=latency.percentiles,
+        percentiles_origin=_origin(computed, parsed.latency),
+        latency_resolution_us=parsed.latency_resolution_us,
         same_host=run.same_host,
         exit_code=record.exit_code,
-        incomplete=record.incomplete,
-        disagreements=tuple(record.disagreements),
+        incomplete=parsed.incomplete,
+        disagreements=parsed.disagreements,
         server_version=record.server.get("version"),
         host_known=run.server_host is not None,
-        keepalive=_known(record.workload.get("keepalive"), contract.get("keepalive")),
-        transfer_rate_bytes_s=_rate(contract.get("bytes_received"), elapsed_s),
-        second_rates_rps=tuple(_second_rates(record.timeline)),
+        keepalive=_known(record.workload.get("keepalive"), parsed.keepalive),
+        transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
+        second_rates_rps=tuple(_second_rates(parsed.timeline)),
         link_bits_s=link_bits_s(run.facts),
         local_ports=local_ports(run.facts),
         client_cpu_s=_figure(record.resources.get("client_cpu_s")),
         session_parts=run.session.get("parts"),
-        client_threads=_known(record.load.get("threads"), contract.get("threads")),
+        client_threads=_known(record.load.get("threads"), parsed.threads),
     )
 
 
-def measured_s(contract: Mapping[str, Any]) -> float | None:
-    """How long was measured: h2load's time includes the warm-up, which its counts leave out."""
-    elapsed_s = contract.get("elapsed_s")
-    return None if elapsed_s is None else float(elapsed_s - (contract.get("warmup_s") or 0))
-
-
-def _known(asked: Any, said: Any) -> Any:
-    return said if asked is None else asked
+def _known(asked: Any, parsed: Any) -> Any:
+    return parsed if asked is None else asked
 
 
 def _figure(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _second_rates(timeline: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+def _second_rates(timeline: Sequence[TimeSlice]) -> Iterator[float]:
     """Throughput of the whole seconds: the last one is cut off by the end of the trial."""
     for part in timeline[:-1]:
-        if part["length_s"] == 1 and part["completed"] is not None:
-            yield float(part["completed"])
+        if part.length_s == 1 and part.completed is not None:
+            yield float(part.completed)
 
 
-def _origin(computed: Mapping[str, Any] | None, latency: Mapping[str, Any]) -> str | None:
+def _origin(computed: Latency | None, reported: Latency) -> str | None:
     if computed is not None:
         return "computed"
-    return "reported" if latency.get("percentiles") else None
+    return "reported" if reported.percentiles else None
 
 
 def _rate(count: int | None, elapsed_s: float | None) -> float | None:
     return count / elapsed_s if count is not None and elapsed_s else None
-
-
-# Failures without a response: these are attempts beside the completed ones.
-UNANSWERED = ("connect", "read", "write", "timeout", "other")
 
 
 def error_rate(
@@ -165,7 +159,7 @@ def attempts(
     """
     if completed is None or ok is None:
         return None
-    unanswered = sum(errors.get(name) or 0 for name in UNANSWERED)
+    unanswered = sum(errors.get(name) or 0 for name in UNANSWERED_CLASSES)
     failed_completed = max(completed - ok, 0)
     status = errors.get("status") or 0
     counted_inside = max(failed_completed - status, 0)

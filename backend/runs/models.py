@@ -13,10 +13,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.formats.model import TimeSlice
 from backend.stats import Histogram
 
 
@@ -279,9 +281,10 @@ class TrialTimeline(models.Model):
         return f"timeline of {self.trial_id}"
 
     @classmethod
-    def of(cls, trial: Trial, slices: Sequence[Mapping[str, Any]]) -> TrialTimeline:
-        """The row of a trial, not saved. Slices have the keys of `formats.TimeSlice`."""
-        packed = zlib.compress(json.dumps(list(slices), separators=(",", ":")).encode())
+    def of(cls, trial: Trial, slices: Sequence[TimeSlice]) -> TrialTimeline:
+        """The row of a trial, not saved."""
+        listed = msgspec.to_builtins(slices)
+        packed = zlib.compress(json.dumps(listed, separators=(",", ":")).encode())
         return cls(trial=trial, packed=packed)
 
     @property

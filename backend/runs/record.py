@@ -31,8 +31,7 @@ from backend.runs.registry import (
 )
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
-
-PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+from backend.stats.percentiles import stored_percentiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +222,8 @@ class _Writer:
         trial = _trial_row(self.run, cell, record, facts)
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
         self.trials.append(trial)
-        if record.timeline:
-            self.timelines.append(TrialTimeline.of(trial, record.timeline))
+        if record.parsed.timeline:
+            self.timelines.append(TrialTimeline.of(trial, record.parsed.timeline))
         return trial
 
     def finish(self, before: Sequence[Cell]) -> None:
@@ -319,7 +318,7 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
 
 
 def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> Trial:
-    contract = record.contract
+    parsed = record.parsed
     return Trial(
         run=run,
         cell=cell,
@@ -331,18 +330,18 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> 
         command=list(record.command),
         exit_code=record.exit_code,
         error=record.error,
-        incomplete=record.incomplete,
+        incomplete=parsed.incomplete,
         elapsed_s=facts.elapsed_s,
         requests_completed=facts.requests_completed,
         requests_ok=facts.requests_ok,
-        bytes_received=contract.get("bytes_received"),
+        bytes_received=parsed.bytes_received,
         throughput_rps=facts.throughput_rps,
         goodput_rps=facts.goodput_rps,
         error_rate=facts.error_rate,
         reported_rps=facts.reported_rps,
         errors=dict(facts.errors),
-        tool_errors=dict(contract.get("tool_errors") or {}),
-        status_counts=contract.get("status_counts"),
+        tool_errors=dict(parsed.tool_errors),
+        status_counts=parsed.status_counts,
         latency_mean_us=facts.latency_mean_us,
         latency_min_us=facts.latency_min_us,
         latency_max_us=facts.latency_max_us,
@@ -355,7 +354,7 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> 
         phase=record.phase,
         glance=dict(record.glance),
         server_tail=record.server_tail,
-        parsed=dict(contract),
+        parsed={} if record.reading is None else parsed.as_contract(),
         checks=[{"id": found.id, "detail": found.detail} for found in check_trial(facts)],
     )
 
@@ -366,6 +365,5 @@ def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
         return
     merged = Histogram.merge_all([Histogram.decode(item) for item in encoded if item is not None])
     cell.histogram = merged.encode()
-    found = merged.percentiles(PERCENTILES)
-    cell.percentiles_us = {f"{p:g}": value for p, value in zip(PERCENTILES, found, strict=True)}
+    cell.percentiles_us = stored_percentiles(merged)
     cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

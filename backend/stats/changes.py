@@ -60,14 +60,14 @@ def find_changes(
     `positions`: the trial values at each; an empty one is passed over. A value that is not above 0
     has no ratio to another, so then there are none.
     """
-    known = [index for index, trials in enumerate(positions) if trials]
-    trials = tuple(tuple(positions[index]) for index in known)
-    if len(known) < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
+    indexes = [index for index, trials in enumerate(positions) if trials]
+    trials = tuple(tuple(positions[index]) for index in indexes)
+    if len(indexes) < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
         return []
     means = tuple(fmean(map(log, each)) for each in trials)
     series = _Series(trials, means, _floor(trials), better, relevant)
-    found = _kept(series, _candidates(series))
-    return [replace(change, index=known[change.index]) for change in found]
+    changes = _kept(series, _candidates(series))
+    return [replace(change, index=indexes[change.index]) for change in changes]
 
 
 def _floor(trials: Sequence[Sequence[float]]) -> float:

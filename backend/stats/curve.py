@@ -23,8 +23,8 @@ def percentile_curve(histogram: Histogram) -> Curve:
     Only percents with at least 10 requests beyond: none of fewer than 20 requests.
     """
     kept = [percent for percent in PERCENTS if _beyond(histogram.count, percent) >= LEAST_BEYOND]
-    found = histogram.percentiles(kept)
-    return [[percent, us] for percent, us in zip(kept, found, strict=True) if us is not None]
+    values = histogram.percentiles(kept)
+    return [[percent, us] for percent, us in zip(kept, values, strict=True) if us is not None]
 
 
 def _beyond(count: int, percent: float) -> float:

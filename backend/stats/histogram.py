@@ -118,14 +118,14 @@ class Histogram:
     @classmethod
     def merge_all(cls, histograms: Iterable[Histogram]) -> Histogram:
         """The sum of counts; associative, commutative, count-preserving."""
-        every = list(histograms)
+        summands = list(histograms)
         merged = cls()
-        longest = max((len(one._counts) for one in every), default=0)
+        longest = max((len(histogram._counts) for histogram in summands), default=0)
         merged._counts = np.zeros(longest, dtype=np.int64)
-        for one in every:
-            merged._counts[: len(one._counts)] += one._counts
-            merged.count += one.count
-            merged.clipped += one.clipped
+        for histogram in summands:
+            merged._counts[: len(histogram._counts)] += histogram._counts
+            merged.count += histogram.count
+            merged.clipped += histogram.clipped
         return merged
 
     def merge(self, *others: Histogram) -> Histogram:
@@ -163,8 +163,8 @@ class Histogram:
         ranks = [self._rank(percent) for percent in percents]
         if not self.count:
             return [None] * len(ranks)
-        found = np.searchsorted(np.cumsum(self._counts), ranks)
-        return [float(_highest_at(index)) for index in found.tolist()]
+        positions = np.searchsorted(np.cumsum(self._counts), ranks)
+        return [float(_highest_at(index)) for index in positions.tolist()]
 
     def _rank(self, percent: float) -> int:
         if not 0 <= percent <= 100:

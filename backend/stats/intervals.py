@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import ceil, exp, fsum, inf, log, sqrt
 from statistics import NormalDist, fmean, median
 from typing import Literal
@@ -97,35 +98,35 @@ def ratio(
     short = min(len(base), len(other))
     if short == 0 or min(*base, *other) <= 0:
         return _inconclusive(None, "a value is unknown or zero")
-    logs = [log(value) for value in base], [log(value) for value in other]
+    logs = _logs(base), _logs(other)
     value = exp(fmean(logs[1]) - fmean(logs[0]))
     if short < LEAST_TRIALS:
         missing = LEAST_TRIALS - short
         # How noisy they are is not known yet, so neither is how many would tell.
         return _inconclusive(value, f"an interval needs {missing} more {_trials(missing)} at least")
-    found = _judged(value, _welch([logs]), better, relevant)
-    if found.verdict != "inconclusive":
-        return found
-    return replace(found, why=f"{found.why}; {_more_trials(logs, relevant)} would tell")
+    judged = _judged(value, _welch([logs]), better, relevant)
+    if judged.verdict != "inconclusive":
+        return judged
+    return replace(judged, why=f"{judged.why}; {_more_trials(logs, relevant)} would tell")
 
 
-def holding(found: Ratio, shown: float, *, better: Better, relevant: float) -> Ratio:
-    """`found`, widened to hold `shown`: the ratio of the two figures that stand beside it.
+def holding(by_trials: Ratio, shown: float, *, better: Better, relevant: float) -> Ratio:
+    """The ratio of trials, widened to hold `shown`: the ratio of the two figures printed beside it.
 
     A percentile of all requests together may be far from those of the trials, where one trial is
     unlike the others. Where ×1 comes in with it, nothing is claimed.
     """
-    if found.value is None:
-        return found
-    if found.low is None or found.high is None:
-        return replace(found, value=shown)
+    if by_trials.value is None:
+        return by_trials
+    if by_trials.low is None or by_trials.high is None:
+        return replace(by_trials, value=shown)
     # As they are stored, equal figures differ in their last digit.
-    if found.low / ALIKE <= shown <= found.high * ALIKE:
-        return found
-    bounds = log(min(found.low, shown)), log(max(found.high, shown))
-    wider = _judged(found.value, bounds, better, relevant)
-    if found.verdict == "inconclusive" or wider.verdict != "inconclusive":
-        return replace(wider, why=found.why)
+    if by_trials.low / ALIKE <= shown <= by_trials.high * ALIKE:
+        return by_trials
+    bounds = log(min(by_trials.low, shown)), log(max(by_trials.high, shown))
+    wider = _judged(by_trials.value, bounds, better, relevant)
+    if by_trials.verdict == "inconclusive" or wider.verdict != "inconclusive":
+        return replace(wider, why=by_trials.why)
     return replace(wider, why=f"all requests together are at {shown:.3g}×, unlike most trials")
 
 
@@ -140,16 +141,18 @@ def mean_ratio(
     The interval is of these very pairs (workloads): their trials are what could have come out
     otherwise. It says nothing of pairs that were not measured.
     """
-    sides = [side for pair in pairs for side in pair]
+    sides = list(chain.from_iterable(pairs))
     if not sides or min(min(side, default=0.0) for side in sides) <= 0:
         return _inconclusive(None, "a value is unknown or zero")
-    logs = [
-        ([log(value) for value in base], [log(value) for value in other]) for base, other in pairs
-    ]
+    logs = [(_logs(base), _logs(other)) for base, other in pairs]
     value = exp(fmean(fmean(other) - fmean(base) for base, other in logs))
     if min(map(len, sides)) < LEAST_TRIALS:
         return _inconclusive(value, "fewer than 3 trials somewhere: no interval")
     return _judged(value, _welch(logs), better, relevant)
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    return [log(value) for value in values]
 
 
 def _judged(value: float, bounds: tuple[float, float], better: Better, relevant: float) -> Ratio:
@@ -227,7 +230,7 @@ def _tier(item: Estimate, others: Sequence[Estimate], better: Better) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
-def _clearly_above(one: Estimate, two: Estimate, better: Better) -> bool:
-    if one.low is None or two.low is None or one.high is None or two.high is None:
+def _clearly_above(higher: Estimate, lower: Estimate, better: Better) -> bool:
+    if higher.low is None or lower.low is None or higher.high is None or lower.high is None:
         return False
-    return one.low > two.high if better == "higher" else one.high < two.low
+    return higher.low > lower.high if better == "higher" else higher.high < lower.low

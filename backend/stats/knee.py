@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, log
 from statistics import fmean
 from typing import Literal
@@ -21,7 +22,7 @@ LEAST_LOADS = 3
 Outcome = Literal["found", "few", "rising", "unsure"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Load:
     """A measured load (connections or offered rate) and the throughput of each trial there."""
 
@@ -29,6 +30,11 @@ class Load:
     throughput: tuple[float, ...]
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the trials say something: at least 3, each with a throughput."""
+        return len(self.throughput) >= LEAST_TRIALS and min(self.throughput) > 0
+
+    @cached_property
     def level(self) -> float:
         """Geometric mean of the trials."""
         return exp(fmean(map(log, self.throughput)))
@@ -56,35 +62,37 @@ def find_knee(loads: Sequence[Load], *, relevant: float = 0.02) -> Knee:
     A gain that the means show but the trials do not bear out leaves open whether the knee is
     there (`perhaps`) or at the next load where the means show none.
     """
-    known = sorted(
-        (one for one in loads if len(one.throughput) >= LEAST_TRIALS and min(one.throughput) > 0),
-        key=lambda one: one.x,
-    )
-    if len(known) < LEAST_LOADS:
+    measured = [load for load in loads if load.is_measured]
+    if len(measured) < LEAST_LOADS:
         return Knee("few")
-    levels = {one.x: one.level for one in known}
+    ordered = sorted(measured, key=lambda load: load.x)
+    highest = ordered[-1].x
     perhaps: float | None = None
-    for at, one in enumerate(known[:-1]):
-        above_by_mean = (
-            other for other in known[at + 1 :] if levels[other.x] > levels[one.x] * (1 + relevant)
-        )
-        # The highest first: it is the likeliest gain.
-        higher = sorted(above_by_mean, key=lambda other: -levels[other.x])
-        if not higher:
-            above = known[at - 1].x if at else None
-            excess = _excess(one, known[at + 1 :])
-            return Knee("found", known[-1].x, one.x, above, perhaps, excess)
-        if any(_gains(one, other, relevant) for other in higher):
+    for at, load in enumerate(ordered[:-1]):
+        rest = ordered[at + 1 :]
+        gains = _gains_by_mean(load, rest, relevant)
+        if not gains:
+            above = ordered[at - 1].x if at else None
+            return Knee("found", highest, load.x, above, perhaps, _excess(load, rest))
+        if _has_gain(load, gains, relevant):
             perhaps = None
         elif perhaps is None:
-            perhaps = one.x
-    return Knee("rising" if perhaps is None else "unsure", known[-1].x, perhaps=perhaps)
+            perhaps = load.x
+    return Knee("rising" if perhaps is None else "unsure", highest, perhaps=perhaps)
 
 
-def _gains(one: Load, other: Load, relevant: float) -> bool:
-    return ratio(one.throughput, other.throughput, relevant=relevant).verdict == "improved"
+def _gains_by_mean(load: Load, rest: Sequence[Load], relevant: float) -> list[Load]:
+    """The higher loads whose mean is a relevant gain; the largest first, as the likeliest."""
+    enough = load.level * (1 + relevant)
+    gains = [other for other in rest if other.level > enough]
+    return sorted(gains, key=lambda other: -other.level)
 
 
-def _excess(one: Load, higher: Sequence[Load]) -> float:
-    bounds = (ratio(one.throughput, other.throughput).high for other in higher)
+def _has_gain(load: Load, others: Sequence[Load], relevant: float) -> bool:
+    ratios = (ratio(load.throughput, other.throughput, relevant=relevant) for other in others)
+    return any(gain.verdict == "improved" for gain in ratios)
+
+
+def _excess(load: Load, higher: Sequence[Load]) -> float:
+    bounds = (ratio(load.throughput, other.throughput).high for other in higher)
     return max(0.0, *(bound - 1 for bound in bounds if bound is not None))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -46,13 +47,27 @@ class Highest:
 def highest_under(points: Sequence[Bounded], limit: float) -> Highest:
     """The highest of `points` (in any order) under `limit`, both in the same unit."""
     ordered = sorted(points, key=lambda point: point.x)
-    x = max((point.x for point in ordered if point.under(limit)), default=None)
+    x = _highest(point for point in ordered if point.under(limit))
+    below, above = _around(ordered, x)
     return Highest(
         x=x,
-        low=max((point.x for point in ordered if point.surely_under(limit)), default=None),
-        high=max((point.x for point in ordered if point.possibly_under(limit)), default=None),
-        next=min((point.x for point in ordered if x is None or point.x > x), default=None),
-        over=tuple(
-            point.x for point in ordered if x is not None and point.x < x and not point.under(limit)
-        ),
+        low=_highest(point for point in ordered if point.surely_under(limit)),
+        high=_highest(point for point in ordered if point.possibly_under(limit)),
+        next=above[0].x if above else None,
+        over=tuple(point.x for point in below if not point.under(limit)),
     )
+
+
+def _around(
+    ordered: Sequence[Bounded], x: float | None
+) -> tuple[Sequence[Bounded], Sequence[Bounded]]:
+    """The points below `x` and above it; all of them are above no `x`."""
+    if x is None:
+        return (), ordered
+    begin = bisect_left(ordered, x, key=lambda point: point.x)
+    end = bisect_right(ordered, x, key=lambda point: point.x)
+    return ordered[:begin], ordered[end:]
+
+
+def _highest(points: Iterable[Bounded]) -> float | None:
+    return max((point.x for point in points), default=None)

@@ -44,11 +44,11 @@ class Case:
 def captures() -> tuple[Case, ...]:
     """Every capture that the formats' tests use."""
     cases = []
-    for folder in sorted(FORMATS.glob("*/captures/*")):
+    for folder in sorted(FORMATS.glob("*/tests/captures/*")):
         paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith(NO_OUTPUT)]
         files = {path.name: path.read_bytes() for path in paths if path.stat().st_size}
         if files:
-            cases.append(Case(folder.parts[-3], folder.name, files))
+            cases.append(Case(folder.parts[-4], folder.name, files))
     return tuple(cases)
 
 
@@ -183,7 +183,7 @@ def fault_of(files: Files) -> str | None:
     if not entries:
         return "neither a trial nor a refusal"
     faults = [_fault_of_entry(entry, files) for entry in entries]
-    return next((found for found in faults if found), None)
+    return next(filter(None, faults), None)
 
 
 def _fault_of_entry(entry: ParsedTrial | FormatError, files: Files) -> str | None:
@@ -200,13 +200,13 @@ def _fault_of_entry(entry: ParsedTrial | FormatError, files: Files) -> str | Non
 
 
 def _fault_of_refusal(refused: FormatError, files: Files) -> str | None:
-    said = str(refused)
+    sentence = str(refused)
     if len(refused.reason) < 15 or not refused.reason.rstrip().endswith((".", "!")):
-        return f"a refusal that is no sentence: {said!r}"
+        return f"a refusal that is no sentence: {sentence!r}"
     # A refusal may quote the input, which may have such words of its own.
     sent = b"\n".join(files.values()).decode(errors="replace")
-    leaked = [word for word in INSIDE_WORDS if word in said and word not in sent]
-    return f"a refusal in words of the program: {said!r}" if leaked else None
+    leaked = [word for word in INSIDE_WORDS if word in sentence and word not in sent]
+    return f"a refusal in words of the program: {sentence!r}" if leaked else None
 
 
 def smaller(files: Files, fails: Callable[[Files], bool], tries: int = 300) -> Files:

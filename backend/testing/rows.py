@@ -83,10 +83,10 @@ def make_run(
 
 def _get(model: Any, workspace: Workspace, fields: Mapping[str, Any]) -> Any:
     identity = identity_of(fields)
-    found, _ = model.objects.get_or_create(
+    row, _ = model.objects.get_or_create(
         workspace=workspace, identity=identity, defaults=dict(fields)
     )
-    return found
+    return row
 
 
 def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
@@ -178,7 +178,7 @@ def _percentiles(histogram: Histogram) -> dict[str, float | None]:
 
 def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     encoded = [bytes(trial.histogram) for trial in trials if trial.histogram is not None]
-    merged = Histogram.merge_all(Histogram.decode(one) for one in encoded)
+    merged = Histogram.merge_all(Histogram.decode(histogram) for histogram in encoded)
     cell.histogram = merged.encode()
     cell.percentiles_us = _percentiles(merged)
     cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

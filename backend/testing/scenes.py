@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from backend.accounts.models import Membership, Role, User, Workspace
+from backend.formats.model import Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.storage import storage
 from backend.runs.measured import TrialRecord
@@ -18,23 +19,25 @@ from backend.runs.record import RunFacts, record_run
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.uploads import WRK, Tenant, make_tenant
 
-CONTRACT: dict[str, Any] = {
-    "tool": "wrk",
-    "elapsed_s": 3.0,
-    "requests_completed": 18_000,
-    "requests_ok": 18_000,
-    "reported_rps": 6_000.0,
-    "latency_us": {
-        "mean": 1_940.0,
-        "max": 30_510.0,
-        "percentiles": {"50": 1_410.0, "99": 10_020.0},
-    },
-}
-SECONDS = [
-    {"start_s": n, "length_s": 1.0, "completed": 6_000 - n, "failed": n, "reported_rps": None,
-     "histogram": None, "percentiles": {"50": 1_400.0, "99": 9_000.0}}
-    for n in range(3)
-]  # fmt: skip
+PARSED = ParsedTrial(
+    tool="wrk",
+    loop=None,
+    elapsed_s=3.0,
+    requests_completed=18_000,
+    requests_ok=18_000,
+    reported_rps=6_000.0,
+    latency=Latency(mean_us=1_940.0, max_us=30_510.0, percentiles={"50": 1_410.0, "99": 10_020.0}),
+)
+SECONDS = tuple(
+    TimeSlice(
+        start_s=second,
+        length_s=1.0,
+        completed=6_000 - second,
+        failed=second,
+        percentiles={"50": 1_400.0, "99": 9_000.0},
+    )
+    for second in range(3)
+)
 HOST = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "os": "Debian 12", "kernel": "6.1"}
 
 
@@ -84,15 +87,20 @@ def make_measured_run(
 
 
 def _record(ordinal: int, server: str, connections: int, repeat: int) -> TrialRecord:
-    completed = CONTRACT["requests_completed"] + 100 * repeat
+    completed = 18_000 + 100 * repeat
+    parsed = replace(
+        PARSED,
+        requests_completed=completed,
+        requests_ok=completed,
+        timeline=SECONDS if ordinal == 0 else (),
+    )
     return TrialRecord(
         ordinal=ordinal,
         server={"name": server, "version": "1.0", "configuration": {}},
         workload={"name": "hello", "method": "GET", "path": "/"},
         load={"tool": "wrk", "tool_version": "4.1", "loop": "closed", "connections": connections},
-        contract={**CONTRACT, "requests_completed": completed, "requests_ok": completed},
+        reading=ReadTrial(parsed=parsed),
         repeat=repeat,
-        timeline=SECONDS if ordinal == 0 else (),
         command=["wrk", f"-c{connections}", "http://127.0.0.1:8080/"],
         exit_code=0,
     )

@@ -30,6 +30,7 @@ from backend.config.embedded import free_port
 from backend.config.supervisor import Site
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
+from backend.stats.percentiles import stored_percentiles
 
 SIZES = (10_000, 100_000, 1_000_000)
 SERVERS, POINTS, TRIALS = 20, 8, 5
@@ -38,7 +39,6 @@ ASKED, AGAIN = 40, 101
 SEED = 20_261_121
 FIRST_DAY = datetime(2020, 1, 1, 12, tzinfo=UTC)
 COMPARE_MS, GROWTH, FACETS_MS, KEPT_MS = 60, 1.5, 100, 5
-KEYS = ("50", "75", "90", "95", "99", "99.9")
 
 
 def main() -> None:
@@ -199,7 +199,7 @@ _SAMPLES = Histogram.from_samples(
     8000 * np.exp(0.6 * np.random.default_rng(SEED).standard_normal(2000))
 )
 ENCODED = _SAMPLES.encode()
-QUANTILES = json.dumps({key: _SAMPLES.percentile(float(key)) for key in KEYS})
+QUANTILES = json.dumps(stored_percentiles(_SAMPLES))
 CURVE = json.dumps({"count": _SAMPLES.count, "points": percentile_curve(_SAMPLES)})
 ERRORS = json.dumps(dict.fromkeys(("connect", "read", "timeout", "status"), 0))
 EMPTY = {"jsonb": "{}", "text": "", "character varying": "", "boolean": "false"}

@@ -30,7 +30,7 @@ from backend.config.supervisor import Site
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 CLIENTS, SECONDS = 8, 10
-CAPTURE = Path(__file__).parents[2] / "backend/formats/ab/captures/close-c100-40-tsv"
+CAPTURE = Path(__file__).parents[2] / "backend/formats/ab/tests/captures/close-c100-40-tsv"
 AB, LATENCIES = (CAPTURE / "stdout").read_text(), (CAPTURE / "plot.tsv").read_text()
 TEXT = (WRK + "\n" + "# padding to four kilobytes\n" * 200)[:4096]
 

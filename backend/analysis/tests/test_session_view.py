@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from backend.analysis.session_view import session_view
+from backend.formats.model import ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
 from backend.runs.record import RunFacts, record_run
@@ -24,31 +25,35 @@ def lab():
 
 
 def seconds(*counts):
-    return [
-        {"start_s": float(n), "length_s": 1.0, "completed": count, "failed": 0}
-        | {"reported_rps": None, "histogram": None, "percentiles": {}}
-        for n, count in enumerate(counts)
-    ]
+    return tuple(
+        TimeSlice(start_s=float(second), length_s=1.0, completed=count, failed=0)
+        for second, count in enumerate(counts)
+    )
 
 
 def latencies(low, high):
     return Histogram.from_samples(np.arange(low, high)).encode()
 
 
-def agent(lab, *, late_s=0.0, clock_s=0.0, completed=1000, failed=0, elapsed_s=10.0, **more):
+def result(*, completed=1000, failed=0, elapsed_s=10.0, timeline=()):
+    return ParsedTrial(
+        tool="wrk",
+        elapsed_s=elapsed_s,
+        requests_completed=completed,
+        requests_ok=completed - failed,
+        errors={"status": failed},
+        timeline=timeline,
+    )
+
+
+def agent(lab, *, late_s=0.0, clock_s=0.0, histogram=None, parsed=None, **more):
     """The run of one agent: a trial that begins `late_s` after BEGAN by the service's clock."""
     trial = {
         "ordinal": 0,
         "server": {"name": "nginx", "version": "1"},
         "workload": {"name": "hello"},
         "load": {"tool": "wrk", "loop": "closed", "connections": 50},
-        "contract": {
-            "tool": "wrk",
-            "elapsed_s": elapsed_s,
-            "requests_completed": completed,
-            "requests_ok": completed - failed,
-            "errors": {"status": failed},
-        },
+        "reading": ReadTrial(parsed=parsed or result(), histogram=histogram),
         "repeat": 1,
         "started_at": BEGAN + timedelta(seconds=late_s - clock_s),
         **more,
@@ -72,8 +77,8 @@ def together(lab):
 
 def test_rates_are_summed_over_the_time_in_which_all_attacked(lab):
     # 100/s and 200/s, the second 2 s later: both from 2 s to 10 s.
-    agent(lab, completed=1000)
-    agent(lab, completed=2000, late_s=2.0)
+    agent(lab, parsed=result(completed=1000))
+    agent(lab, late_s=2.0, parsed=result(completed=2000))
     found = together(lab)
     assert found.is_complete
     assert found.overlap_s == pytest.approx(8.0)
@@ -84,8 +89,8 @@ def test_rates_are_summed_over_the_time_in_which_all_attacked(lab):
 
 
 def test_clocks_that_are_off_are_put_right(lab):
-    agent(lab, completed=1000, clock_s=500.0)
-    agent(lab, completed=1000, clock_s=-3.25, late_s=0.5)
+    agent(lab, clock_s=500.0, parsed=result(completed=1000))
+    agent(lab, clock_s=-3.25, late_s=0.5, parsed=result(completed=1000))
     found = together(lab)
     assert [share.skew_ms for share in found.shares] == pytest.approx([0.0, 500.0])
     assert found.overlap_s == pytest.approx(9.5)
@@ -93,8 +98,12 @@ def test_clocks_that_are_off_are_put_right(lab):
 
 def test_with_a_time_series_the_seconds_of_the_overlap_count(lab):
     # 4 s each, the second 1.5 s late: together from 1.5 s to 4 s.
-    agent(lab, elapsed_s=4.0, completed=1000, timeline=seconds(100, 200, 300, 400))
-    agent(lab, elapsed_s=4.0, completed=400, timeline=seconds(100, 100, 100, 100), late_s=1.5)
+    agent(lab, parsed=result(elapsed_s=4.0, completed=1000, timeline=seconds(100, 200, 300, 400)))
+    agent(
+        lab,
+        late_s=1.5,
+        parsed=result(elapsed_s=4.0, completed=400, timeline=seconds(100, 100, 100, 100)),
+    )
     found = together(lab)
     # 100 (half of the second second) + 300 + 400, and 2.5 s of 100/s.
     assert found.throughput_rps == pytest.approx((100 + 300 + 400 + 250) / 2.5)
@@ -103,8 +112,8 @@ def test_with_a_time_series_the_seconds_of_the_overlap_count(lab):
 
 def test_distributions_are_merged_and_errors_are_of_all(lab):
     one, two = latencies(1000, 2000), latencies(5000, 6000)
-    agent(lab, histogram=one, failed=10)
-    agent(lab, histogram=two, failed=0)
+    agent(lab, histogram=one, parsed=result(failed=10))
+    agent(lab, histogram=two, parsed=result(failed=0))
     found = together(lab)
     merged = Histogram.merge_all([Histogram.decode(one), Histogram.decode(two)])
     assert (found.p50_us, found.p99_us) == (merged.percentile(50), merged.percentile(99))
@@ -135,7 +144,7 @@ def test_trials_that_never_met_have_no_rate(lab):
 
 
 def test_each_part_carries_the_check_and_the_page_puts_them_together(lab):
-    trials = [agent(lab), agent(lab, completed=2000)]
+    trials = [agent(lab), agent(lab, parsed=result(completed=2000))]
     assert all("session-part" in [one["id"] for one in trial.checks] for trial in trials)
     client = Client()
     client.force_login(lab.user)

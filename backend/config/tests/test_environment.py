@@ -98,7 +98,7 @@ def test_files_can_be_parsed_without_any_settings(tmp_path):
     )
 
     assert done.returncode == 1
-    assert "junk.txt: This is no output of a load tool" in done.stderr
+    assert "junk.txt: We don't recognise this file" in done.stderr
 
 
 def test_a_terminal_finds_the_secrets_and_the_database_of_a_running_start(tmp_path):

@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from backend.formats.ab.files import is_percentile_csv, is_request_tsv, read_csv, read_tsv
 from backend.formats.ab.report import BANNER, find_reports, read_report
 from backend.formats.ab.together import with_files
-from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Line, Source
+from backend.formats.model import Entry, ParsedTrial
+from backend.formats.refusals import not_one_trial, read_or_refuse
+from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "ab"
 MARKS = ("ApacheBench", "Complete requests", "starttime", "Percentage served")
@@ -35,28 +37,23 @@ def claims(source: Source) -> str | None:
     return f"from line {first.number} on stand the lines of ab's result"
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def _read_reports(source: Source) -> list[Entry]:
+    return [read_or_refuse(read_report, block) for block in find_reports(source)]
+
+
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the TSV and CSV beside it belong to it."""
-    tables = [source for source in sources if is_request_tsv(source)]
-    curves = [source for source in sources if is_percentile_csv(source)]
-    reports = [source for source in sources if source not in tables and source not in curves]
-    runs = [_read_or_refuse(block) for source in reports for block in find_reports(source)]
-    if len(tables) > 1 or len(curves) > 1 or (len(runs) > 1 and (tables or curves)):
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+    tables, curves, reports = split_sources(sources, is_request_tsv, is_percentile_csv)
+    runs = read_each(_read_reports, reports)
+    has_several_runs = len(runs) > 1 and len(reports) < len(sources)
+    if max(len(tables), len(curves)) > 1 or has_several_runs:
+        raise not_one_trial(
+            NAME,
             found=f"{len(runs)} reports, {len(tables)} TSV and {len(curves)} CSV files",
             expected="one report with at most one -g and one -e file",
         )
     if not runs:
         return [read_tsv(tables[0]) if tables else read_csv(curves[0])]
-    if isinstance(runs[0], ParsedTrial) and (tables or curves):
+    if isinstance(runs[0], ParsedTrial) and len(reports) < len(sources):
         return [with_files(runs[0], tables, curves)]
     return runs
-
-
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
-    try:
-        return read_report(block)
-    except FormatError as refused:
-        return refused

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import HEAD_BYTES, Source, number
+from backend.formats.numbers import parse_number
+from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _with_tabs(row: bytes, names: Sequence[str]) -> bytes:
 
 def _bad_time(found: object) -> FormatError:
     return FormatError(
-        "The ab -g file has a total time that no clock gives.",
+        "The ab -g file has an impossible total time.",
         tool=NAME,
         found=str(found),
         expected="whole ms in each row, at most a month",
@@ -110,10 +111,10 @@ def read_csv(source: Source) -> ParsedTrial:
     for line in source.lines[1:]:
         if not line.text:
             continue
-        cells = [number(cell) for cell in line.text.split(",")]
+        cells = [parse_number(cell) for cell in line.text.split(",")]
         if len(cells) != 2 or cells[0] is None or cells[1] is None or cells[0] > 100:
             raise FormatError(
-                "The ab -e file has a row that is none.",
+                "The ab -e file has a damaged row.",
                 tool=NAME,
                 line=line.number,
                 found=line.text,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, blocks, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, Source, blocks
 
 NAME = "ab"
 BANNER = "This is ApacheBench, Version "
@@ -30,17 +31,21 @@ def find_reports(source: Source) -> list[list[Line]]:
     if BANNER not in source.text and RESULT not in source.text:
         return []
     lines = _without_cut_end(source)
-    starts, is_open, is_done = [], False, False
-    for position, line in enumerate(lines):
+    starts = [position for position, is_first in enumerate(_are_first(lines)) if is_first]
+    return [block for block in blocks(lines, starts) if _is_run(block)]
+
+
+def _are_first(lines: Sequence[Line]) -> Iterator[bool]:
+    """Of each line, whether a run begins there."""
+    is_open = is_done = False
+    for line in lines:
         label = line.text.partition(":")[0]
-        if line.text.startswith(BANNER) or (
-            label in (HEAD_LABELS if is_open else (*HEAD_LABELS, ELAPSED, RESULT))
-            and is_done is is_open
-        ):
-            starts.append(position)
+        labels = HEAD_LABELS if is_open else (*HEAD_LABELS, ELAPSED, RESULT)
+        is_first = line.text.startswith(BANNER) or (label in labels and is_done is is_open)
+        if is_first:
             is_open, is_done = True, False
         is_done = is_done or label == RESULT
-    return [block for block in blocks(lines, starts) if _is_run(block)]
+        yield is_first
 
 
 def _without_cut_end(source: Source) -> list[Line]:
@@ -118,7 +123,7 @@ class _Report:
         for label, figure in ((RESULT, self._count), (ELAPSED, self._figure), (RATE, self._figure)):
             if label in self.values and figure(label) is None:
                 return FormatError(
-                    f"The ab report's {label} is no number.",
+                    f"The ab report has no number as its {label}.",
                     tool=NAME,
                     line=self.lines[label].number,
                     found=self.lines[label].text,
@@ -128,11 +133,11 @@ class _Report:
 
     def _cut_off(self) -> FormatError:
         filled = [line for line in self.block if line.text]
-        said = next((line for line in filled if any(why in line.text for why in REASONS)), None)
-        last = said or (filled or self.block)[-1]
+        message = next((line for line in filled if any(why in line.text for why in REASONS)), None)
+        last = message or (filled or self.block)[-1]
         return FormatError(
             "The ab report has no result block: "
-            + ("the run stopped." if said else "the run stopped, or the text is cut off."),
+            + ("the run stopped." if message else "the run stopped, or the text is cut off."),
             tool=NAME,
             line=last.number,
             found=last.text,
@@ -140,10 +145,10 @@ class _Report:
         )
 
     def _figure(self, label: str) -> float | None:
-        return number(_amount(self.values.get(label, "")))
+        return parse_number(_amount(self.values.get(label, "")))
 
     def _count(self, label: str) -> int | None:
-        return whole(_amount(self.values.get(label, "")))
+        return parse_count(_amount(self.values.get(label, "")))
 
     def _printed_count(self, label: str) -> int:
         """A count that is printed only when it is not 0; one that is no number is refused."""
@@ -152,7 +157,7 @@ class _Report:
         count = self._count(label)
         if count is None:
             raise FormatError(
-                f"The ab report's {label} is no number.",
+                f"The ab report has no number as its {label}.",
                 tool=NAME,
                 found=self.values[label],
                 expected="a whole number",
@@ -175,7 +180,9 @@ class _Report:
         for line in self.block:
             if line.text.startswith("(Connect:"):
                 pairs = (part.split(":") for part in line.text.strip("()").split(","))
-                counts = {pair[0].strip(): whole(pair[1].strip()) for pair in pairs if pair[1:]}
+                counts = {
+                    pair[0].strip(): parse_count(pair[1].strip()) for pair in pairs if pair[1:]
+                }
                 return {name: count for name, count in counts.items() if count is not None}
         return {}
 
@@ -189,10 +196,10 @@ class _Report:
 
     def _tool_errors(self) -> dict[str, int]:
         failed = self._count("Failed requests")
-        found = {"Failed requests": failed, **(self._parenthesis() if failed else {})}
+        counts = {"Failed requests": failed, **(self._parenthesis() if failed else {})}
         for label in ("Non-2xx responses", "Write errors", "Broken pipe errors"):
-            found[label] = self._count(label)
-        return {name: count for name, count in found.items() if count is not None}
+            counts[label] = self._count(label)
+        return {name: count for name, count in counts.items() if count is not None}
 
     def _latency(self) -> tuple[Latency, bool]:
         """The Total row and the percentiles, and whether the report reached its end."""
@@ -217,9 +224,9 @@ class _Report:
             words = line.words
             # Five are five with or without the line that names the columns.
             if words[:1] == ["Total:"] and len(words) in ((6,) if has_deviation else (4, 6)):
-                figures = [number(word) for word in words[1:]]
-                known = [figure for figure in figures if figure is not None]
-                return known if len(known) == len(figures) else None
+                figures = [parse_number(word) for word in words[1:]]
+                numbers = [figure for figure in figures if figure is not None]
+                return numbers if len(numbers) == len(figures) else None
         return None
 
     def _percentiles(self) -> tuple[dict[str, float], bool]:
@@ -230,7 +237,7 @@ class _Report:
             if line.text.startswith("Percentage of the requests served"):
                 began = True
             elif began and len(words) >= 2 and words[0].endswith("%"):
-                percent, value = whole(words[0][:-1]), number(words[1])
+                percent, value = parse_count(words[0][:-1]), parse_number(words[1])
                 if percent is not None and value is not None:
                     points[str(percent)] = value * 1000
         return points, began

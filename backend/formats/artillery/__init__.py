@@ -14,8 +14,10 @@ from dataclasses import replace
 
 from backend.formats.artillery.console import RUN, SUMMARY, find_runs, read_run
 from backend.formats.artillery.document import is_report, read_document
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError
+from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
+from backend.formats.together import read_each
 
 NAME = "artillery"
 MARKS = ('"aggregate"', RUN, SUMMARY)
@@ -24,14 +26,19 @@ BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
 
 def claims(source: Source) -> str | None:
     """Why this is artillery's output, or None."""
-    if '"aggregate"' in source.text:
-        for document in source.documents:
-            if _is_ours(source, document):
-                return f"line {document.line} begins artillery's report in JSON"
+    for document in _reports(source):
+        return f"line {document.line} begins artillery's report in JSON"
     for line in source.lines:
         if line.text.startswith((RUN, SUMMARY)):
             return f"line {line.number} is of artillery's console"
     return None
+
+
+def _reports(source: Source) -> list[Document]:
+    """The JSON reports, broken ones too."""
+    if '"aggregate"' not in source.text:
+        return []
+    return [document for document in source.documents if _is_ours(source, document)]
 
 
 def _is_ours(source: Source, document: Document) -> bool:
@@ -41,50 +48,33 @@ def _is_ours(source: Source, document: Document) -> bool:
     return any(word in source.text for word in BROKEN)
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every report; a JSON and a text of one trial are read together."""
-    reports = [
-        _read_document(document)
-        for source in sources
-        if '"aggregate"' in source.text
-        for document in source.documents
-        if _is_ours(source, document)
-    ]
-    texts = [source for source in sources if RUN in source.text or SUMMARY in source.text]
-    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    reports, runs = read_each(_read_documents, sources), read_each(_read_texts, sources)
     if not reports or not runs:
         return reports or runs
     if len(reports) > 1 or len(runs) > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{len(reports)} JSON and {len(runs)} console reports",
             expected="one of each",
         )
-    report, run = reports[0], runs[0]
-    if isinstance(report, FormatError):
-        return [report]
-    return [_together(report, run)]
+    return [_together(reports[0], runs[0])]
 
 
-def _read_document(document: Document) -> ParsedTrial | FormatError:
-    if document.value is not None:
-        try:
-            return read_document(document)
-        except FormatError as refused:
-            return refused
-    return FormatError(
-        "The artillery JSON is cut off or damaged.",
-        tool=NAME,
-        line=document.fault_line,
-        found=document.fault,
-        expected="the whole report that artillery run -o writes",
-    )
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in _reports(source)]
 
 
-def _together(report: ParsedTrial, run: ParsedTrial | FormatError) -> ParsedTrial:
+def _read_texts(source: Source) -> list[Entry]:
+    if RUN not in source.text and SUMMARY not in source.text:
+        return []
+    return [read_run(block) for block in find_runs(source.lines)]
+
+
+def _together(report: Entry, run: Entry) -> Entry:
     """The JSON's figures and the text's duration; a quiet run (-q) has no text."""
-    if isinstance(run, FormatError):
+    if isinstance(report, FormatError) or isinstance(run, FormatError):
         return report
     names = ("requests_completed", "requests_ok", "bytes_received")
     return replace(

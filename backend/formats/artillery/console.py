@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from backend.formats.artillery.counters import POINTS, Figures, figures_of, trial
-from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Line, blocks, number, whole
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, blocks, last_line
 
 NAME = "artillery"
 RUN = "Test run id:"
@@ -38,11 +40,11 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return blocks(lines, sorted(starts + without))
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def read_run(block: Sequence[Line]) -> Entry:
     """The summary of a run; a refusal where there is none, or it is cut off."""
     starts = [at for at, line in enumerate(block) if line.text.startswith(SUMMARY)]
     if not starts:
-        return _refused("has no summary: it was quiet (-q), or is cut off", _last(block))
+        return _refused("has no summary: it was quiet (-q), or is cut off", last_line(block))
     body = block[starts[-1] + 1 :]
     ends = [at for at, line in enumerate(body) if line.text.startswith(PERIODS)]
     body = body[: ends[0]] if ends else body
@@ -51,65 +53,78 @@ def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
             return _version_1(body, block)
         return _version_2(body, block)
     except ValueError as fault:
-        return _refused(f"has a figure that is none ({fault})", block[starts[-1]])
+        return _refused(f"has an invalid figure ({fault})", block[starts[-1]])
 
 
-def _version_2(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
-    counters: dict[str, float] = {}
-    times: dict[str, float] = {}
-    rate, heading, is_whole = None, "", False
-    for line in body:
-        name, value = _pair(line)
-        if not value:
-            heading = name
-        elif name in FIGURES:
-            _keep_time(times, heading, name, value)
-        elif name.endswith("http.request_rate"):
-            rate, heading = number(value.removesuffix("/sec")), ""
-        elif (amount := number(value)) is not None:
-            counters[name], heading = amount, ""
-        # Names are sorted: with one of the users', everything of HTTP was printed.
-        is_whole = is_whole or "vusers." in name
-    if not is_whole:
-        return _refused("is cut off in its summary", _last(body or block))
-    figures = figures_of(counters, rate, times)
+@dataclass(slots=True)
+class _Summary:
+    """What the lines of a summary say, by name; times by the name of the statistic."""
+
+    counters: dict[str, float] = field(default_factory=dict)
+    times: dict[str, float] = field(default_factory=dict)
+    rates: dict[str, float | None] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def add_time(self, heading: str, name: str, value: str) -> None:
+        """Keep a statistic, if it stands below the heading of response times."""
+        amount = parse_number(value)
+        if heading in TIMES and amount is not None:
+            self.times[name] = amount
+
+
+def _version_2(body: Sequence[Line], block: Sequence[Line]) -> Entry:
+    summary = _summary_2(body)
+    # Names are sorted: with one of the users', everything of HTTP was printed.
+    if not any("vusers." in name for name in summary.names):
+        return _refused("is cut off in its summary", last_line(body or block))
+    figures = figures_of(summary.counters, summary.rates.get("http"), summary.times)
     if figures.responses is None:
-        return _refused("counts no HTTP requests", _last(body or block))
+        return _refused("counts no HTTP requests", last_line(body or block))
     return trial(figures, elapsed_s=_total_time(block))
 
 
-def _keep_time(times: dict[str, float], heading: str, name: str, value: str) -> None:
-    amount = number(value)
-    if heading in TIMES and amount is not None:
-        times[name] = amount
+def _summary_2(body: Sequence[Line]) -> _Summary:
+    summary, heading = _Summary(), ""
+    for name, value in map(_pair, body):
+        summary.names.add(name)
+        if not value:
+            heading = name
+        elif name in FIGURES:
+            summary.add_time(heading, name, value)
+        elif name.endswith("http.request_rate"):
+            summary.rates["http"], heading = parse_number(value.removesuffix("/sec")), ""
+        elif (amount := parse_number(value)) is not None:
+            summary.counters[name], heading = amount, ""
+    return summary
 
 
-def _version_1(body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
-    counters: dict[str, float] = {}
-    times: dict[str, float] = {}
-    rates: dict[str, float | None] = {}
-    heading, seen = "", set()
-    for line in body:
-        name, value = _pair(line)
-        seen.add(name)
+def _version_1(body: Sequence[Line], block: Sequence[Line]) -> Entry:
+    summary = _summary_1(body)
+    if "http.responses" not in summary.counters or "Scenario counts" not in summary.names:
+        return _refused("is cut off in its summary", last_line(body or block))
+    rate = summary.rates.get(RATES_1[0], summary.rates.get(RATES_1[1]))
+    figures = figures_of(summary.counters, rate, summary.times)
+    # Codes and errors stand last: those that are missing were cut off.
+    if sum(figures.codes.values()) != figures.responses:
+        return _refused("is cut off in its codes", last_line(body or block))
+    return _with_unknown_end(figures, body, block)
+
+
+def _summary_1(body: Sequence[Line]) -> _Summary:
+    summary, heading = _Summary(), ""
+    for name, value in map(_pair, body):
+        summary.names.add(name)
         if not value:
             heading = name
         elif name in RATES_1:
-            rates[name] = number(value)
+            summary.rates[name] = parse_number(value)
         elif name in NAMES_1:
-            counters[NAMES_1[name]] = whole(value) or 0
+            summary.counters[NAMES_1[name]] = parse_count(value) or 0
         elif name in FIGURES:
-            _keep_time(times, heading, name, value)
-        elif heading in HEADINGS and (amount := whole(value)) is not None:
-            counters[HEADINGS[heading] + name] = amount
-    if "http.responses" not in counters or "Scenario counts" not in seen:
-        return _refused("is cut off in its summary", _last(body or block))
-    figures = figures_of(counters, rates.get(RATES_1[0], rates.get(RATES_1[1])), times)
-    codes = sum(figures.codes.values())
-    # Codes and errors stand last: those that are missing were cut off.
-    if codes != figures.responses:
-        return _refused("is cut off in its codes", _last(body or block))
-    return _with_unknown_end(figures, body, block)
+            summary.add_time(heading, name, value)
+        elif heading in HEADINGS and (amount := parse_count(value)) is not None:
+            summary.counters[HEADINGS[heading] + name] = amount
+    return summary
 
 
 def _with_unknown_end(figures: Figures, body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial:
@@ -129,22 +144,21 @@ def _pair(line: Line) -> tuple[str, str]:
 
 
 def _total_time(block: Sequence[Line]) -> float | None:
-    """The seconds of "Total time: 1 minute, 3 seconds"."""
-    for line in block:
-        if TOTAL_TIME in line.text:
-            words = line.text.partition(TOTAL_TIME)[2].replace(",", " ").split()
-            if len(words) % 2 or not words or line is block[-1]:
-                return None
-            amounts = [number(word) for word in words[::2]]
-            units = [UNITS_S.get(word.removesuffix("s")) for word in words[1::2]]
-            pairs = zip(amounts, units, strict=True)
-            parts = [a * u for a, u in pairs if a is not None and u is not None]
-            return sum(parts) if len(parts) == len(units) else None
-    return None
+    """The seconds of "Total time: 1 minute, 3 seconds"; None where the text ends in it."""
+    line = next((line for line in block if TOTAL_TIME in line.text), None)
+    if line is None or line is block[-1]:
+        return None
+    words = line.text.partition(TOTAL_TIME)[2].replace(",", " ").split()
+    if len(words) % 2 or not words:
+        return None
+    parts = list(map(_seconds, words[::2], words[1::2]))
+    seconds = [part for part in parts if part is not None]
+    return sum(seconds) if len(seconds) == len(parts) else None
 
 
-def _last(block: Sequence[Line]) -> Line:
-    return next((line for line in reversed(block) if line.text), block[-1])
+def _seconds(word: str, unit: str) -> float | None:
+    amount, factor = parse_number(word), UNITS_S.get(unit.removesuffix("s"))
+    return None if amount is None or factor is None else amount * factor
 
 
 def _refused(why: str, line: Line) -> FormatError:

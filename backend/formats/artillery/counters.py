@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any
 
-from backend.formats.model import Latency, ParsedTrial
+from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial
+from backend.formats.numbers import json_count
 
 NAME = "artillery"
-LARGEST = 1e15
 RESOLUTION_US = 1000
 # Node's names of errors; each stands for requests that got no answer.
 CLASSES = {
@@ -54,13 +53,13 @@ def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> P
         raise ValueError(f"{codes} codes of {figures.responses} responses")
     errors = by_class(figures.errors)
     # The rest is retried, or had a code that was not counted.
-    known = figures.responses is None or codes == figures.responses
+    has_every_code = figures.responses is None or codes == figures.responses
     return ParsedTrial(
         tool=NAME,
         loop="open",
         elapsed_s=elapsed_s,
         requests_completed=figures.responses,
-        requests_ok=figures.ok if known else None,
+        requests_ok=figures.ok if has_every_code else None,
         reported_rps=figures.rate,
         bytes_received=figures.received,
         errors={**errors, "status": figures.bad},
@@ -81,7 +80,7 @@ def _origin(figures: Figures) -> str | None:
 
 def by_class(errors: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class; a name that is not Node's is "other"."""
-    counts = dict.fromkeys(("connect", "read", "write", "timeout", "other"), 0)
+    counts = dict.fromkeys(UNANSWERED_CLASSES, 0)
     for name, count in errors.items():
         counts[CLASSES.get(name, "other")] += count
     return {**counts, "write": counts["write"] or None}
@@ -108,10 +107,10 @@ def figures_of(counters: Mapping[str, float], rate: float | None, times: Any) ->
     if responses is None and requests is not None:
         responses = 0
     return Figures(
-        requests=None if requests is None else count(requests),
-        responses=None if responses is None else count(responses),
+        requests=None if requests is None else json_count(requests),
+        responses=None if responses is None else json_count(responses),
         rate=rate,
-        received=None if received is None else count(received),
+        received=None if received is None else json_count(received),
         codes=_under("http.codes.", counts),
         errors=_under("errors.", counts),
         times=times,
@@ -119,26 +118,9 @@ def figures_of(counters: Mapping[str, float], rate: float | None, times: Any) ->
 
 
 def _under(prefix: str, counters: Mapping[str, float]) -> dict[str, int]:
-    found = {
-        name.removeprefix(prefix): count(value)
+    counts = {
+        name.removeprefix(prefix): json_count(value)
         for name, value in counters.items()
         if name.startswith(prefix) and name != prefix
     }
-    return dict(sorted(found.items()))
-
-
-def figure(value: Any) -> float:
-    """A finite number from 0 on; raises ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{value!r} is no figure")
-    if not isfinite(value) or not 0 <= value < LARGEST:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)
-
-
-def count(value: Any) -> int:
-    """A whole number from 0 on; raises ValueError for anything else."""
-    number = figure(value)
-    if number != int(number):
-        raise ValueError(f"{value!r} is no count")
-    return int(number)
+    return dict(sorted(counts.items()))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from backend.formats.artillery.counters import (
     POINTS,
     Figures,
     by_class,
-    count,
-    figure,
     figures_of,
     latency_of,
     trial,
 )
-from backend.formats.model import FormatError, ParsedTrial, TimeSlice
-from backend.formats.text import Document, fault_in
+from backend.formats.model import Entry, ParsedTrial, TimeSlice
+from backend.formats.numbers import json_count, json_number
+from backend.formats.refusals import broken_document, read_figures
+from backend.formats.text import Document
 
 NAME = "artillery"
 TIMES = ("http.response_time", "engine.http.response_time")
@@ -32,18 +33,19 @@ def is_report(value: Any) -> bool:
     return "requestsCompleted" in aggregate or {"counters", "rates"} <= aggregate
 
 
-def read_document(document: Document) -> ParsedTrial:
-    """The trial of a report; raises FormatError for figures that are none."""
-    try:
-        return _read(document.value)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
-        raise FormatError(
-            "The artillery JSON has a figure that is none.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(fault),
-            expected="the report that artillery run -o writes, unchanged",
-        ) from None
+def read_document(document: Document) -> Entry:
+    """The trial of a report, or why it is none."""
+    expected = "the whole report that artillery run -o writes, unchanged"
+    if document.value is None:
+        return broken_document(document, tool=NAME, title="artillery JSON", expected=expected)
+    return read_figures(
+        _read,
+        document.value,
+        tool=NAME,
+        title="artillery JSON",
+        line=document.line,
+        expected=expected,
+    )
 
 
 def _read(report: Mapping[str, Any]) -> ParsedTrial:
@@ -62,8 +64,8 @@ def _figures(part: Mapping[str, Any]) -> Figures:
     times: Mapping[str, Any] = next((summaries[name] for name in TIMES if name in summaries), {})
     rates = part.get("rates") or {}
     rate = rates.get("http.request_rate", rates.get("engine.http.request_rate"))
-    known = {name: figure(times[name]) for name in _names(times)}
-    return figures_of(part["counters"], None if rate is None else figure(rate), known)
+    statistics = {name: json_number(times[name]) for name in _names(times)}
+    return figures_of(part["counters"], None if rate is None else json_number(rate), statistics)
 
 
 def _figures_of_version_1(part: Mapping[str, Any]) -> Figures:
@@ -71,11 +73,11 @@ def _figures_of_version_1(part: Mapping[str, Any]) -> Figures:
     rate = rates.get("mean")
     return Figures(
         requests=None,
-        responses=count(part["requestsCompleted"]),
-        rate=None if rate is None else figure(rate),
-        codes={str(code): count(value) for code, value in (part.get("codes") or {}).items()},
-        errors={str(name): count(value) for name, value in (part.get("errors") or {}).items()},
-        times={name: figure(times[name]) for name in _names(times)},
+        responses=json_count(part["requestsCompleted"]),
+        rate=None if rate is None else json_number(rate),
+        codes={str(code): json_count(value) for code, value in (part.get("codes") or {}).items()},
+        errors={str(name): json_count(value) for name, value in (part.get("errors") or {}).items()},
+        times={name: json_number(times[name]) for name in _names(times)},
     )
 
 
@@ -87,20 +89,23 @@ def _names(times: Mapping[str, Any]) -> list[str]:
 
 def _timeline(aggregate: Mapping[str, Any], periods: Sequence[Any]) -> tuple[TimeSlice, ...]:
     """A slice for each period, counted from the first request, the last one as long as it was."""
-    stamps = [_stamp_s(period) for period in periods]
-    known = [stamp for stamp in stamps if stamp is not None]
-    if not known or len(known) < len(stamps) or len(known) > MOST_SLICES:
+    stamps = [stamp for period in periods if (stamp := _stamp_s(period)) is not None]
+    if not stamps or len(stamps) < len(periods) or len(stamps) > MOST_SLICES:
         return ()
-    first = aggregate.get("firstMetricAt") or aggregate.get("firstCounterAt")
-    last = aggregate.get("lastMetricAt") or aggregate.get("lastCounterAt")
-    begin = min(known) if first is None else figure(first) / 1000
-    end = max(known) + PERIOD_S if last is None else figure(last) / 1000
-    slices = []
-    for stamp, period in sorted(zip(known, periods, strict=True), key=lambda pair: pair[0]):
-        start, stop = max(stamp, begin), min(stamp + PERIOD_S, end)
-        if stop > start:
-            slices.append(_slice(_figures(period), start - begin, stop - start))
-    return tuple(slices)
+    begin = _edge_s(aggregate, "first", min(stamps))
+    end = _edge_s(aggregate, "last", max(stamps) + PERIOD_S)
+    ordered = sorted(zip(stamps, periods, strict=True), key=itemgetter(0))
+    return tuple(
+        _slice(_figures(period), start - begin, stop - start)
+        for stamp, period in ordered
+        if (stop := min(stamp + PERIOD_S, end)) > (start := max(stamp, begin))
+    )
+
+
+def _edge_s(aggregate: Mapping[str, Any], edge: str, otherwise_s: float) -> float:
+    """When the first or last request was counted, in seconds since 1970."""
+    stamp = aggregate.get(f"{edge}MetricAt") or aggregate.get(f"{edge}CounterAt")
+    return otherwise_s if stamp is None else json_number(stamp) / 1000
 
 
 def _stamp_s(period: Mapping[str, Any]) -> float | None:
@@ -108,7 +113,7 @@ def _stamp_s(period: Mapping[str, Any]) -> float | None:
     stamp = period.get("period")
     if isinstance(stamp, str):
         return int(stamp) / 1000 if stamp.isascii() and stamp.isdigit() else None
-    return None if stamp is None else figure(stamp) / 1000
+    return None if stamp is None else json_number(stamp) / 1000
 
 
 def _slice(figures: Figures, start_s: float, length_s: float) -> TimeSlice:

@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.formats.autocannon.table import TableReport, find_tables
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, fault_in
+from backend.formats.autocannon.table import find_tables, read_table
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number, optional_line
+from backend.formats.refusals import broken_document, read_figures, read_or_refuse
+from backend.formats.text import Document, Source
 
 NAME = "autocannon"
 RESOLUTION_US = 1000
@@ -40,10 +42,10 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def _documents(source: Source) -> list[tuple[int, Mapping[str, Any]]]:
-    """Every JSON object with autocannon's keys, alone or in an array, and its line."""
+def _documents(source: Source) -> list[Mapping[str, Any]]:
+    """Every JSON object with autocannon's keys, alone or in an array."""
     return [
-        (document.line, value)
+        value
         for document in source.documents
         for value in (document.value if isinstance(document.value, list) else [document.value])
         if isinstance(value, dict) and value.keys() >= JSON_KEYS
@@ -66,79 +68,60 @@ def _broken_documents(source: Source) -> list[Document]:
     ]
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; the JSON is richer, so of a run with both the table is left."""
-    runs: list[ParsedTrial | FormatError] = []
-    tables: list[ParsedTrial | FormatError] = []
-    for source in sources:
-        found = [(line, _read_or_refuse(value)) for line, value in _documents(source)]
-        found += [(document.line, _broken(document)) for document in _broken_documents(source)]
-        runs += [run for _, run in found]
-        tables += [_table_or_refuse(block) for block in find_tables(source)]
-    known = [_identity(run) for run in runs]
-    return runs + [table for table in tables if not runs or _identity(table) not in known]
+    runs = [run for source in sources for run in _read_documents(source)]
+    tables = [
+        read_or_refuse(read_table, block) for source in sources for block in find_tables(source)
+    ]
+    identities = [_identity(run) for run in runs]
+    return runs + [table for table in tables if not runs or _identity(table) not in identities]
 
 
-def _identity(run: ParsedTrial | FormatError) -> object:
+def _read_documents(source: Source) -> list[Entry]:
+    """The trial of each JSON object, then the refusal of each broken one."""
+    expected = "the object that autocannon --json prints"
+    trials = [
+        read_figures(_trial, document, tool=NAME, title="autocannon JSON", expected=expected)
+        for document in _documents(source)
+    ]
+    return trials + [
+        broken_document(document, tool=NAME, title="autocannon JSON", expected=f"{expected}, whole")
+        for document in _broken_documents(source)
+    ]
+
+
+def _identity(run: Entry) -> object:
     """What JSON and table say of one run in the same digits."""
     if isinstance(run, FormatError):
         return None
     return (run.url, run.connections, run.elapsed_s)
 
 
-def _broken(document: Document) -> FormatError:
-    return FormatError(
-        "The autocannon JSON is cut off or damaged.",
-        tool=NAME,
-        line=document.fault_line,
-        found=document.fault,
-        expected="the object that autocannon --json prints, whole",
-    )
-
-
-def _table_or_refuse(block: Any) -> ParsedTrial | FormatError:
-    try:
-        return TableReport(block).trial()
-    except FormatError as refused:
-        return refused
-
-
-def _read_or_refuse(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
-    try:
-        return _trial(document)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as wrong:
-        return FormatError(
-            "The autocannon JSON lacks a figure or has one of another kind.",
-            tool=NAME,
-            found=fault_in(wrong),
-            expected="the object that autocannon --json prints",
-        )
-
-
 def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     requests, throughput = document["requests"], document["throughput"]
-    per_second = 1000 / (_figure(document.get("sampleInt") or 1000) or 1000)
-    errors, timeouts = _count(document["errors"]), _count(document["timeouts"])
+    per_second = 1000 / (json_number(document.get("sampleInt") or 1000) or 1000)
+    errors, timeouts = json_count(document["errors"]), json_count(document["timeouts"])
     latency = _latency(document["latency"])
     codes = _status_counts(document.get("statusCodeStats"))
-    completed = sum(_count(document[name]) for name in STATUS_CLASSES)
+    completed = sum(json_count(document[name]) for name in STATUS_CLASSES)
     return ParsedTrial(
         tool=NAME,
-        url=_url(document.get("url")),
-        connections=_count(document["connections"]),
-        threads=_count(document.get("workers") or 0) or None,
-        elapsed_s=_figure(document["duration"]),
+        url=optional_line(document.get("url")),
+        connections=json_count(document["connections"]),
+        threads=json_count(document.get("workers") or 0) or None,
+        elapsed_s=json_number(document["duration"]),
         requests_completed=completed,
-        requests_ok=_count(document["2xx"]),
-        reported_rps=round(_figure(requests["average"]) * per_second, 6),
-        bytes_received=_count(throughput["total"]),
-        transfer_rate_bytes_s=round(_figure(throughput["average"]) * per_second, 6),
+        requests_ok=json_count(document["2xx"]),
+        reported_rps=round(json_number(requests["average"]) * per_second, 6),
+        bytes_received=json_count(throughput["total"]),
+        transfer_rate_bytes_s=round(json_number(throughput["average"]) * per_second, 6),
         errors={
             "timeout": timeouts,
-            "status": _count(document["non2xx"]),
+            "status": json_count(document["non2xx"]),
             "other": errors - timeouts if errors >= timeouts else None,
         },
-        tool_errors={name: _count(document[name]) for name in TOOL_ERRORS if name in document},
+        tool_errors={name: json_count(document[name]) for name in TOOL_ERRORS if name in document},
         status_counts=codes,
         latency=latency,
         latency_origin="percentiles" if latency.percentiles else None,
@@ -156,27 +139,19 @@ def _disagreements(
     if codes is not None and sum(codes.values()) != completed:
         yield f"{completed} responses by class, {sum(codes.values())} by status code"
     counted = document["latency"].get("totalCount")
-    if counted is not None and _count(counted) > completed:
+    if counted is not None and json_count(counted) > completed:
         yield (
             f"the latency is of {counted} samples, the responses are {completed}: autocannon "
             "added samples of its own (-R without -C)"
         )
 
 
-def _url(value: Any) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or len(value) > 2000 or not value.isprintable():
-        raise ValueError(f"{value!r} is no URL")
-    return value
-
-
 def _status_counts(stats: Mapping[str, Any] | None) -> dict[str, int] | None:
     if stats is None:
         return None
     if not all(len(code) == 3 and code.isascii() and code.isdigit() for code in stats):
-        raise ValueError(f"{list(stats)!r} are no status codes")
-    return {code: _count(entry["count"]) for code, entry in stats.items()}
+        raise ValueError(f"{list(stats)!r} are not status codes")
+    return {code: json_count(entry["count"]) for code, entry in stats.items()}
 
 
 def _latency(block: Mapping[str, Any]) -> Latency:
@@ -204,17 +179,4 @@ def _percent(key: str) -> str:
 
 
 def _us(milliseconds: Any) -> float:
-    return round(_figure(milliseconds) * 1000, 6)
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    figure = _figure(value)
-    if figure != int(figure):
-        raise ValueError(f"{value!r} is no count")
-    return int(figure)
+    return round(json_number(milliseconds) * 1000, 6)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.numbers import (
     DECIMAL_UNITS,
     TIME_UNITS_US,
-    Line,
-    Source,
-    blocks,
-    number,
-    scaled,
-    whole,
+    parse_amount,
+    parse_count,
+    parse_number,
 )
+from backend.formats.text import Line, Source, blocks
 
 NAME = "autocannon"
 STARTED = "Running "
@@ -35,10 +34,23 @@ def _starts(lines: Sequence[Line], position: int) -> bool:
     line, words = lines[position], lines[position + 1].words
     if not line.text.startswith(STARTED) or " test @ " not in line.text:
         return False
-    return len(words) >= 2 and whole(words[0]) is not None and words[1] == "connections"
+    return len(words) >= 2 and parse_count(words[0]) is not None and words[1] == "connections"
 
 
-class TableReport:
+def read_table(block: Sequence[Line]) -> ParsedTrial:
+    """The trial of a report's lines; raises FormatError for a report that is cut off or damaged."""
+    return _Report(block).trial()
+
+
+@dataclass(frozen=True, slots=True)
+class _Responses:
+    """Responses that are 2xx and that are not; None where the text does not say."""
+
+    ok: int | None = None
+    bad: int | None = None
+
+
+class _Report:
     """One report in tables."""
 
     def __init__(self, block: Sequence[Line]) -> None:
@@ -48,46 +60,75 @@ class TableReport:
             for line in block
             if "│" in line.text
         ]
+        self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
+        self.elapsed_us, self.received = self._totals()
+        self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
+        self.rate = self._per_second("Req/Sec", _localised)
+        self.latency = self._latency()
 
     def trial(self) -> ParsedTrial:
-        elapsed_us, received = self._totals()
-        asked, _, url = self.block[0].text.removeprefix(STARTED).partition(" test @ ")
-        codes, classes, errors = self._codes(), self._classes(), self._errors()
-        duration_us = scaled(asked.strip(), TIME_UNITS_US)
-        rate, latency = self._per_second("Req/Sec", _localised), self._latency()
-        # Zeros are printed when nothing was measured.
-        measured = bool(rate) or bool(latency.max_us)
-        # Without a response and without errors, the errors are what was cut off.
-        is_cut = errors is None or (not measured and not received and not errors)
-        ok, bad = classes or _classes_of(codes)
+        responses = self.printed or _responses_of(self.codes)
         return ParsedTrial(
             tool=NAME,
-            url=url.split()[0] if url.split() else None,
-            connections=whole(self.block[1].words[0]),
+            url=next(iter(self.address.split()), None),
+            connections=parse_count(self.block[1].words[0]),
             threads=self._workers(),
-            requested_requests=_asked_requests(asked),
-            requested_duration_s=None if duration_us is None else duration_us / 1e6,
-            elapsed_s=elapsed_us / 1e6,
-            requests_completed=None if ok is None else ok + (bad or 0),
-            requests_ok=ok,
-            reported_rps=rate,
-            bytes_received=None if received is None else round(received),
+            requested_requests=_asked_requests(self.asked),
+            requested_duration_s=_asked_seconds(self.asked),
+            elapsed_s=self.elapsed_us / 1e6,
+            requests_completed=_total(responses),
+            requests_ok=responses.ok,
+            reported_rps=self.rate,
+            bytes_received=None if self.received is None else round(self.received),
             transfer_rate_bytes_s=self._per_second("Bytes/Sec", _size),
-            errors={"status": bad or 0, **({} if is_cut else _errors_of(errors or {}))},
-            tool_errors=self._tool_errors(errors or {}, classes),
-            status_counts=codes,
-            latency=latency if measured else Latency(),
-            latency_origin="percentiles" if measured and latency.percentiles else None,
+            errors={"status": responses.bad or 0, **self._classes()},
+            tool_errors=self._tool_errors(),
+            status_counts=self.codes,
+            latency=self.latency if self._is_measured() else Latency(),
+            latency_origin=self._latency_origin(),
             latency_resolution_us=RESOLUTION_US,
-            incomplete=is_cut or received is None,
-            disagreements=_disagreements(codes, classes),
+            incomplete=self._is_cut() or self.received is None,
+            disagreements=self._disagreements(),
         )
 
+    def _is_measured(self) -> bool:
+        """Whether there was a response: else zeros are printed."""
+        return bool(self.rate) or bool(self.latency.max_us)
+
+    def _is_cut(self) -> bool:
+        """Whether the counts of errors were cut off: a text without responses must have some."""
+        if self.errors is None:
+            return True
+        return not self._is_measured() and not self.received and not self.errors
+
+    def _latency_origin(self) -> str | None:
+        return "percentiles" if self._is_measured() and self.latency.percentiles else None
+
+    def _classes(self) -> dict[str, int | None]:
+        """The classes of failures, 0 without a line, for then there were none."""
+        if self.errors is None or self._is_cut():
+            return {}
+        total, timeouts = self.errors.get("errors", 0), self.errors.get("timeouts", 0)
+        if total is None or timeouts is None or total < timeouts:
+            return {"timeout": timeouts}
+        return {"timeout": timeouts, "other": total - timeouts}
+
+    def _tool_errors(self) -> dict[str, int]:
+        named = {**(self.errors or {}), "non2xx": self.printed.bad if self.printed else None}
+        return {name: count for name, count in named.items() if count is not None}
+
+    def _disagreements(self) -> tuple[str, ...]:
+        if self.codes is None or not self.printed or _responses_of(self.codes) == self.printed:
+            return ()
+        ok, bad = self.printed.ok, self.printed.bad
+        return (f"{ok} 2xx and {bad} other responses, by status code {dict(self.codes)}",)
+
     def _totals(self) -> tuple[float, float | None]:
+        """Elapsed time in µs, and bytes received."""
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[1:3] == ["requests", "in"]:
-                elapsed = scaled(words[3].rstrip(","), TIME_UNITS_US)
+                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
                 if elapsed is not None:
                     return elapsed, _size(" ".join(words[4:6]))
         last = self.block[-1]
@@ -109,9 +150,8 @@ class TableReport:
         return ""
 
     def _latency(self) -> Latency:
-        mean = _time(self._cell("Latency", "Avg"))
         return Latency(
-            mean_us=mean,
+            mean_us=_time(self._cell("Latency", "Avg")),
             stdev_us=_time(self._cell("Latency", "Stdev")),
             max_us=_time(self._cell("Latency", "Max")),
             percentiles={**self._header_percentiles(), **self._percentile_table()},
@@ -119,55 +159,51 @@ class TableReport:
 
     def _header_percentiles(self) -> dict[str, float]:
         header = next((row for row in self.rows if row[0] == "Stat"), [])
-        found = {name: _time(self._cell("Latency", name)) for name in header if name.endswith("%")}
-        return {name.rstrip("%"): value for name, value in found.items() if value is not None}
+        times = {name: _time(self._cell("Latency", name)) for name in header if name.endswith("%")}
+        return {name.rstrip("%"): value for name, value in times.items() if value is not None}
 
     def _percentile_table(self) -> dict[str, float]:
-        found: dict[str, float] = {}
-        inside = False
-        for row in self.rows:
-            if row[0] == "Percentile":
-                inside = True
-            elif inside and len(row) == 2 and number(row[0]) is not None:
-                milliseconds = number(row[1])
-                if milliseconds is not None:
-                    found[row[0]] = milliseconds * 1000
-        return found
+        """The rows below the title Percentile, in µs."""
+        titles = [at for at, row in enumerate(self.rows) if row[0] == "Percentile"]
+        rows = self.rows[titles[0] + 1 :] if titles else []
+        return {
+            row[0]: milliseconds * 1000
+            for row in rows
+            if len(row) == 2 and parse_number(row[0]) is not None
+            if (milliseconds := parse_number(row[1])) is not None
+        }
 
     def _codes(self) -> dict[str, int] | None:
         """Responses by status, where the table was asked for."""
-        found: dict[str, int] | None = None
-        for row in self.rows:
-            if row[:2] == ["Code", "Count"]:
-                found = {}
-            elif row[0] in ("Stat", "Percentile"):
-                if found is not None:
-                    break
-            elif found is not None:
-                code, count = row[0], whole(row[1]) if len(row) == 2 else None
-                if count is None or len(code) != 3 or not code.isdecimal():
-                    raise self._damaged(" │ ".join(row), "a status code and a count, 200 │ 842")
-                found[code] = count
-        return found
+        titles = [at for at, row in enumerate(self.rows) if row[:2] == ["Code", "Count"]]
+        if not titles:
+            return None
+        rows = takewhile(
+            lambda row: row[0] not in ("Stat", "Percentile"), self.rows[titles[0] + 1 :]
+        )
+        return dict(self._code(row) for row in rows)
 
-    def _classes(self) -> tuple[int | None, int | None] | None:
-        """Responses that are 2xx and that are not; the line is printed only for some that are not.
+    def _code(self, row: Sequence[str]) -> tuple[str, int]:
+        code, count = row[0], parse_count(row[1]) if len(row) == 2 else None
+        if count is None or len(code) != 3 or not code.isdecimal():
+            raise self._damaged(" │ ".join(row), "a status code and a count, 200 │ 842")
+        return code, count
 
-        None without the line.
-        """
+    def _responses(self) -> _Responses | None:
+        """The line of 2xx and other responses, which is printed only for some that are not 2xx."""
         for line in self.block:
             if "2xx responses," in line.text:
                 words = line.words
-                ok, bad = whole(words[0]), whole(words[3]) if len(words) > 3 else None
+                ok, bad = parse_count(words[0]), parse_count(words[3]) if len(words) > 3 else None
                 if ok is None or bad is None or words[4:6] != ["non", "2xx"]:
                     expected = "2075 2xx responses, 567 non 2xx responses"
                     raise self._damaged(line.text, expected, line)
-                return ok, bad
+                return _Responses(ok, bad)
         return None
 
     def _damaged(self, found: str, expected: str, line: Line | None = None) -> FormatError:
         return FormatError(
-            "The autocannon report has a count that is none.",
+            "The autocannon report has an invalid count.",
             tool=NAME,
             line=line.number if line else None,
             found=found,
@@ -179,18 +215,19 @@ class TableReport:
 
         None as a whole where a line is cut off.
         """
-        found: dict[str, int | None] = {}
+        counts: dict[str, int | None] = {}
         for line in self._below_totals():
             words = line.words
             if words[1:2] == ["errors"] and words[3:] == ["timeouts)"]:
-                found["errors"], found["timeouts"] = whole(words[0]), whole(words[2].lstrip("("))
+                counts["errors"] = parse_count(words[0])
+                counts["timeouts"] = parse_count(words[2].lstrip("("))
             elif words[1:] == ["requests", "with", "mismatched", "body"]:
-                found["mismatches"] = whole(words[0])
+                counts["mismatches"] = parse_count(words[0])
             elif words[:4] == ["request", "pipeline", "was", "reset"] and len(words) == 6:
-                found["resets"] = whole(words[4])
+                counts["resets"] = parse_count(words[4])
             elif words and words[0].rstrip("k").isdigit():
                 return None
-        return found
+        return counts
 
     def _below_totals(self) -> list[Line]:
         at = next(
@@ -211,7 +248,7 @@ class TableReport:
         for line in self.block:
             words = line.words
             if words[1:4] == ["counts", "sampled", "every"] and len(words) > 4:
-                seconds = number(words[4])
+                seconds = parse_number(words[4])
                 if not seconds:
                     expected = "Req/Bytes counts sampled every 0.1 seconds."
                     raise self._damaged(line.text, expected, line)
@@ -220,49 +257,36 @@ class TableReport:
 
     def _workers(self) -> int | None:
         words = self.block[2].words if len(self.block) > 2 else []
-        return whole(words[0]) if words[1:] == ["workers"] else None
-
-    def _tool_errors(
-        self, errors: Mapping[str, int | None], classes: tuple[int | None, int | None] | None
-    ) -> dict[str, int]:
-        named = {**errors, "non2xx": classes[1] if classes else None}
-        return {name: count for name, count in named.items() if count is not None}
+        return parse_count(words[0]) if words[1:] == ["workers"] else None
 
 
-def _classes_of(codes: Mapping[str, int] | None) -> tuple[int | None, int | None]:
+def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
     if codes is None:
-        return None, None
+        return _Responses()
     ok = sum(count for code, count in codes.items() if code.startswith("2"))
-    return ok, sum(codes.values()) - ok
+    return _Responses(ok, sum(codes.values()) - ok)
 
 
-def _errors_of(errors: Mapping[str, int | None]) -> dict[str, int | None]:
-    """The classes of failures, 0 without a line, for then there were none."""
-    total, timeouts = errors.get("errors", 0), errors.get("timeouts", 0)
-    if total is None or timeouts is None or total < timeouts:
-        return {"timeout": timeouts}
-    return {"timeout": timeouts, "other": total - timeouts}
-
-
-def _disagreements(
-    codes: Mapping[str, int] | None, classes: tuple[int | None, int | None] | None
-) -> tuple[str, ...]:
-    if codes is None or classes is None or _classes_of(codes) == classes:
-        return ()
-    return (f"{classes[0]} 2xx and {classes[1]} other responses, by status code {dict(codes)}",)
+def _total(responses: _Responses) -> int | None:
+    return None if responses.ok is None else responses.ok + (responses.bad or 0)
 
 
 def _asked_requests(asked: str) -> int | None:
     words = asked.split()
-    return whole(words[0]) if words[1:] == ["requests"] else None
+    return parse_count(words[0]) if words[1:] == ["requests"] else None
+
+
+def _asked_seconds(asked: str) -> float | None:
+    duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+    return None if duration_us is None else duration_us / 1e6
 
 
 def _time(cell: str) -> float | None:
-    return scaled(cell.replace(" ", ""), TIME_UNITS_US)
+    return parse_amount(cell.replace(" ", ""), TIME_UNITS_US)
 
 
 def _size(words: str) -> float | None:
-    return scaled(words.replace(" ", ""), DECIMAL_UNITS)
+    return parse_amount(words.replace(" ", ""), DECIMAL_UNITS)
 
 
 def _localised(cell: str) -> float | None:
@@ -272,13 +296,19 @@ def _localised(cell: str) -> float | None:
     "880,67" and "1 201,5" can each be read in one way only.
     """
     groups = "".join(mark if mark.isdigit() else " " for mark in cell).split()
-    marks = [mark for mark in cell if not mark.isdigit()]
+    marks = list(filter(lambda mark: not mark.isdigit(), cell))
     if not groups or len(marks) != len(groups) - 1 or not {*marks} <= {".", ","}:
         return None
-    decimals = groups.pop() if len(groups) > 1 and len(groups[-1]) < 3 else ""
+    decimals = groups.pop() if len(groups) > 1 and len(groups[-1]) < 3 else "0"
+    if not _are_thousands(groups, marks):
+        return None
+    return parse_number(f"{''.join(groups)}.{decimals}")
+
+
+def _are_thousands(groups: Sequence[str], marks: Sequence[str]) -> bool:
+    """Whether groups of digits with marks between are one whole number."""
     head, *thousands = groups
     if thousands and (head.startswith("0") or len(head) > 3):
-        return None
-    if any(len(group) != 3 for group in thousands) or len({*marks[: len(thousands)]}) > 1:
-        return None
-    return number(f"{''.join(groups)}{'.' if decimals else ''}{decimals}")
+        return False
+    separators = {*marks[: len(thousands)]}
+    return all(len(group) == 3 for group in thousands) and len(separators) <= 1

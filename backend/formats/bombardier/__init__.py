@@ -1,7 +1,7 @@
 """bombardier (text with and without -l, JSON of -o json).
 
 Loop: closed, also with -r. Latency unit: µs in JSON; printed per figure (us, ms, s, m, h) with two
-decimals in the text, the next unit from 85 % of it on. Success: status 2xx and 3xx, ours, for
+decimals in the text, the next unit from 85 % of it on. Success: status 2xx and 3xx, by our rule:
 bombardier knows classes only. Percentiles: the first µs whose cumulative count reaches n·p + 0.5;
 failed attempts are among the latencies. Reqs/sec is the mean of sampled rates, not requests ÷
 time. Throughput counts bytes read and written, in steps of 1024. The default client repeats a GET
@@ -15,8 +15,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats.bombardier.report import CLASSES, find_reports, read_report
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, counted_classes, fault_in
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number, optional_line
+from backend.formats.refusals import broken_document, read_figures
+from backend.formats.text import Document, Source
+from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
 MARKS = ("Reqs/sec", "numberOfConnections", "Bombarding ", "enough data to compute statistics")
@@ -33,22 +36,22 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    found = [runs for source in sources if (runs := _runs(source))]
-    if len(found) != 1:
+    runs_by_file = [runs for source in sources if (runs := _runs(source))]
+    if len(runs_by_file) != 1:
         raise FormatError(
-            "The bombardier files hold no result, or several.",
+            "The bombardier files have no result, or several.",
             tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file with a result",
         )
-    return found[0]
+    return runs_by_file[0]
 
 
-def _runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _runs(source: Source) -> list[Entry]:
     if JSON_START in source.text:
-        return [_read_document(one) for one in source.documents if _is_result(one)]
+        return [_read_document(document) for document in source.documents if _is_result(document)]
     return [read_report(report) for report in find_reports(source.lines)]
 
 
@@ -58,51 +61,49 @@ def _is_result(document: Document) -> bool:
     )
 
 
-def _read_document(document: Document) -> ParsedTrial | FormatError:
+def _read_document(document: Document) -> Entry:
+    expected = "the whole object that bombardier -o json prints"
     if document.value is None:
-        return FormatError(
-            "The bombardier JSON is broken or cut off.",
-            tool=NAME,
-            line=document.fault_line,
-            found=document.fault,
-            expected="the whole object that bombardier -o json prints",
-        )
-    try:
-        return _trial(document.value["spec"], document.value["result"])
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "The bombardier JSON lacks a figure or has one of another kind.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(wrong),
-            expected="the object that bombardier -o json prints",
-        )
+        return broken_document(document, tool=NAME, title="bombardier JSON", expected=expected)
+    return read_figures(
+        _trial,
+        document.value,
+        tool=NAME,
+        title="bombardier JSON",
+        line=document.line,
+        expected=expected,
+    )
 
 
-def _trial(spec: Mapping[str, Any], result: Mapping[str, Any]) -> ParsedTrial:
-    counts = {name: _count(result[f"req{name}"]) for name in CLASSES}
-    failures = {str(one["description"]): _count(one["count"]) for one in result.get("errors", ())}
+def _trial(document: Mapping[str, Any]) -> ParsedTrial:
+    spec, result = document["spec"], document["result"]
+    counts = {name: json_count(result[f"req{name}"]) for name in CLASSES}
+    failures = {
+        str(error["description"]): json_count(error["count"]) for error in result.get("errors", ())
+    }
     latency = _latency(result.get("latency"))
     rates = result.get("rps")
     return ParsedTrial(
         tool=NAME,
-        url=_text(spec["url"]),
-        connections=_count(spec["numberOfConnections"]),
+        url=optional_line(spec["url"]),
+        connections=json_count(spec["numberOfConnections"]),
         requested_rate_rps=_optional(spec, "rate"),
-        requested_requests=_count(spec["numberOfRequests"]) if "numberOfRequests" in spec else None,
+        requested_requests=json_count(spec["numberOfRequests"])
+        if "numberOfRequests" in spec
+        else None,
         requested_duration_s=_optional(spec, "testDurationSeconds"),
-        elapsed_s=_figure(result["timeTakenSeconds"]),
+        elapsed_s=json_number(result["timeTakenSeconds"]),
         requests_completed=sum(counts.values()),
         requests_ok=counts["2xx"] + counts["3xx"],
-        reported_rps=None if rates is None else _figure(rates["mean"]),
-        bytes_received=_count(result["bytesRead"]),
+        reported_rps=None if rates is None else json_number(rates["mean"]),
+        bytes_received=json_count(result["bytesRead"]),
         errors={**counted_classes(failures), "status": counts["4xx"] + counts["5xx"]},
         tool_errors=failures,
         status_counts=counts,
         latency=latency,
         latency_origin=_origin(latency),
         latency_resolution_us=1,
-        disagreements=_disagreements(failures, _count(result["others"])),
+        disagreements=_disagreements(failures, json_count(result["others"])),
     )
 
 
@@ -118,10 +119,12 @@ def _latency(block: Mapping[str, Any] | None) -> Latency:
     if block is None:
         return Latency()
     return Latency(
-        mean_us=_figure(block["mean"]),
-        stdev_us=_figure(block["stddev"]),
-        max_us=_figure(block["max"]),
-        percentiles={key: _figure(value) for key, value in block.get("percentiles", {}).items()},
+        mean_us=json_number(block["mean"]),
+        stdev_us=json_number(block["stddev"]),
+        max_us=json_number(block["max"]),
+        percentiles={
+            key: json_number(value) for key, value in block.get("percentiles", {}).items()
+        },
     )
 
 
@@ -131,24 +134,5 @@ def _origin(latency: Latency) -> str | None:
     return None if latency.mean_us is None else "summary"
 
 
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise TypeError(f"{value!r} is no count")
-    return value
-
-
-def _figure(value: Any) -> float:
-    # NaN is no figure, and is not below anything.
-    if type(value) not in (int, float) or not 0 <= value < 1e18:
-        raise TypeError(f"{value!r} is no figure")
-    return float(value)
-
-
 def _optional(block: Mapping[str, Any], key: str) -> float | None:
-    return _figure(block[key]) if key in block else None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > 2000:
-        raise TypeError(f"{value!r} is no address")
-    return value
+    return json_number(block[key]) if key in block else None

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
-    Line,
-    counted_classes,
-    duration_us,
-    number,
-    scaled,
+    parse_amount,
+    parse_count,
+    parse_duration_us,
+    parse_number,
     step_us,
-    whole,
 )
+from backend.formats.text import Line
+from backend.formats.transport_errors import counted_classes
 
 NAME = "bombardier"
 INTRO = "Bombarding "
@@ -32,7 +32,7 @@ OTHERS = ("others", "errored")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundReport:
     """The lines of a run: what was asked for, if it is said, and the statistics, if reached."""
 
     lines: Sequence[Line]
@@ -40,27 +40,31 @@ class Found:
     is_reached: bool
 
 
-def find_reports(lines: Sequence[Line]) -> list[Found]:
+def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
     """Every run in the lines, in order: it begins with what is asked for or with statistics."""
-    found: list[Found] = []
+    reports: list[FoundReport] = []
     asked: Line | None = None
     starts = [at for at, line in enumerate(lines) if _is_intro(line) or line.words == HEADER]
     for at, end in pairwise([*starts, len(lines)]):
         if _is_intro(lines[at]):
             if asked is not None:
-                found.append(Found([asked], asked.text, is_reached=False))
+                reports.append(FoundReport([asked], asked.text, is_reached=False))
             asked = lines[at]
         else:
-            found.append(Found(lines[at:end], asked.text if asked else None, is_reached=True))
+            reports.append(
+                FoundReport(lines[at:end], asked.text if asked else None, is_reached=True)
+            )
             asked = None
-    return found if asked is None else [*found, Found([asked], asked.text, is_reached=False)]
+    return (
+        reports if asked is None else [*reports, FoundReport([asked], asked.text, is_reached=False)]
+    )
 
 
 def _is_intro(line: Line) -> bool:
     return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
 
 
-def read_report(report: Found) -> ParsedTrial | FormatError:
+def read_report(report: FoundReport) -> Entry:
     """The trial of a run, or why there is none."""
     try:
         return _Report(report).trial()
@@ -71,7 +75,7 @@ def read_report(report: Found) -> ParsedTrial | FormatError:
 class _Report:
     """One report, line by line."""
 
-    def __init__(self, report: Found) -> None:
+    def __init__(self, report: FoundReport) -> None:
         self.report = report
         self.texts = [line.text for line in report.lines if line.text]
         # A last line that may have lost its end says nothing.
@@ -86,7 +90,7 @@ class _Report:
         failures = dict(self._failures())
         ended = any(text.startswith(THROUGHPUT) for text in self.texts)
         # Before the last line some failures may be cut off.
-        known = ended or sum(failures.values()) == others
+        are_failures_whole = ended or sum(failures.values()) == others
         latency, step = self._latency()
         bad = counts["4xx"] + counts["5xx"]
         return ParsedTrial(
@@ -96,8 +100,11 @@ class _Report:
             requests_ok=counts["2xx"] + counts["3xx"],
             reported_rps=self._rate(),
             transfer_rate_bytes_s=self._throughput(),
-            errors={**(self._classes(failures, others) if known else {}), "status": bad},
-            tool_errors=self._named(failures, others) if known else {},
+            errors={
+                **(self._classes(failures, others) if are_failures_whole else {}),
+                "status": bad,
+            },
+            tool_errors=self._named(failures, others) if are_failures_whole else {},
             status_counts=counts,
             latency=latency,
             latency_origin=_origin(latency),
@@ -120,10 +127,10 @@ class _Report:
         words = (self.report.asked or "").split()
         if len(words) < 6 or words[-3] != "using":
             return {}
-        asked: dict[str, Any] = {"url": words[1], "connections": whole(words[-2])}
+        asked: dict[str, Any] = {"url": words[1], "connections": parse_count(words[-2])}
         if words[2] == "with":
-            return {**asked, "requested_requests": whole(words[3])}
-        microseconds = duration_us(words[3])
+            return {**asked, "requested_requests": parse_count(words[3])}
+        microseconds = parse_duration_us(words[3])
         return {
             **asked,
             "requested_duration_s": None if microseconds is None else microseconds / 1e6,
@@ -139,15 +146,15 @@ class _Report:
 
     def _rate(self) -> float | None:
         row = self._row("Reqs/sec")
-        return number(row[0]) if row else None
+        return parse_number(row[0]) if row else None
 
     def _latency(self) -> tuple[Latency, float | None]:
         row = self._row("Latency")
         points = dict(self._points())
         printed = [*row, *points.values()]
         steps = [step for step in map(step_us, printed) if step is not None]
-        mean, stdev, highest = (scaled(word, TIME_UNITS_US) for word in row or ("", "", ""))
-        figures = {name: scaled(word, TIME_UNITS_US) for name, word in points.items()}
+        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row or ("", "", ""))
+        figures = {name: parse_amount(word, TIME_UNITS_US) for name, word in points.items()}
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
@@ -159,30 +166,34 @@ class _Report:
     def _points(self) -> Iterator[tuple[str, str]]:
         for text in self.texts:
             words = text.split()
-            if len(words) == 2 and words[0].endswith("%") and whole(words[0][:-1]) is not None:
+            if (
+                len(words) == 2
+                and words[0].endswith("%")
+                and parse_count(words[0][:-1]) is not None
+            ):
                 yield words[0][:-1], words[1]
 
     def _counts(self) -> dict[str, int] | None:
         for text in self.texts:
             pairs = [part.split() for part in text.split(",")]
             if text.startswith("1xx - ") and all(len(pair) == 3 for pair in pairs):
-                counts = {pair[0]: whole(pair[2]) for pair in pairs}
-                known = {name: count for name, count in counts.items() if count is not None}
-                return known if set(known) == set(CLASSES) else None
+                counts = {pair[0]: parse_count(pair[2]) for pair in pairs}
+                numbers = {name: count for name, count in counts.items() if count is not None}
+                return numbers if set(numbers) == set(CLASSES) else None
         return None
 
     def _others(self) -> int | None:
         for text in self.texts:
             words = text.split()
             if len(words) == 3 and words[0] in OTHERS and words[1] == "-":
-                return whole(words[2])
+                return parse_count(words[2])
         return None
 
     def _failures(self) -> Iterator[tuple[str, int]]:
         position = self.texts.index(ERRORS) if ERRORS in self.texts else len(self.texts)
         for text in self.texts[position + 1 :]:
             message, dash, count = text.rpartition(" - ")
-            failed = whole(count) if dash else None
+            failed = parse_count(count) if dash else None
             if failed is None:
                 return
             yield message.strip(), failed
@@ -197,7 +208,7 @@ class _Report:
     def _throughput(self) -> float | None:
         for text in self.texts:
             if text.startswith(THROUGHPUT) and text.endswith("/s"):
-                return scaled(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
+                return parse_amount(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
         return None
 
 

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 from backend.formats.fortio.documents import find_results, read_results
 from backend.formats.fortio.report import find_reports, read_reports
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry
 from backend.formats.text import Source
-from backend.formats.together import joined, one_of
+from backend.formats.together import joined, one_of, read_each, split_sources
 
 NAME = "fortio"
 MARKS = ("Fortio ", "Aggregated Function Time", '"DurationHistogram"')
@@ -31,12 +31,11 @@ def claims(source: Source) -> str | None:
     return f"line {reports[0][0].number} begins fortio's report" if reports else None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; a JSON and a text of one trial are joined."""
-    results = [source for source in sources if find_results(source)]
-    texts = [source for source in sources if source not in results]
+    results, texts = split_sources(sources, find_results)
+    runs, printed = read_each(read_results, results), read_each(read_reports, texts)
     if len(results) == len(texts) == 1:
-        pair = ((results[0], read_results(results[0])), (texts[0], read_reports(texts[0])))
-        return [joined([(source.artefact.name, one_of(runs)) for source, runs in pair])]
-    runs = [run for source in results for run in read_results(source)]
-    return runs + [run for source in texts for run in read_reports(source)]
+        names = (results[0].artefact.name, texts[0].artefact.name)
+        return [joined([(names[0], one_of(runs)), (names[1], one_of(printed))])]
+    return runs + printed

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.durations import duration_us
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number, optional_line, parse_duration_us
+from backend.formats.refusals import read_figures
+from backend.formats.text import Source
 
 NAME = "fortio"
 KEYS = frozenset(("RunType", "ActualQPS", "DurationHistogram"))
@@ -25,64 +26,72 @@ def find_results(source: Source) -> list[Mapping[str, Any]]:
     ]
 
 
-def read_results(source: Source) -> list[ParsedTrial | FormatError]:
+def read_results(source: Source) -> list[Entry]:
     """The trial of each JSON object in the source."""
-    return [_read_or_refuse(result) for result in find_results(source)]
-
-
-def _read_or_refuse(result: Mapping[str, Any]) -> ParsedTrial | FormatError:
-    try:
-        return _trial(result)
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "The fortio JSON lacks a figure or has one of another kind.",
+    return [
+        read_figures(
+            _read_result,
+            result,
             tool=NAME,
-            found=fault_in(wrong),
+            title="fortio JSON",
             expected="the object that fortio load -json writes for an HTTP run",
         )
+        for result in find_results(source)
+    ]
 
 
-def _trial(result: Mapping[str, Any]) -> ParsedTrial:
+def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
     codes = _codes(result)
-    histogram, sizes = result["DurationHistogram"], result.get("Sizes") or {}
-    exactly = _count(result.get("Exactly") or 0)
-    latency = _latency(histogram)
-    resolution_s = result.get("Resolution")
+    exactly = json_count(result.get("Exactly") or 0)
+    latency = _latency(result["DurationHistogram"])
     answered = {code: count for code, count in codes.items() if code != FAILED}
-    closes = result.get("DisableKeepAlive")
     return ParsedTrial(
         tool=NAME,
-        tool_version=_text(result.get("Version")),
-        url=_text(result.get("URL")),
-        connections=_count(result["NumThreads"]),
+        tool_version=optional_line(result.get("Version")),
+        url=optional_line(result.get("URL")),
+        connections=json_count(result["NumThreads"]),
         requested_rate_rps=_rate(result.get("RequestedQPS")),
         requested_requests=exactly or None,
         requested_duration_s=None if exactly else _duration_s(result.get("RequestedDuration")),
-        keepalive=None if closes is None else not closes,
-        elapsed_s=_figure(result["ActualDuration"]) / 1e9,
+        keepalive=_keepalive(result),
+        elapsed_s=json_number(result["ActualDuration"]) / 1e9,
         requests_completed=sum(answered.values()),
         requests_ok=ok_of(answered),
-        reported_rps=_figure(result["ActualQPS"]),
-        bytes_received=round(_figure(sizes["Sum"])) if "Sum" in sizes else None,
+        reported_rps=json_number(result["ActualQPS"]),
+        bytes_received=_bytes_received(result),
         errors={"status": bad_of(answered), "other": codes.get(FAILED, 0)},
         tool_errors=_tool_errors(codes, result.get("ErrorsDurationHistogram") or {}),
         status_counts=answered,
         latency=latency,
         latency_origin=None if latency == Latency() else "histogram",
-        latency_resolution_us=None if resolution_s is None else _us(resolution_s),
+        latency_resolution_us=_optional_us(result.get("Resolution")),
     )
+
+
+def _keepalive(result: Mapping[str, Any]) -> bool | None:
+    closes = result.get("DisableKeepAlive")
+    return None if closes is None else not closes
+
+
+def _bytes_received(result: Mapping[str, Any]) -> int | None:
+    sizes = result.get("Sizes") or {}
+    return round(json_number(sizes["Sum"])) if "Sum" in sizes else None
+
+
+def _optional_us(seconds: Any) -> float | None:
+    return None if seconds is None else _us(seconds)
 
 
 def _codes(result: Mapping[str, Any]) -> dict[str, int]:
     """The responses by status; all calls are in it, each once."""
     if result["RunType"] != "HTTP":
         raise ValueError(f"RunType is {result['RunType']!r}, no HTTP run")
-    codes = {code: _count(count) for code, count in result["RetCodes"].items()}
-    calls = _count(result["DurationHistogram"]["Count"])
+    codes = {code: json_count(count) for code, count in result["RetCodes"].items()}
+    calls = json_count(result["DurationHistogram"]["Count"])
     if sum(codes.values()) != calls:
         raise ValueError(f"RetCodes has {sum(codes.values())} calls, DurationHistogram {calls}")
     if not all(code == FAILED or code.isdigit() for code in codes):
-        raise ValueError(f"RetCodes has {sorted(codes)}, which are no statuses")
+        raise ValueError(f"RetCodes has {sorted(codes)}, which are not statuses")
     return codes
 
 
@@ -97,9 +106,9 @@ def bad_of(statuses: Mapping[str, int]) -> int:
 
 
 def _tool_errors(codes: Mapping[str, int], errors: Mapping[str, Any]) -> dict[str, int]:
-    found = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
-    counted = _count(errors.get("Count", 0))
-    return {**found, **({"ErrorsDurationHistogram.Count": counted} if counted else {})}
+    failed = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
+    counted = json_count(errors.get("Count", 0))
+    return {**failed, **({"ErrorsDurationHistogram.Count": counted} if counted else {})}
 
 
 def _latency(histogram: Mapping[str, Any]) -> Latency:
@@ -111,7 +120,7 @@ def _latency(histogram: Mapping[str, Any]) -> Latency:
         min_us=_us(histogram["Min"]),
         max_us=_us(histogram["Max"]),
         percentiles={
-            f"{_figure(point['Percentile']):.12g}": _us(point["Value"])
+            f"{json_number(point['Percentile']):.12g}": _us(point["Value"])
             for point in histogram.get("Percentiles") or ()
         },
     )
@@ -127,30 +136,9 @@ def _rate(asked: Any) -> float | None:
 
 def _duration_s(asked: Any) -> float | None:
     """Seconds of "3s" or "3s, interrupted after 44"; None of "until stop"."""
-    microseconds = duration_us(asked.partition(",")[0]) if isinstance(asked, str) else None
+    microseconds = parse_duration_us(asked.partition(",")[0]) if isinstance(asked, str) else None
     return None if microseconds is None else microseconds / 1e6
 
 
-def _text(value: Any) -> str | None:
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str) or len(value) > 2000 or not value.isprintable():
-        raise ValueError(f"{value!r} is no text of one line")
-    return value
-
-
 def _us(seconds: Any) -> float:
-    return round(_figure(seconds) * 1e6, 6)
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    figure = _figure(value)
-    if figure != int(figure):
-        raise ValueError(f"{value!r} is no count")
-    return int(figure)
+    return round(json_number(seconds) * 1e6, 6)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from backend.formats.durations import duration_us
 from backend.formats.fortio.documents import FAILED, bad_of, ok_of
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, blocks, whole
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_duration_us
+from backend.formats.text import Line, Source, blocks
 
 NAME = "fortio"
 
@@ -34,13 +34,13 @@ def _is_banner(line: Line) -> bool:
     return len(words) > 5 and words[0] == "Fortio" and words[2:4] == ["running", "at"]
 
 
-def read_reports(source: Source) -> list[ParsedTrial | FormatError]:
+def read_reports(source: Source) -> list[Entry]:
     """Every run in the source."""
     ended = source.text.endswith(("\n", "\r"))
     return [_read_or_refuse(block, ended) for block in find_reports(source.lines)]
 
 
-def _read_or_refuse(block: Sequence[Line], ended: bool) -> ParsedTrial | FormatError:
+def _read_or_refuse(block: Sequence[Line], ended: bool) -> Entry:
     try:
         # A last line without its line feed may have been cut off in a number.
         return _Report(block if ended or len(block) < 2 else block[:-1]).trial()
@@ -56,7 +56,7 @@ class _Report:
 
     def trial(self) -> ParsedTrial:
         times = _pairs(self._after(TIMES))
-        calls = whole(times.get("count", ""))
+        calls = parse_count(times.get("count", ""))
         codes = self._codes()
         if calls is None or sum(codes.values()) != calls:
             raise self._cut_off(calls, sum(codes.values()))
@@ -104,14 +104,14 @@ class _Report:
         )
 
     def _codes(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        counted: dict[str, int] = {}
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[0] == "Code" and words[2] == ":":
-                count = whole(words[3])
-                if count is not None and (words[1] == FAILED or whole(words[1]) is not None):
-                    found[words[1]] = count
-        return found
+                count = parse_count(words[3])
+                if count is not None and (words[1] == FAILED or parse_count(words[1]) is not None):
+                    counted[words[1]] = count
+        return counted
 
     def _asked(self) -> dict[str, Any]:
         """What the banner, the line behind it and the sockets say was asked for."""
@@ -120,7 +120,7 @@ class _Report:
         if not _is_banner(self.block[0]) or len(words) < 5:
             return {"connections": self._threads()}
         rate, asked = _seconds(words[4]), words[words.index("for") + 1 :] if "for" in words else []
-        calls = whole(asked[0]) if asked[1:] == ["calls"] else None
+        calls = parse_count(asked[0]) if asked[1:] == ["calls"] else None
         return {
             "tool_version": words[1],
             "url": url.split()[0] if url.split() else None,
@@ -134,22 +134,22 @@ class _Report:
         """Of "Starting at max qps with 10 thread(s)", else of the sockets' line."""
         words = self._after("Starting at ").split()
         if "thread(s)" in words:
-            return whole(words[words.index("thread(s)") - 1])
-        _, found, count = self._after("Sockets used:").rpartition("would be ")
-        return whole(count.rstrip(") ")) if found else None
+            return parse_count(words[words.index("thread(s)") - 1])
+        _, mark, count = self._after("Sockets used:").rpartition("would be ")
+        return parse_count(count.rstrip(") ")) if mark else None
 
     def _rate(self) -> float | None:
         """The rate behind the run, or with fewer digits in the last line."""
-        _, found, rate = self._after(ENDED).rpartition("qps=")
+        _, mark, rate = self._after(ENDED).rpartition("qps=")
         words = self._after(DONE).split()
-        if found:
+        if mark:
             return _seconds(rate.strip())
         return _seconds(words[-2]) if words[-1:] == ["qps"] else None
 
     def _tool_errors(self, codes: dict[str, int]) -> dict[str, int]:
-        failed = whole(_pairs(self._after("Error cases :")).get("count", ""))
-        found = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
-        return {**found, **({"Error cases": failed} if failed else {})}
+        failed = parse_count(_pairs(self._after("Error cases :")).get("count", ""))
+        counted = {FAILED: codes[FAILED]} if codes.get(FAILED) else {}
+        return {**counted, **({"Error cases": failed} if failed else {})}
 
     def _latency(self, times: dict[str, str]) -> Latency:
         return Latency(
@@ -212,5 +212,5 @@ def _us(word: str) -> float | None:
 
 
 def _duration_s(words: Sequence[str]) -> float | None:
-    microseconds = duration_us(words[0]) if words else None
+    microseconds = parse_duration_us(words[0]) if words else None
     return None if microseconds is None else round(microseconds / 1e6, 9)

@@ -21,7 +21,8 @@ from backend.formats.gatling.console import find_runs, is_console, read_run
 from backend.formats.gatling.document import MARK, is_stats, read_stats, stats_in
 from backend.formats.gatling.log import is_log, read_log
 from backend.formats.gatling.records import LOG_MARKS
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
 from backend.formats.together import joined
 
@@ -39,7 +40,7 @@ def claims(source: Source) -> str | None:
     return "a JSON object has Gatling's statistics" if is_stats(source) else None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run of one source; several sources are of one trial."""
     readings = [(source.artefact.name, _runs(source)) for source in sorted(sources, key=_rank)]
     if len(readings) == 1:
@@ -47,15 +48,14 @@ def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
     logs = sum(_rank(source) == 0 for source in sources)
     most = max(len(runs) for _, runs in readings)
     if logs > 1 or most > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{logs} logs, and {most} runs in one of the files",
             expected="one simulation.log, one console's text and the report's JSON, of one run",
         )
     # A file that was claimed by a line of it may hold no run at all.
-    found = [(name, runs[0]) for name, runs in readings if runs]
-    return [_together(found)] if found else []
+    runs_by_name = [(name, runs[0]) for name, runs in readings if runs]
+    return [_together(runs_by_name)] if runs_by_name else []
 
 
 def _rank(source: Source) -> int:
@@ -65,7 +65,7 @@ def _rank(source: Source) -> int:
     return 2 if is_stats(source) else 1
 
 
-def _runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _runs(source: Source) -> list[Entry]:
     if source.is_binary:
         return [refusal(source)]
     if is_log(source):
@@ -77,8 +77,8 @@ def _runs(source: Source) -> list[ParsedTrial | FormatError]:
 
 
 def _together(
-    readings: Sequence[tuple[str, ParsedTrial | FormatError]],
-) -> ParsedTrial | FormatError:
+    readings: Sequence[tuple[str, Entry]],
+) -> Entry:
     """One trial; what was refused is said beside what was read."""
     refused = [(name, run) for name, run in readings if isinstance(run, FormatError)]
     trials = [(name, run) for name, run in readings if isinstance(run, ParsedTrial)]

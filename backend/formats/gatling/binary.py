@@ -39,7 +39,7 @@ def refusal(source: Source) -> FormatError:
     """Why the binary log is not read, and what to send in its place."""
     version = _version(source.data)
     return FormatError(
-        "This is Gatling's binary simulation.log, which is not read here.",
+        "Loadsheet does not read Gatling's binary simulation.log.",
         tool=NAME,
         found=f"the log of Gatling {version}",
         expected="the text that Gatling printed, or the simulation.log of 3.12 or before",

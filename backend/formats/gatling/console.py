@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from backend.formats.gatling.errors import by_class, unanswered
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, number, whole
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, last_line
 
 NAME = "gatling"
 GLOBAL, LIVE, ERRORS = "---- Global Information", "---- Requests --", "---- Errors"
@@ -38,21 +39,25 @@ def is_console(line: Line) -> bool:
 def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines of each run: to the end of its Global Information, or to where the next starts."""
     runs: list[list[Line]] = [[]]
-    within = False
+    is_within = False
     for line in lines:
-        starts = line.text.startswith("Simulation ") and line.text.endswith(" started...")
-        if (starts or (line.text.startswith(GLOBAL) and within)) and runs[-1]:
+        is_global = line.text.startswith(GLOBAL)
+        if _is_start(line) or (is_global and is_within):
             runs.append([])
-            within = False
+            is_within = False
         runs[-1].append(line)
-        within = within or line.text.startswith(GLOBAL)
-        if within and line.text.startswith(BLOCK):
+        is_within = is_within or is_global
+        if is_within and line.text.startswith(BLOCK):
             runs.append([])
-            within = False
+            is_within = False
     return [run for run in runs if any(map(is_console, run))]
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _is_start(line: Line) -> bool:
+    return line.text.startswith("Simulation ") and line.text.endswith(" started...")
+
+
+def read_run(block: Sequence[Line]) -> Entry:
     """What one run says."""
     titles = [at for at, line in enumerate(block) if is_console(line)]
     last = block[titles[-1] :]
@@ -89,7 +94,7 @@ def _read_live(lines: Sequence[Line]) -> ParsedTrial:
     """The last block of a run without a report; it has counts only."""
     ends = [at for at, line in enumerate(lines) if line.text.startswith(BLOCK)]
     if not ends or not _is_over(lines):
-        raise _refused("cut off before the end of the simulation", _last(lines))
+        raise _refused("cut off before the end of the simulation", last_line(lines))
     rows = _rows(lines[: ends[0] + 1])
     _, ok, ko = _counts(rows.get("Global"), lines)
     errors = _errors(lines)
@@ -140,8 +145,8 @@ def _row(text: str) -> tuple[str, Row | None]:
         label, total, ok, ko = (" ".join(part.split()) for part in text.rsplit("|", 3))
         return label.removesuffix(" (ms)").removesuffix(" (rps)"), (total, ok, ko)
     head, _, tail = text.rpartition("OK=")
-    ok, found, ko = tail.partition("KO=")
-    if not found:
+    ok, mark, ko = tail.partition("KO=")
+    if not mark:
         return text, None
     words = head.rstrip(" (").split()
     # The rows of a block while it runs have no total.
@@ -149,15 +154,15 @@ def _row(text: str) -> tuple[str, Row | None]:
     return " ".join(words), (total, ok.strip(), ko.rstrip(" )").strip())
 
 
-def _counts(found: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int, int, int]:
+def _counts(row: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int, int, int]:
     """Total, OK and KO requests; raises FormatError where they are no counts of one run."""
-    if found is None:
-        raise _refused("cut off before its totals", _last(lines))
-    line, cells = found
-    ok, ko = (whole(cell) for cell in cells[1:])
+    if row is None:
+        raise _refused("cut off before its totals", last_line(lines))
+    line, cells = row
+    ok, ko = (parse_count(cell) for cell in cells[1:])
     if ok is None or ko is None:
         raise _refused("damaged in its count of requests", line)
-    total = whole(cells[0]) if cells[0] else ok + ko
+    total = parse_count(cells[0]) if cells[0] else ok + ko
     if total != ok + ko:
         raise _refused("damaged: its OK and KO requests do not add up", line)
     return total, ok, ko
@@ -165,13 +170,13 @@ def _counts(found: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int,
 
 def _rate(rows: Mapping[str, tuple[Line, Row]], lines: Sequence[Line]) -> float | None:
     """The last row: without it, the rows were cut off."""
-    found = next((rows[name] for name in RATES if name in rows), None)
-    if found is None:
-        raise _refused("cut off before its totals", _last(lines))
-    line, (cell, *_) = found
+    row = next((rows[name] for name in RATES if name in rows), None)
+    if row is None:
+        raise _refused("cut off before its totals", last_line(lines))
+    line, (cell, *_) = row
     # Before 2.1 the rate was written as in the machine's language; it has at most two decimals.
-    rate = number(cell)
-    rate = number(cell.replace(",", ".")) if rate is None else rate
+    rate = parse_number(cell)
+    rate = parse_number(cell.replace(",", ".")) if rate is None else rate
     if rate is None and cell != "-":
         raise _refused("damaged in its rate", line)
     return rate
@@ -195,14 +200,14 @@ def _rank(label: str) -> str | None:
     if len(words) != 4 or words[:2] != ["response", "time"] or words[3] != "percentile":
         return None
     rank = words[2].rstrip("stndrh")
-    return rank if number(rank) is not None and float(rank) <= 100 else None
+    return rank if parse_number(rank) is not None and float(rank) <= 100 else None
 
 
 def _us(rows: Mapping[str, tuple[Line, Row]], label: str, lines: Sequence[Line]) -> int:
     if label not in rows:
-        raise _refused(f"damaged: it has no {label}", _last(lines))
+        raise _refused(f"damaged: it has no {label}", last_line(lines))
     line, (cell, *_) = rows[label]
-    milliseconds = whole(cell)
+    milliseconds = parse_count(cell)
     if milliseconds is None or milliseconds > LONGEST_MS:
         raise _refused("damaged in a response time", line)
     return milliseconds * 1000
@@ -210,45 +215,41 @@ def _us(rows: Mapping[str, tuple[Line, Row]], label: str, lines: Sequence[Line])
 
 def _errors(lines: Sequence[Line]) -> dict[str, int]:
     """The failures by their texts, which go on in the next line where they are long."""
-    found: list[tuple[str, int]] = []
+    counted: list[tuple[str, int]] = []
     title = next((at for at, line in enumerate(lines) if line.text.startswith(ERRORS)), len(lines))
     for line in lines[title + 1 :]:
         if line.text.startswith((SECTION, BLOCK)):
             break
         error = _error(line.text)
         if error is not None:
-            found.append(error)
-        elif found and line.text:
-            text, count = found.pop()
+            counted.append(error)
+        elif counted and line.text:
+            text, count = counted.pop()
             # Wrapped in the middle of a word, or at a blank, which is not to be seen.
             blank = " " if len(text) + 1 in ERROR_WIDTHS else ""
-            found.append((text + blank + line.text, count))
+            counted.append((text + blank + line.text, count))
     errors: Counter[str] = Counter()
-    for text, count in found:
+    for text, count in counted:
         errors[text] += count
     return dict(errors)
 
 
 def _error(text: str) -> tuple[str, int] | None:
     """The text and count of "j.i.IOException: Premature close   1308 (100.0%)"."""
-    head, found, percent = text.rpartition("(")
+    head, bracket, percent = text.rpartition("(")
     message, _, count = head.rstrip().rpartition(" ")
-    times = whole(count)
-    if not found or not percent.endswith("%)") or times is None:
+    times = parse_count(count)
+    if not bracket or not percent.endswith("%)") or times is None:
         return None
     # Before 2.1 the percentage was written as in the machine's language.
-    if number(percent[:-2].strip().replace(",", ".")) is None:
+    if parse_number(percent[:-2].strip().replace(",", ".")) is None:
         return None
     return message.rstrip(), times
 
 
-def _last(lines: Sequence[Line]) -> Line:
-    return next((line for line in reversed(lines) if line.text), lines[0])
-
-
 def _refused(why: str, line: Line) -> FormatError:
     return FormatError(
-        f"Gatling's summary is {why}.",
+        f"The Gatling summary is {why}.",
         tool=NAME,
         line=line.number,
         found=line.text,

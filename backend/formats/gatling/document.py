@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, fault_in
+from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number
+from backend.formats.refusals import broken_document, read_figures
+from backend.formats.text import Document, Source
 
 NAME = "gatling"
 MARK = '"numberOfRequests"'
@@ -24,10 +26,10 @@ def stats_in(source: Source) -> list[Document]:
     """The documents that are statistics, also broken ones."""
     if MARK not in source.text:
         return []
-    found = [document for document in source.documents if _totals(document.value) is not None]
+    stats = [document for document in source.documents if _totals(document.value) is not None]
     # Of one that is broken, parts may be broken documents, too.
     broken = [document for document in source.documents if document.value is None]
-    return sorted(found + broken[:1], key=lambda document: document.line)
+    return sorted(stats + broken[:1], key=lambda document: document.line)
 
 
 def is_stats(source: Source) -> bool:
@@ -46,31 +48,28 @@ def _totals(value: Any) -> Mapping[str, Any] | None:
     return stats if isinstance(stats, dict) and "numberOfRequests" in stats else None
 
 
-def read_stats(document: Document) -> ParsedTrial | FormatError:
+def read_stats(document: Document) -> Entry:
     """What one document says of all requests."""
     stats = _totals(document.value)
     if stats is None:
-        return FormatError(
-            "Gatling's statistics are damaged or cut off.",
+        return broken_document(
+            document,
             tool=NAME,
-            line=document.fault_line,
-            found=document.fault,
+            title="Gatling statistics file",
             expected="the whole stats.json or global_stats.json",
         )
-    try:
-        return _trial(stats)
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "Gatling's statistics lack a figure or have one of another kind.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(wrong),
-            expected="numberOfRequests, minResponseTime and so on, each with total, ok and ko",
-        )
+    return read_figures(
+        _trial,
+        stats,
+        tool=NAME,
+        title="Gatling statistics file",
+        line=document.line,
+        expected="numberOfRequests, minResponseTime and so on, each with total, ok and ko",
+    )
 
 
 def _trial(stats: Mapping[str, Any]) -> ParsedTrial:
-    total, ok, ko = (_count(stats["numberOfRequests"][key]) for key in ("total", "ok", "ko"))
+    total, ok, ko = (json_count(stats["numberOfRequests"][key]) for key in ("total", "ok", "ko"))
     if total != ok + ko:
         raise ValueError(f"{total} requests, {ok} of them OK and {ko} KO")
     return ParsedTrial(
@@ -79,7 +78,7 @@ def _trial(stats: Mapping[str, Any]) -> ParsedTrial:
         # Which of the failed ones had a response is not said.
         requests_completed=None if ko else total,
         requests_ok=ok,
-        reported_rps=_figure(stats["meanNumberOfRequestsPerSecond"]["total"]),
+        reported_rps=json_number(stats["meanNumberOfRequestsPerSecond"]["total"]),
         tool_errors={"ko": ko},
         latency=_latency(stats) if total else Latency(),
         latency_origin="percentiles" if total else None,
@@ -99,19 +98,7 @@ def _latency(stats: Mapping[str, Any]) -> Latency:
 
 
 def _us(triple: Mapping[str, Any]) -> int:
-    milliseconds = _count(triple["total"])
+    milliseconds = json_count(triple["total"])
     if milliseconds > LONGEST_MS:
         raise ValueError(f"a time of {milliseconds} ms")
     return milliseconds * 1000
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
-        raise ValueError(f"{value!r} as a count")
-    return value
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise ValueError(f"{value!r} as a rate")
-    return float(value)

@@ -26,7 +26,7 @@ from backend.formats.gatling.records import (
     version_of,
 )
 from backend.formats.logs import ahead, line_chunks
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.text import HEAD_BYTES, Source, is_prompt
 from backend.formats.timeline import Gathering
 
@@ -48,14 +48,14 @@ def is_log(source: Source) -> bool:
     return any(layout_of(cells) is not None or is_run(cells) for cells in records)
 
 
-def read_log(source: Source) -> list[ParsedTrial | FormatError]:
+def read_log(source: Source) -> list[Entry]:
     """Every run in the log, which begins with its record RUN; raises FormatError."""
     reader = _Reader()
     for number, chunk in ahead(line_chunks(source)):
         reader.add(number, chunk)
     runs = [run for run in reader.runs if run.gathering.histogram.count]
     if not runs:
-        raise FormatError("Gatling's log has no request.", tool=NAME, found="", expected=EXPECTED)
+        raise FormatError("The Gatling log has no request.", tool=NAME, found="", expected=EXPECTED)
     return [run.trial() for run in runs]
 
 
@@ -297,7 +297,7 @@ class _Run:
 
 def _broken(line: int, found: str) -> FormatError:
     return FormatError(
-        "Gatling's log has a line that is no record.",
+        "The Gatling log has a damaged line.",
         tool=NAME,
         line=line,
         found=found,

@@ -54,16 +54,25 @@ def layout_of(cells: Sequence[str]) -> Layout | None:
 
 def fits(cells: Sequence[str], layout: Layout) -> bool:
     """Whether a record is of a request, in this layout, with a duration that can be."""
-    return (
-        len(cells) > layout.status
-        and cells[layout.kind] in REQUESTS
-        and cells[layout.status] in STATUSES
-        and all(cells[at].isascii() and cells[at].isdigit() for at in (layout.start, layout.end))
-        and max(len(cells[layout.start]), len(cells[layout.end])) <= MOST_DIGITS
-        and 0 <= int(cells[layout.end]) - int(cells[layout.start]) <= LONGEST_MS
-        and (layout.has_extra or len(cells) <= layout.status + 2)
-        and not (layout.has_extra and "".join(cells[layout.status + 1 :][:1]).endswith(KINDS))
-    )
+    if len(cells) <= layout.status or cells[layout.kind] not in REQUESTS:
+        return False
+    if cells[layout.status] not in STATUSES:
+        return False
+    return _can_last(cells[layout.start], cells[layout.end]) and _can_end(cells, layout)
+
+
+def _can_last(start: str, end: str) -> bool:
+    """Whether two cells are times in ms, the second one at most LONGEST_MS later."""
+    if not all(cell.isascii() and cell.isdigit() for cell in (start, end)):
+        return False
+    return max(len(start), len(end)) <= MOST_DIGITS and 0 <= int(end) - int(start) <= LONGEST_MS
+
+
+def _can_end(cells: Sequence[str], layout: Layout) -> bool:
+    """Whether what stands behind the status fits: a message, and in some layouts more."""
+    if not layout.has_extra:
+        return len(cells) <= layout.status + 2
+    return not "".join(cells[layout.status + 1 :][:1]).endswith(KINDS)
 
 
 def is_run(cells: Sequence[str]) -> bool:

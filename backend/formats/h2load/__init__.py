@@ -12,13 +12,16 @@ counts and the rate do not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from backend.formats.h2load.document import documents, read_document
 from backend.formats.h2load.log import first_row, read_log
 from backend.formats.h2load.report import find_reports, read_report, starts_report
 from backend.formats.h2load.together import with_requests
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError
+from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Line, Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "h2load"
 # A log has no word: its rows begin with the time in µs, digits that begin with 1 until 2033.
@@ -27,44 +30,49 @@ MARKS = (" total client(s)", " req/s, ", '"h2load ', "\t", "\n1")
 
 def claims(source: Source) -> str | None:
     """Why this is h2load's output, or None."""
-    for line in source.lines if " client(s)" in source.text or " req/s," in source.text else []:
-        if starts_report(line):
-            return f"line {line.number} says {' '.join(line.words[:2])} …, as h2load does"
+    opening = _opening_line(source)
+    if opening is not None:
+        return f"line {opening.number} says {' '.join(opening.words[:2])} …, as h2load does"
     if '"h2load ' in source.text and documents(source):
         return "a JSON object names h2load as its generator"
     row = first_row(source)
-    if row is not None:
-        return f"line {row} has h2load's three columns: time in µs, status, µs"
-    return None
+    return None if row is None else f"line {row} has h2load's three columns: time in µs, status, µs"
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def _opening_line(source: Source) -> Line | None:
+    """The first line that only h2load prints."""
+    # The search for words is at the speed of C, and a log is long.
+    if " client(s)" not in source.text and " req/s," not in source.text:
+        return None
+    return next((line for line in source.lines if starts_report(line)), None)
+
+
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the log and the JSON beside it belong to it."""
-    jsons = [source for source in sources if documents(source)]
-    texts = [source for source in sources if source not in jsons and find_reports(source)]
-    logs = [source for source in sources if source not in jsons and source not in texts]
-    runs: list[ParsedTrial | FormatError] = [
-        _read_or_refuse(block) for source in texts for block in find_reports(source)
-    ]
-    results = [read_document(value) for source in jsons for value in documents(source)]
+    jsons, texts, logs = split_sources(sources, documents, find_reports)
+    runs, results = read_each(_read_reports, texts), read_each(_read_documents, jsons)
     if not logs and not (runs and results):
         return [*runs, *results]
     if max(len(runs), len(results), len(logs)) > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{len(runs)} reports, {len(results)} JSON results and {len(logs)} logs",
             expected="one report with at most one log and one JSON result",
         )
-    trial, *others = runs + results + [read_log(source) for source in logs]
-    for other in others:
-        if isinstance(trial, ParsedTrial) and isinstance(other, ParsedTrial):
-            trial = with_requests(trial, other)
-    return [trial]
+    entries: list[Entry] = [*runs, *results, *map(read_log, logs)]
+    trial, *others = entries
+    return [reduce(_with_requests, others, trial)]
 
 
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
-    try:
-        return read_report(block)
-    except FormatError as refused:
-        return refused
+def _read_reports(source: Source) -> list[Entry]:
+    return [read_or_refuse(read_report, block) for block in find_reports(source)]
+
+
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in documents(source)]
+
+
+def _with_requests(trial: Entry, other: Entry) -> Entry:
+    if isinstance(trial, FormatError) or isinstance(other, FormatError):
+        return trial
+    return with_requests(trial, other)

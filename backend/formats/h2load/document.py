@@ -9,8 +9,10 @@ import numpy as np
 
 from backend.formats.h2load.report import CODES, REQUESTS, disagreements_of, errors_of
 from backend.formats.h2load.report import tool_errors_of as tool_errors
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number
+from backend.formats.refusals import read_figures
+from backend.formats.text import Source
 from backend.stats import Histogram
 
 NAME = "h2load"
@@ -34,23 +36,21 @@ def _is_result(value: Any) -> bool:
     return isinstance(generator, str) and generator.startswith(GENERATOR)
 
 
-def read_document(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
+def read_document(document: Mapping[str, Any]) -> Entry:
     """One result."""
-    try:
-        return _trial(document)
-    except (KeyError, TypeError, ValueError, OverflowError) as wrong:
-        return FormatError(
-            "The h2load JSON lacks a figure or has one of another kind.",
-            tool=NAME,
-            found=fault_in(wrong),
-            expected="the object that h2load --output-file writes",
-        )
+    return read_figures(
+        _trial,
+        document,
+        tool=NAME,
+        title="h2load JSON",
+        expected="the object that h2load --output-file writes",
+    )
 
 
 def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     measured = document["measurements"]
-    counts = {name: _count(measured["requests"][name]) for name in (*REQUESTS, "timeout")}
-    codes = {name: _count(measured["status_codes"][name]) for name in CODES}
+    counts = {name: json_count(measured["requests"][name]) for name in (*REQUESTS, "timeout")}
+    codes = {name: json_count(measured["status_codes"][name]) for name in CODES}
     completed = counts["succeeded"] + counts["failed"] - counts["errored"]
     times = measured["performance"]["request"]
     samples = _samples(times["samples"])
@@ -60,12 +60,12 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     return ParsedTrial(
         tool=NAME,
         tool_version=document["metadata"]["generator"].removeprefix(GENERATOR),
-        elapsed_s=_figure(measured["duration"]),
+        elapsed_s=json_number(measured["duration"]),
         requests_completed=completed,
         requests_ok=counts["succeeded"],
-        reported_rps=_figure(measured["request_per_second"]),
-        bytes_received=_count(measured["traffic"]["total"]),
-        transfer_rate_bytes_s=_figure(measured["bytes_per_second"]),
+        reported_rps=json_number(measured["request_per_second"]),
+        bytes_received=json_count(measured["traffic"]["total"]),
+        transfer_rate_bytes_s=json_number(measured["bytes_per_second"]),
         errors=errors_of(counts),
         tool_errors=tool_errors(counts),
         status_counts=codes,
@@ -103,16 +103,4 @@ def _origin(latency: Latency, is_all: bool) -> str | None:
 
 
 def _us(seconds: Any) -> float:
-    return round(_figure(seconds) * US, 6)
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**15:
-        raise ValueError(f"{value!r} is no count")
-    return value
+    return round(json_number(seconds) * US, 6)

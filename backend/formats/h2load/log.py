@@ -132,7 +132,7 @@ def _is_success(codes: Any) -> Any:
 
 def _bad(found: str, line: int) -> FormatError:
     return FormatError(
-        "The h2load log has a row that is none, in the lines behind this one.",
+        "The h2load log has a damaged row below this line.",
         tool=NAME,
         line=line,
         found=found,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
-    Line,
-    Source,
-    blocks,
-    number,
-    scaled,
+    parse_amount,
+    parse_count,
+    parse_number,
     step_us,
-    whole,
 )
+from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "h2load"
 BEGIN = "starting benchmark..."
@@ -50,17 +48,23 @@ def find_reports(source: Source) -> list[list[Line]]:
     # The search for words is at the speed of C, and a log is long.
     if " client(s)" not in source.text and "finished in" not in source.text:
         return []
-    starts, begun, done = [], False, True
-    for position, line in enumerate(source.lines):
-        finishes = _finishes(line)
-        opens = line.text.startswith(BEGIN) or (_spawns(line) and not begun)
-        if opens or (finishes and done):
-            starts.append(position)
-            begun, done = True, False
-        if finishes:
-            begun, done = False, True
-    found = blocks(source.lines, starts)
-    return [block for block in found if any(starts_report(line) for line in block)]
+    starts = [at for at, is_first in enumerate(_are_first(source.lines)) if is_first]
+    runs = blocks(source.lines, starts)
+    return [block for block in runs if any(starts_report(line) for line in block)]
+
+
+def _are_first(lines: Sequence[Line]) -> Iterator[bool]:
+    """Of each line, whether a run begins there; the line of the elapsed time ends a run."""
+    has_begun, is_over = False, True
+    for line in lines:
+        is_finish = _finishes(line)
+        opens = line.text.startswith(BEGIN) or (_spawns(line) and not has_begun)
+        is_first = opens or (is_finish and is_over)
+        if is_first:
+            has_begun, is_over = True, False
+        if is_finish:
+            has_begun, is_over = False, True
+        yield is_first
 
 
 def read_report(block: Sequence[Line]) -> ParsedTrial:
@@ -90,6 +94,7 @@ class _Report:
             requested_requests=asked,
             requested_duration_s=self._seconds("of main duration"),
             elapsed_s=elapsed_s,
+            warmup_s=self._seconds("of warm-up time"),
             requests_completed=completed,
             requests_ok=counts["succeeded"],
             reported_rps=rate,
@@ -103,7 +108,7 @@ class _Report:
             latency_resolution_us=step,
             incomplete=received is None or not self._reached_end(),
             disagreements=disagreements_of(counts, codes),
-            extra={**self._warm_up(), "extra": {**_progress(counts), "protocol": self._protocol()}},
+            extra={"extra": {**_progress(counts), "protocol": self._protocol()}},
         )
 
     def _after(self, label: str) -> tuple[Line, str] | None:
@@ -117,26 +122,26 @@ class _Report:
         if line is None:
             raise self._refusal("no result", self.block[-1], "finished in 8.53s, 351.52 req/s, …")
         words = line.words
-        elapsed_us = scaled(words[2].rstrip(","), TIME_UNITS_US)
+        elapsed_us = parse_amount(words[2].rstrip(","), TIME_UNITS_US)
         if elapsed_us is None:
             raise self._refusal("no elapsed time", line, "finished in 8.53s, 351.52 req/s, …")
         rate = words[5] if len(words) == 6 and words[5].endswith("/s") else ""
-        transfer = scaled(rate.removesuffix("/s"), BINARY_UNITS)
-        return elapsed_us / 1e6, number(words[3]), transfer
+        transfer = parse_amount(rate.removesuffix("/s"), BINARY_UNITS)
+        return elapsed_us / 1e6, parse_number(words[3]), transfer
 
     def _counts(
         self, label: str, names: Sequence[str], optional: Sequence[str] = ()
     ) -> dict[str, int]:
         """The counts of a line such as "status codes: 10 2xx, 0 3xx, 0 4xx, 0 5xx"."""
         expected = f"{label} 0 {', 0 '.join(names)}"
-        found = self._after(label)
-        if found is None:
+        labelled = self._after(label)
+        if labelled is None:
             raise self._refusal(f"no line “{label}”", self.block[-1], expected)
-        line, rest = found
+        line, rest = labelled
         counts: dict[str, int] = {}
         for pair in rest.split(", "):
             words = pair.split()
-            count = whole(words[0]) if len(words) == 2 else None
+            count = parse_count(words[0]) if len(words) == 2 else None
             if count is None or words[1] not in (*names, *optional):
                 raise self._refusal(f"a damaged line “{label}”", line, expected)
             counts[words[1]] = count
@@ -145,8 +150,7 @@ class _Report:
         return counts
 
     def _refusal(self, has: str, line: Line, expected: str) -> FormatError:
-        last = next((line for line in reversed(self.block) if line.text), line)
-        at = last if line is self.block[-1] else line
+        at = last_line(self.block) if line is self.block[-1] else line
         return FormatError(
             f"The h2load report has {has}: the run stopped, or the text is cut off or damaged.",
             tool=NAME,
@@ -157,43 +161,43 @@ class _Report:
 
     def _received(self) -> int | None:
         """The bytes of "113.44KB (116160) total, …", before version 1.3 "116160 bytes total"."""
-        found = self._after("traffic:")
-        words = found[1].partition(" total")[0].split() if found and " total" in found[1] else []
+        labelled = self._after("traffic:")
+        words = (
+            labelled[1].partition(" total")[0].split()
+            if labelled and " total" in labelled[1]
+            else []
+        )
         if len(words) != 2:
             return None
-        return whole(words[0]) if words[1] == "bytes" else whole(words[1].strip("()"))
+        return parse_count(words[0]) if words[1] == "bytes" else parse_count(words[1].strip("()"))
 
     def _spawned(self) -> list[Line]:
         return [line for line in self.block if _spawns(line)]
 
     def _clients(self) -> int | None:
-        return _sum([whole(line.words[3]) for line in self._spawned()])
+        return _sum([parse_count(line.words[3]) for line in self._spawned()])
 
     def _asked(self) -> int | None:
         lines = [line.words for line in self._spawned()]
         if not all(words[-2:] == ["total", "requests"] for words in lines):
             return None
-        return _sum([whole(words[-3]) for words in lines])
+        return _sum([parse_count(words[-3]) for words in lines])
 
     def _creates_at_a_rate(self) -> bool:
         return any("will be created every" in line.text for line in self._spawned())
 
-    def _seconds(self, what: str) -> float | None:
+    def _seconds(self, title: str) -> float | None:
         """The seconds of "… with 1s of warm-up time and 2s of main duration for …"."""
         for line in self._spawned():
-            before, found, _ = line.text.partition(f" {what}")
-            if found:
-                time_us = scaled(before.split()[-1], TIME_UNITS_US)
+            before, match, _ = line.text.partition(f" {title}")
+            if match:
+                time_us = parse_amount(before.split()[-1], TIME_UNITS_US)
                 return None if time_us is None else time_us / 1e6
         return None
 
-    def _warm_up(self) -> dict[str, float]:
-        seconds = self._seconds("of warm-up time")
-        return {} if seconds is None else {"warmup_s": seconds}
-
     def _protocol(self) -> str | None:
-        found = self._after("Application protocol:")
-        return found[1] or None if found else None
+        labelled = self._after("Application protocol:")
+        return labelled[1] or None if labelled else None
 
     def _cells(self, titles: Sequence[str]) -> Mapping[str, str]:
         """The cells of the row of times with one of the titles; empty where it is cut off."""
@@ -206,20 +210,21 @@ class _Report:
         return {}
 
     def _latency(self) -> tuple[Latency, float | None]:
-        words = {
-            name: word for name, word in self._cells(ROWS_OF_REQUESTS).items() if name != "within"
+        words = dict(self._cells(ROWS_OF_REQUESTS))
+        words.pop("within", None)
+        times = {
+            name: time
+            for name, word in words.items()
+            if (time := parse_amount(word, TIME_UNITS_US)) is not None
         }
-        times = {name: scaled(word, TIME_UNITS_US) for name, word in words.items()}
-        if not times or None in times.values():
+        if not times or len(times) < len(words):
             return Latency(), None
         latency = Latency(
             mean_us=times["mean"],
             stdev_us=times["sd"],
             min_us=times["min"],
             max_us=times["max"],
-            percentiles={
-                name: time for name, time in times.items() if name.isdigit() and time is not None
-            },
+            percentiles={name: time for name, time in times.items() if name.isdigit()},
         )
         return latency, max(step_us(word) or 1 for word in words.values())
 
@@ -263,8 +268,8 @@ def _progress(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _sum(parts: Sequence[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if parts and len(known) == len(parts) else None
+    counts = [part for part in parts if part is not None]
+    return sum(counts) if parts and len(counts) == len(parts) else None
 
 
 def _origin(latency: Latency) -> str | None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from backend.formats.hdrhistogram.log import HEAD, LEGEND, is_log_line, read_log
 from backend.formats.hdrhistogram.unit import stated_unit_us
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source, blocks
 
@@ -39,12 +39,12 @@ def _is_head(line: Line) -> bool:
     return is_header(line) and line.words[0] != "Value(ms)"  # vegeta's, without figures below
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """A trial for each distribution and for each log."""
     return [entry for source in sources for entry in _entries(source)]
 
 
-def _entries(source: Source) -> list[ParsedTrial | FormatError]:
+def _entries(source: Source) -> list[Entry]:
     if not any(is_log_line(line) for line in source.lines):
         starts = [at for at, line in enumerate(source.lines) if is_header(line)]
         heads = source.lines[: starts[0]]
@@ -55,7 +55,7 @@ def _entries(source: Source) -> list[ParsedTrial | FormatError]:
         return [refused]
 
 
-def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _distribution(stating: Sequence[Line], block: Sequence[Line]) -> Entry:
     try:
         return _trial(read_spectrum(block, tool=NAME), stated_unit_us(stating))
     except FormatError as refused:

@@ -12,7 +12,8 @@ from backend.formats.hdrhistogram.encoded import Integers, Recorded, decode
 from backend.formats.hdrhistogram.unit import stated_unit_us
 from backend.formats.logs import line_chunks
 from backend.formats.model import FormatError, ParsedTrial, TimeSlice
-from backend.formats.text import Line, Source, is_prompt, number
+from backend.formats.numbers import parse_number
+from backend.formats.text import Line, Source, is_prompt
 from backend.stats import Histogram
 
 NAME = "hdrhistogram"
@@ -89,7 +90,7 @@ def _row(line: Line) -> _Row:
     cells = _cells(line)
     if cells is None:
         raise _damaged(line)
-    start, length = number(cells[1]), number(cells[2])
+    start, length = parse_number(cells[1]), parse_number(cells[2])
     if start is None or length is None:
         raise _damaged(line)
     try:
@@ -99,7 +100,7 @@ def _row(line: Line) -> _Row:
     return _Row(start, length, cells[0].removeprefix("Tag=") or None, recorded)
 
 
-def _damaged(line: Line, reason: str = "The histogram log has a row that is none.") -> FormatError:
+def _damaged(line: Line, reason: str = "The histogram log has a damaged row.") -> FormatError:
     return FormatError(
         reason,
         tool=NAME,
@@ -140,14 +141,14 @@ class _Sums:
     def _add_slice(self, row: _Row) -> None:
         """The interval; those of several tags over the same time are one."""
         key = (row.start_s, row.length_s)
-        known = self.slices.get(key)
+        before = self.slices.get(key)
         parts = [self._histogram(row.recorded)] if self.unit_us is not None else []
-        if known is not None and known.histogram:
-            parts.append(Histogram.decode(known.histogram))
+        if before is not None and before.histogram:
+            parts.append(Histogram.decode(before.histogram))
         self.slices[key] = TimeSlice(
             start_s=row.start_s,
             length_s=row.length_s,
-            completed=row.recorded.total + (known.completed or 0 if known else 0),
+            completed=row.recorded.total + (before.completed or 0 if before else 0),
             histogram=Histogram.merge_all(parts).encode() or None,
         )
 

@@ -34,8 +34,8 @@ def _stated(text: str) -> float | None:
 
 
 def _of_comment(words: list[str]) -> float | None:
-    said = [word for word in words if word not in ("is", "are", "of")]
-    for before, word, after in zip(said, said[1:], [*said[2:], ""], strict=False):
+    terms = [word for word in words if word not in ("is", "are", "of")]
+    for before, word, after in zip(terms, terms[1:], [*terms[2:], ""], strict=False):
         if before in SAYING:
             return UNITS_US.get(after if word == "in" else word)
         if before in SAYING_IN and word == "in":

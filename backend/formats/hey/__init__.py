@@ -1,7 +1,7 @@
 """hey (text, -o csv of every request), under its old name boom too; also the boom in Python.
 
 Loop: closed, also with -q. Latency unit: seconds with 4 decimals, so steps of 100 µs.
-Success: status 2xx and 3xx, ours, for hey has no notion of it; it follows redirects, so statuses
+Success: status 2xx and 3xx, by our rule: hey has none; it follows redirects, so statuses
 are those of the last answer. Percentiles: the sorted value number ⌈n·p/100⌉, counted from 0, one
 above nearest rank; where the sample is too small for one, hey prints 0 % and it is left out.
 Requests/sec counts failed attempts since 0.1.0, answered ones before. Errors stand last in the
@@ -15,9 +15,11 @@ from collections.abc import Sequence
 
 from backend.formats.hey import boom
 from backend.formats.hey.log import header_of, read_log
-from backend.formats.hey.report import Report, starts_of
-from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Line, Source, blocks
+from backend.formats.hey.report import read_report, starts_of
+from backend.formats.model import Entry, FormatError
+from backend.formats.refusals import read_or_refuse
+from backend.formats.text import Source, blocks
+from backend.formats.together import read_each, split_sources
 
 NAME = "hey"
 MARKS = ("Slowest:", "response-time", *boom.MARKS)
@@ -33,29 +35,23 @@ def claims(source: Source) -> str | None:
     return boom.claims(source)
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order; a log of requests is a run by itself."""
-    logs = [source for source in sources if header_of(source) is not None]
+    logs, texts = split_sources(sources, lambda source: header_of(source) is not None)
     if logs and len(sources) > 1:
         raise FormatError(
-            "These files are not of one trial: hey prints a text or a CSV, not both.",
+            "These files do not belong to one trial: hey prints a text or a CSV, not both.",
             tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file of hey",
         )
     if logs:
         return [read_log(logs[0])]
-    runs = [run for source in sources for run in _reports(source)]
-    return runs or [run for source in sources for run in boom.read(source)]
+    return read_each(_read_reports, texts) or read_each(boom.read, texts)
 
 
-def _reports(source: Source) -> list[ParsedTrial | FormatError]:
-    lines = source.lines
-    return [_read_or_refuse(block) for block in blocks(lines, starts_of(lines))]
-
-
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
-    try:
-        return Report(block).trial()
-    except FormatError as refused:
-        return refused
+def _read_reports(source: Source) -> list[Entry]:
+    return [
+        read_or_refuse(read_report, block)
+        for block in blocks(source.lines, starts_of(source.lines))
+    ]

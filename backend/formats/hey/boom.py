@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, blocks, counted_classes, number, whole
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import json_number, parse_count, parse_number
+from backend.formats.refusals import read_figures
+from backend.formats.text import Line, Source, blocks
+from backend.formats.transport_errors import counted_classes
 
 NAME = "boom"
 MARKS = ("Successful calls", '"amp"')
@@ -30,18 +33,18 @@ LABELS = {
 
 def claims(source: Source) -> str | None:
     """Why this is output of boom in Python, or None."""
-    if any(document.keys() >= set(JSON_KEYS) for document in _documents(source)):
+    if _documents(source):
         return "a JSON object has boom's keys (count, total_time, rps, amp)"
     for position in _starts(source.lines):
         return f"line {source.lines[position].number} begins boom's results: Successful calls"
     return None
 
 
-def read(source: Source) -> list[ParsedTrial | FormatError]:
+def read(source: Source) -> list[Entry]:
     """Every run in the source, in order."""
-    documents = [one for one in _documents(source) if one.keys() >= set(JSON_KEYS)]
+    documents = _documents(source)
     if documents:
-        return [_read_or_refuse(one) for one in documents]
+        return [_read_document(document) for document in documents]
     lines, starts = source.lines, _starts(source.lines)
     above = [lines[begin:end] for begin, end in pairwise([0, *starts])]
     return [
@@ -50,20 +53,25 @@ def read(source: Source) -> list[ParsedTrial | FormatError]:
 
 
 def _documents(source: Source) -> list[Mapping[str, Any]]:
-    found = source.documents if '"amp"' in source.text else []
-    return [document.value for document in found if isinstance(document.value, dict)]
+    if '"amp"' not in source.text:
+        return []
+    return [
+        document.value
+        for document in source.documents
+        if isinstance(document.value, dict) and document.value.keys() >= set(JSON_KEYS)
+    ]
 
 
-def _read_or_refuse(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
-    figures = {name: document.get(name, 0) for name in (*JSON_KEYS, "stdev")}
-    if not all(type(value) in (int, float) and 0 <= value < MOST for value in figures.values()):
-        return FormatError(
-            "boom's JSON has a figure that is no number.",
-            tool=NAME,
-            found=str(figures),
-            expected="the object that boom --json-output prints",
-        )
-    return _trial(figures, latency_resolution_us=1)
+def _read_document(document: Mapping[str, Any]) -> Entry:
+    return read_figures(
+        lambda: _trial(
+            {name: json_number(document.get(name, 0)) for name in (*JSON_KEYS, "stdev")},
+            latency_resolution_us=1,
+        ),
+        tool=NAME,
+        title="boom JSON",
+        expected="the object that boom --json-output prints",
+    )
 
 
 def _starts(lines: Sequence[Line]) -> list[int]:
@@ -74,10 +82,13 @@ def _starts(lines: Sequence[Line]) -> list[int]:
     ]
 
 
-def _report(before: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | FormatError:
-    figures = {key: _figure(block, *label) for label, key in LABELS.items()}
-    count = figures["count"]
-    if count is None or any(value is None for value in figures.values()):
+def _report(before: Sequence[Line], block: Sequence[Line]) -> Entry:
+    figures = {
+        key: figure
+        for label, key in LABELS.items()
+        if (figure := _figure(block, *label)) is not None
+    }
+    if len(figures) < len(LABELS):
         return FormatError(
             "The boom report is cut off before its rate.",
             tool=NAME,
@@ -85,28 +96,38 @@ def _report(before: Sequence[Line], block: Sequence[Line]) -> ParsedTrial | Form
             found=block[-1].text,
             expected='lines from "Successful calls" to "RPS"',
         )
-    statuses = dict(_statuses(block))
-    if sum(statuses.values()) != count:
-        statuses = {}
-    asked, failures = _asked(before), _failures(before)
-    bad = sum(count for code, count in statuses.items() if code >= "400") if statuses else None
+    failures = _failures(before)
     return _trial(
         figures,
         latency_resolution_us=100,
-        **asked,
-        requests_ok=None if bad is None else int(count) - bad,
-        status_counts=statuses or None,
-        errors={**(counted_classes(failures) if failures is not None else {}), "status": bad},
+        **_asked(before),
+        **_outcomes(block, int(figures["count"]), failures),
         tool_errors=failures or {},
         incomplete=not any(line.text == LEGEND for line in block),
     )
+
+
+def _outcomes(
+    block: Sequence[Line], count: int, failures: Mapping[str, int] | None
+) -> dict[str, Any]:
+    """Successes, statuses and error classes; None where the statuses are not all printed."""
+    classes = {} if failures is None else counted_classes(failures)
+    statuses = dict(_statuses(block))
+    if not statuses or sum(statuses.values()) != count:
+        return {"requests_ok": None, "status_counts": None, "errors": {**classes, "status": None}}
+    bad = sum(times for code, times in statuses.items() if code >= "400")
+    return {
+        "requests_ok": count - bad,
+        "status_counts": statuses,
+        "errors": {**classes, "status": bad},
+    }
 
 
 def _figure(block: Sequence[Line], label: str, unit: str) -> float | None:
     for line in block:
         words = line.text.removeprefix(label).split()
         if line.text.startswith(label) and words[1:] == unit.split():
-            return number(words[0])
+            return parse_number(words[0])
     return None
 
 
@@ -114,25 +135,25 @@ def _statuses(block: Sequence[Line]) -> Iterator[tuple[str, int]]:
     for line in block:
         words = line.words
         if len(words) == 4 and words[0] == "Code" and words[3] == "times.":
-            yield words[1], whole(words[2]) or 0
+            yield words[1], parse_count(words[2]) or 0
 
 
 def _asked(before: Sequence[Line]) -> dict[str, Any]:
     """URL, requests or duration, and connections, from the lines above the results."""
-    found: dict[str, Any] = {}
+    asked: dict[str, Any] = {}
     for line in before:
         words = line.words
         if words[:1] != ["Running"] or len(words) < 3:
             continue
         if words[2].startswith("http"):
-            found["url"] = words[2]
+            asked["url"] = words[2]
         elif words[2] == "queries":
-            found["requested_requests"] = whole(words[1])
-            found["connections"] = whole(words[-1].rstrip("."))
+            asked["requested_requests"] = parse_count(words[1])
+            asked["connections"] = parse_count(words[-1].rstrip("."))
         elif words[1] == "for" and words[-2] == "concurrency":
-            found["requested_duration_s"] = number(words[2])
-            found["connections"] = whole(words[-1].rstrip("."))
-    return found
+            asked["requested_duration_s"] = parse_number(words[2])
+            asked["connections"] = parse_count(words[-1].rstrip("."))
+    return asked
 
 
 def _failures(before: Sequence[Line]) -> dict[str, int] | None:
@@ -143,7 +164,7 @@ def _failures(before: Sequence[Line]) -> dict[str, int] | None:
     return {} if any(text.startswith("Starting the load") for text in texts) else None
 
 
-def _trial(figures: Mapping[str, Any], **known: Any) -> ParsedTrial:
+def _trial(figures: Mapping[str, Any], **others: Any) -> ParsedTrial:
     count = int(figures["count"])
     mean, stdev, low, high = (
         round(figures[name] * 1e6, 6) for name in ("avg", "stdev", "min", "max")
@@ -157,5 +178,5 @@ def _trial(figures: Mapping[str, Any], **known: Any) -> ParsedTrial:
         if count
         else Latency(),
         latency_origin="summary" if count else None,
-        **known,
+        **others,
     )

@@ -79,7 +79,7 @@ def _figures(name: str, column: pl.Series) -> NDArray[Any]:
     highest = MOST[name]
     if column.null_count() or not (figures.min() >= 0 and figures.max() <= highest):
         raise FormatError(
-            f"The hey CSV has a {name} that cannot be.",
+            f"The hey CSV has an impossible {name}.",
             tool=NAME,
             found=f"{figures.min()} to {figures.max()}",
             expected=f"in each row a number from 0 to {highest}",

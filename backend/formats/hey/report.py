@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, counted_classes, is_prompt, is_whole_error, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, is_prompt, last_line
+from backend.formats.transport_errors import counted_classes, is_whole_error
 
 NAME = "hey"
 RESOLUTION_US = 100
@@ -31,7 +33,12 @@ def starts_of(lines: Sequence[Line]) -> list[int]:
     ]
 
 
-class Report:
+def read_report(block: Sequence[Line]) -> ParsedTrial:
+    """The trial of a report's lines; raises FormatError where they are cut off."""
+    return _Report(block).trial()
+
+
+class _Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
@@ -49,29 +56,27 @@ class Report:
     def trial(self) -> ParsedTrial:
         if self.elapsed_s is None or not self._has_statuses():
             raise self._cut_off()
-        missing = self._missing()
-        capped = missing and self.answered == KEPT
-        bad = sum(count for code, count in self.statuses.items() if code >= "400")
+        is_capped = self._is_capped()
         return ParsedTrial(
             tool=NAME,
             elapsed_s=self.elapsed_s,
-            requests_completed=None if capped else self.answered,
-            requests_ok=None if capped else self._good(),
+            requests_completed=None if is_capped else self.answered,
+            requests_ok=None if is_capped else self._good(),
             reported_rps=self.rps,
             bytes_received=self._bytes(),
-            errors=self._classes(None if capped else bad),
+            errors=self._classes(None if is_capped else self._bad()),
             tool_errors=self.failures or {},
-            status_counts=None if capped else self.statuses,
+            status_counts=None if is_capped else self.statuses,
             latency=self._latency(),
-            latency_origin="percentiles" if self._points() else "summary" if self.bars else None,
+            latency_origin=self._latency_origin(),
             latency_resolution_us=RESOLUTION_US,
-            incomplete=not self._has_latencies() or (missing and not capped),
-            disagreements=self._disagreements(capped),
+            incomplete=not self._has_latencies() or (self._has_gap() and not is_capped),
+            disagreements=self._disagreements(is_capped),
             extra=self._histogram(),
         )
 
     def _cut_off(self) -> FormatError:
-        last = next((line for line in reversed(self.block) if line.text), self.block[0])
+        last = last_line(self.block)
         return FormatError(
             "The hey report is cut off before the end of its status codes.",
             tool=NAME,
@@ -106,51 +111,59 @@ class Report:
         for text in self.texts:
             words = text.removeprefix(label).split()
             if text.startswith(label) and words[1:] in (["secs"], ["secs."]):
-                return number(words[0])
+                return parse_number(words[0])
         return None
 
     def _rate(self) -> float | None:
         words = next((text.split() for text in self.texts if text.startswith("Requests/sec:")), [])
         # All four decimals, or it is cut off.
-        whole_figure = len(words) == 2 and len(words[1].partition(".")[2]) == 4
-        return number(words[1]) if whole_figure else None
+        has_all_digits = len(words) == 2 and len(words[1].partition(".")[2]) == 4
+        return parse_number(words[1]) if has_all_digits else None
 
     def _bytes(self) -> int | None:
         for text in self.texts:
             if text.startswith(TOTAL_DATA) and text.endswith(("bytes", "bytes.")):
-                return whole(text.split()[-2])
+                return parse_count(text.split()[-2])
         return None
 
     def _bars(self) -> Iterator[tuple[float, int]]:
         """The upper edge of each bar in µs, and how many responses it stands for."""
         for text in self._section(HISTOGRAM):
             words = text.partition("|")[0].split()
-            mark = number(words[0]) if len(words) == 2 and "|" in text else None
-            count = whole(words[1].strip("[]")) if mark is not None else None
+            mark = parse_number(words[0]) if len(words) == 2 and "|" in text else None
+            count = parse_count(words[1].strip("[]")) if mark is not None else None
             if mark is not None and count is not None:
                 yield round(mark * 1e6, 6), count
 
     def _histogram(self) -> dict[str, list[list[float]]]:
-        whole_histogram = sum(count for _, count in self.bars) == self.answered
-        return {"histogram": [list(bar) for bar in self.bars]} if whole_histogram else {}
+        is_whole = sum(count for _, count in self.bars) == self.answered
+        return {"histogram": [list(bar) for bar in self.bars]} if is_whole else {}
 
     def _statuses(self) -> Iterator[tuple[str, int]]:
         for text in self._section(STATUSES):
             words = text.split()
             if len(words) == 3 and words[0].startswith("[") and words[2] == "responses":
-                count = whole(words[1])
+                count = parse_count(words[1])
                 if count is not None:
                     yield words[0].strip("[]"), count
 
     def _good(self) -> int:
         return sum(count for code, count in self.statuses.items() if "200" <= code < "400")
 
+    def _bad(self) -> int:
+        return sum(count for code, count in self.statuses.items() if code >= "400")
+
+    def _latency_origin(self) -> str | None:
+        if self._points():
+            return "percentiles"
+        return "summary" if self.bars else None
+
     def _points(self) -> dict[str, float]:
         points: dict[str, float] = {}
         for text in self._section(LATENCIES):
             words = text.split()
             if len(words) == 4 and words[0].endswith("%") and words[3] in ("secs", "secs."):
-                seconds = number(words[2])
+                seconds = parse_number(words[2])
                 if seconds is not None:
                     points[words[0].rstrip("%")] = round(seconds * 1e6, 6)
         # "0% in 0.0000 secs" stands where the sample was too small.
@@ -161,10 +174,10 @@ class Report:
         if not self.bars:
             return Latency()
         mean, lowest, highest = map(self._us, ("Average:", "Fastest:", "Slowest:"))
-        # The sum over all, divided by those kept.
-        wrong = self.answered > KEPT or (self.answered == KEPT and self._missing())
+        # hey divides the sum over all by the number of those it kept.
+        is_wrong = self.answered > KEPT or self._is_capped()
         return Latency(
-            mean_us=None if wrong else mean,
+            mean_us=None if is_wrong else mean,
             min_us=lowest,
             max_us=highest,
             percentiles=self._points(),
@@ -181,11 +194,11 @@ class Report:
 
     def _failures(self) -> dict[str, int] | None:
         """The failed attempts by text; None where the text may have lost some."""
-        found = self._printed_failures()
+        failures = self._printed_failures()
         attempts, rounding = self._attempts()
-        counted = self.answered + sum(found.values())
-        proven = rounding < 0.5 and abs(attempts - counted) <= rounding
-        return found if self._is_ended() or (proven and self._last_is_whole()) else None
+        counted = self.answered + sum(failures.values())
+        is_proven = rounding < 0.5 and abs(attempts - counted) <= rounding
+        return failures if self._is_ended() or (is_proven and self._last_is_whole()) else None
 
     def _last_is_whole(self) -> bool:
         """Whether the last line, where the text ends in a failure, has all of its words."""
@@ -193,13 +206,13 @@ class Report:
         return not last.startswith("[") or last.endswith(" responses") or is_whole_error(last)
 
     def _printed_failures(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        failures: dict[str, int] = {}
         for text in self._section(ERRORS):
             count_word, _, message = text.partition("]")
-            count = whole(count_word[1:]) if count_word.startswith("[") else None
+            count = parse_count(count_word[1:]) if count_word.startswith("[") else None
             if count is not None and message.strip():
-                found[message.strip()] = count
-        return found
+                failures[message.strip()] = count
+        return failures
 
     def _is_ended(self) -> bool:
         """Whether the text goes on behind the errors, or behind the place where they would be."""
@@ -233,15 +246,19 @@ class Report:
             following[1:] == [""] or following[-1].startswith(TOTAL_DATA)
         )
 
-    def _missing(self) -> bool:
+    def _is_capped(self) -> bool:
+        """Whether hey kept fewer responses than there were."""
+        return self.answered == KEPT and self._has_gap()
+
+    def _has_gap(self) -> bool:
         """Whether rate and time speak of more attempts than responses and failures."""
         attempts, rounding = self._attempts()
         printed = sum(self._printed_failures().values())
         return attempts - self.answered - printed > max(rounding, 0.5)
 
-    def _disagreements(self, capped: bool) -> tuple[str, ...]:
+    def _disagreements(self, is_capped: bool) -> tuple[str, ...]:
         attempts, rounding = self._attempts()
-        if capped:
+        if is_capped:
             return (
                 f"rate and time speak of {attempts:.0f} attempts; hey keeps status and latency "
                 f"of the first {KEPT} responses only",

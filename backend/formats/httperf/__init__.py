@@ -14,11 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.formats.httperf.command import Command, command_of, joined
-from backend.formats.httperf.report import BURST, TOTAL, Report
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.httperf.report import BURST, TOTAL, read_report
+from backend.formats.model import Entry, FormatError
+from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source
 
 NAME = "httperf"
+# The parts of a run, in order.
+COMMAND, BURSTS, TOTALS = range(3)
 MARKS = ("Maximum connect burst length:", "test-duration", "send-buffer=")
 
 
@@ -35,16 +38,16 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     runs = [
-        _read_or_refuse(block, command)
+        read_or_refuse(read_report, block, command)
         for source in sources
         for block, command in _runs(joined(_sure_lines(source)))
     ]
     if not runs:
         raise FormatError(
-            "The httperf output ends before its first line does.",
+            "The httperf output is cut off in its first line.",
             tool=NAME,
             line=1,
             found=sources[0].first_line,
@@ -67,45 +70,39 @@ def _runs(lines: Sequence[Line]) -> list[tuple[list[Line], Command]]:
     A run begins where something stands that comes earlier in a run than what stood before.
     """
     runs: list[tuple[list[Line], Command]] = []
-    reached = 3
+    reached = TOTALS
     for line in lines:
-        found = command_of(line)
-        place = _place(line, found)
+        command = command_of(line)
+        place = _place(line, command)
         if place is not None:
-            block, known = runs[-1] if runs else ([], Command())
-            again = place == 0 and reached == 0 and _is_of_same_run(known, found)
-            if not again and place <= reached:
-                runs.append(([], found or Command()))
-            elif found is not None:
-                runs[-1] = (block, found)
+            if place <= reached and not _is_echo(runs, reached, command):
+                runs.append(([], Command()))
+            if command is not None:
+                runs[-1] = (runs[-1][0], command)
             reached = place
         if runs:
             runs[-1][0].append(line)
     return [run for run in runs if run[1].is_echo or _place_of_any(run[0])]
 
 
-def _place(line: Line, found: Command | None) -> int | None:
+def _place(line: Line, command: Command | None) -> int | None:
     """Where in a run such a line stands; None for those that do not begin a part of it."""
-    if found is not None:
-        return 0
+    if command is not None:
+        return COMMAND
     if line.text.startswith(BURST):
-        return 1
-    return 2 if line.text.startswith(TOTAL) else None
+        return BURSTS
+    return TOTALS if line.text.startswith(TOTAL) else None
 
 
 def _place_of_any(block: Sequence[Line]) -> bool:
     return any(line.text.startswith((BURST, TOTAL)) for line in block)
 
 
-def _is_of_same_run(known: Command, found: Command | None) -> bool:
-    """Whether the second of two commands is httperf's echo of the first."""
-    return found is not None and (
-        not known.is_echo or known.options.items() <= found.options.items()
-    )
-
-
-def _read_or_refuse(block: Sequence[Line], command: Command) -> ParsedTrial | FormatError:
-    try:
-        return Report(block, command).trial()
-    except FormatError as refused:
-        return refused
+def _is_echo(
+    runs: Sequence[tuple[list[Line], Command]], reached: int, command: Command | None
+) -> bool:
+    """Whether a command is httperf's echo of the one that stands right before it."""
+    if not runs or reached != COMMAND or command is None:
+        return False
+    typed = runs[-1][1]
+    return not typed.is_echo or typed.options.items() <= command.options.items()

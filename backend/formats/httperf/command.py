@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 
 # What word processors, blogs and PDF make of the two hyphens.
 DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2212"
@@ -61,10 +62,10 @@ class Command:
         kind, seconds = self.options.get("period", "")[:1], self.options.get("period", "")[1:]
         # The mean time between two; a period of several rates has none.
         times = [_general(word) for word in seconds.split(",")]
-        known = [time for time in times if time]
-        if len(known) != len(times) or (kind, len(known)) not in (("e", 1), ("u", 2)):
+        means = [time for time in times if time]
+        if len(means) != len(times) or (kind, len(means)) not in (("e", 1), ("u", 2)):
             return None
-        return len(known) / sum(known)
+        return len(means) / sum(means)
 
     @property
     def requests(self) -> int | None:
@@ -78,8 +79,10 @@ class Command:
             return None, None
         if "wsess" in self.options:
             parts = [*self.options["wsess"].split(","), "", ""]
-            return whole(parts[0]), whole(parts[1])
-        return whole(self.options.get("num-conns", "")), whole(self.options.get("num-calls", ""))
+            return parse_count(parts[0]), parse_count(parts[1])
+        return parse_count(self.options.get("num-conns", "")), parse_count(
+            self.options.get("num-calls", "")
+        )
 
     @property
     def duration_s(self) -> float | None:
@@ -89,7 +92,7 @@ class Command:
     def first_sample_s(self) -> float | None:
         """When the first reply rate is sampled: clients of one test take turns."""
         place, _, of = self.options.get("client", "").partition("/")
-        client, clients = whole(place), whole(of)
+        client, clients = parse_count(place), parse_count(of)
         if client is None or not clients or client >= clients:
             return None
         return SAMPLING_S * (client + 1) / clients
@@ -124,7 +127,7 @@ def _goes_on(before: str, text: str) -> bool:
     if not text or "httperf" in text:
         return False
     has_option = any(word[0] in DASHES for word in text.split())
-    return has_option or before.endswith("\\") or whole(text) is not None
+    return has_option or before.endswith("\\") or parse_count(text) is not None
 
 
 def _with(before: Line, text: str) -> Line:
@@ -152,7 +155,7 @@ def _options(words: Sequence[str]) -> dict[str, str]:
 def _general(word: str) -> float | None:
     """The number that C prints as %g: "400", "0.25", "1e+06"."""
     digits, mark, exponent = word.partition("e")
-    value, power = number(digits), whole(exponent.lstrip("+-")) if mark else 0
+    value, power = parse_number(digits), parse_count(exponent.lstrip("+-")) if mark else 0
     if value is None or power is None or power > 18:
         return None
     # As C would read it: of the digits, not of a product of floats.

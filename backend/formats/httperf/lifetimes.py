@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 from backend.stats import Histogram
 
 HEADING = "Connection lifetime histogram (time in ms):"
@@ -35,7 +36,7 @@ def _bins(block: Sequence[Line]) -> Iterator[tuple[int, int]]:
         if line.text == HEADING:
             inside = True
         elif inside and len(words) == 2:
-            middle_ms, count = number(words[0]), whole(words[1])
+            middle_ms, count = parse_number(words[0]), parse_count(words[1])
             if middle_ms is None or count is None or middle_ms > 1e7:
                 return
             yield round(middle_ms * 1000), count

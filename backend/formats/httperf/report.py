@@ -9,7 +9,8 @@ from typing import Any
 from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 from backend.stats import Histogram
 
 NAME = "httperf"
@@ -45,7 +46,12 @@ LABELS = (
 )
 
 
-class Report:
+def read_report(block: Sequence[Line], command: Command) -> ParsedTrial:
+    """The trial of a run's lines; raises FormatError where they are cut off."""
+    return _Report(block, command).trial()
+
+
+class _Report:
     """One run, part by part."""
 
     def __init__(self, block: Sequence[Line], command: Command) -> None:
@@ -65,8 +71,8 @@ class Report:
             elif not line.text:
                 label = None
             elif label is not None:
-                known = self.parts[label]
-                self.parts[label] = Line(known.number, f"{known.text} {line.text}")
+                part = self.parts[label]
+                self.parts[label] = Line(part.number, f"{part.text} {line.text}")
 
     def trial(self) -> ParsedTrial:
         connections, requests, replies, elapsed = self._totals()
@@ -114,8 +120,8 @@ class Report:
     def _totals(self) -> tuple[int, int, int, float]:
         words = self._words(TOTAL)
         counts = [_after(words, name) for name in ("connections", "requests", "replies")]
-        connections, requests, replies = (whole(word) for word in counts)
-        elapsed = number(_after(words, "test-duration"))
+        connections, requests, replies = (parse_count(word) for word in counts)
+        elapsed = parse_number(_after(words, "test-duration"))
         has_end = "Reply status:" in self.parts or "Errors: total" in self.parts
         if connections is None or requests is None or replies is None or elapsed is None:
             raise self._refusal("no totals", 'a line such as "Total: connections 50 requests 50 …"')
@@ -148,20 +154,20 @@ class Report:
         return self.parts[label].words if label in self.parts else []
 
     def _figure(self, label: str, name: str) -> float | None:
-        return number(_after(self._words(label), name))
+        return parse_number(_after(self._words(label), name))
 
     def _status(self, replies: int) -> dict[str, int] | None:
         """Replies by class; they are all replies there are."""
         pairs = dict(
             word.split("=") for word in self._words("Reply status:") if word.count("=") == 1
         )
-        counts = {name: whole(pairs.get(name, "")) for name in STATUS}
-        known = {name: count for name, count in counts.items() if count is not None}
+        counts = {name: parse_count(pairs.get(name, "")) for name in STATUS}
+        printed = {name: count for name, count in counts.items() if count is not None}
         if "Reply status:" not in self.parts:
             return None
-        if len(known) < len(STATUS) or sum(known.values()) != replies:
+        if len(printed) < len(STATUS) or sum(printed.values()) != replies:
             raise self._contradiction("Reply status:", f"five classes, together {replies} replies")
-        return known
+        return printed
 
     def _errors(self) -> dict[str, int] | None:
         """The counts of both lines, of the first alone where the second is missing."""
@@ -197,21 +203,21 @@ class Report:
     ) -> dict[str, float] | None:
         """Times in µs by name; None where one that is needed is missing."""
         figures = {name: self._figure(label, name) for name in names}
-        known = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
-        return known if known.keys() >= set(needed) else None
+        printed = {name: round(ms * 1000, 6) for name, ms in figures.items() if ms is not None}
+        return printed if printed.keys() >= set(needed) else None
 
     def _samples(self) -> int | None:
         """How many reply rates were sampled."""
         words = self._words("Reply rate [replies/s]:")
         for count, unit in pairwise(words):
             if unit == "samples)":
-                return whole(count.lstrip("("))
+                return parse_count(count.lstrip("("))
         return None
 
     def _timeline(self, samples: int | None) -> tuple[TimeSlice, ...]:
         """The reply rates that -v prints, where none of them is missing."""
         rates = [
-            number(line.text.removeprefix(SAMPLE).strip())
+            parse_number(line.text.removeprefix(SAMPLE).strip())
             for line in self.block
             if line.text.startswith(SAMPLE)
         ]
@@ -237,9 +243,9 @@ def _after(words: Sequence[str], name: str) -> str:
 
 
 def _counts(words: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:
-    counts = {name: whole(_after(words, name)) for name in names}
-    known = {name: count for name, count in counts.items() if count is not None}
-    return known if len(known) == len(names) else None
+    counts = {name: parse_count(_after(words, name)) for name in names}
+    printed = {name: count for name, count in counts.items() if count is not None}
+    return printed if len(printed) == len(names) else None
 
 
 def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
@@ -247,12 +253,12 @@ def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
     if errors is None:
         return {}
     others = [errors.get(name) for name in ("socket-timo", *MORE_ERRORS)]
-    known = [count for count in others if count is not None]
+    printed = [count for count in others if count is not None]
     return {
         "connect": errors["connrefused"],
         "read": errors["connreset"],
         "timeout": errors["client-timo"],
-        "other": sum(known) if len(known) == len(others) else None,
+        "other": sum(printed) if len(printed) == len(others) else None,
     }
 
 

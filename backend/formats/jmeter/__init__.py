@@ -20,8 +20,10 @@ from backend.formats.jmeter.samples import Samples
 from backend.formats.jmeter.summary import MARK, find_runs, is_summary, read_run
 from backend.formats.jmeter.xml import is_xml, read_xml
 from backend.formats.logs import ahead
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "jmeter"
 # The last two stand in a JTL without a header, which has no word of its own.
@@ -46,22 +48,28 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run of the summaries; with one run, the JTL beside it belongs to it."""
-    logs = [source for source in sources if is_xml(source) or layout_of(source) is not None]
-    texts = [source for source in sources if source not in logs]
-    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    logs, texts = split_sources(sources, _is_log)
+    runs = read_each(_read_summaries, texts)
     if len(logs) > 1 or (logs and len(runs) > 1):
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{len(logs)} JTL files and {len(runs)} summaries",
             expected="one JTL with at most one summary",
         )
     if not logs:
         return runs
     trial = _read_log(logs[0])
-    return [_with_summary(trial, runs[0]) if runs else trial]
+    return [_with_summary(trial, run) for run in runs] or [trial]
+
+
+def _is_log(source: Source) -> bool:
+    return is_xml(source) or layout_of(source) is not None
+
+
+def _read_summaries(source: Source) -> list[Entry]:
+    return [read_run(block) for block in find_runs(source.lines)]
 
 
 def _read_log(source: Source) -> ParsedTrial:
@@ -74,7 +82,7 @@ def _read_log(source: Source) -> ParsedTrial:
     return samples.trial(incomplete=rows.is_cut)
 
 
-def _with_summary(trial: ParsedTrial, summary: ParsedTrial | FormatError) -> ParsedTrial:
+def _with_summary(trial: ParsedTrial, summary: Entry) -> ParsedTrial:
     """The JTL's figures, with the summary's rate; where they differ, both are said."""
     if isinstance(summary, FormatError):
         return replace(trial, disagreements=(f"the summary was not read: {summary}",))

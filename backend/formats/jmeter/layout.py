@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from backend.formats.text import HEAD_BYTES, Source
 
@@ -65,8 +66,8 @@ def _header(line: str) -> tuple[str, Column]:
     line = line.strip("\r ")
     delimiter = next((mark for mark in line if not mark.isalnum() and mark not in '_"'), ",")
     names = _cells(line, delimiter)
-    known = KNOWN.intersection(names)
-    is_one = len(set(names)) == len(names) and len(known) >= 4 and "elapsed" in known
+    columns = KNOWN.intersection(names)
+    is_one = len(set(names)) == len(names) and len(columns) >= 4 and "elapsed" in columns
     return delimiter, names if is_one else ()
 
 
@@ -80,7 +81,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 def _columns_of(lines: Column, delimiter: str) -> Column:
     """The columns of rows without a header; none where this is no JTL."""
     first = _cells(lines[0], delimiter)
-    if len(first) < 6 or not is_stamp(first[0]) or not first[1].isdigit():
+    if not _begins_row(first):
         return ()
     rows = [cells for line in lines if len(cells := _cells(line, delimiter)) == len(first)]
     columns = list(zip(*rows, strict=True))
@@ -94,6 +95,10 @@ def _columns_of(lines: Column, delimiter: str) -> Column:
     label = ["label"] if code == 3 else []
     names = ["timeStamp", "elapsed", *label, "responseCode", *between, "success"]
     return names + _columns_behind(columns[success + 1 :])
+
+
+def _begins_row(cells: Column) -> bool:
+    return len(cells) >= 6 and is_stamp(cells[0]) and cells[1].isdigit()
 
 
 def _first(columns: Sequence[Column], fits: Callable[[Column], bool]) -> int | None:
@@ -130,15 +135,20 @@ def _is_thread(cell: str) -> bool:
 
 def _columns_behind(columns: Sequence[Column]) -> list[str]:
     """The names of the columns behind success; "?" and a number for what cannot be told."""
-    names = [f"?{at}" for at in range(len(columns))]
-    numeric = [all(cell.isdigit() for cell in cells) for cells in columns]
-    at = 0
+    names = list(map("?{}".format, range(len(columns))))
+    numeric = [all(map(str.isdigit, cells)) for cells in columns]
+    begin = 0
     if columns and not numeric[0]:
-        names[0], at = "failureMessage", 1
-    end = next((stop for stop in range(at, len(columns)) if not numeric[stop]), len(columns))
+        names[0], begin = "failureMessage", 1
+    count = len(list(takewhile(bool, numeric[begin:])))
+    end = begin + count
     # bytes, sentBytes, grpThreads, allThreads: of fewer numbers it is not known which they are.
-    if end - at >= 4 or (end - at == 2 and end == len(columns)):
-        names[at] = "bytes"
-    if end < len(columns) and all("://" in cell or cell == "null" for cell in columns[end]):
+    if count >= 4 or (count == 2 and end == len(columns)):
+        names[begin] = "bytes"
+    if end < len(columns) and all(map(_is_address, columns[end])):
         names[end] = "URL"
     return names
+
+
+def _is_address(cell: str) -> bool:
+    return "://" in cell or cell == "null"

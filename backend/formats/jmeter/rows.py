@@ -132,38 +132,39 @@ class Rows:
     def _separators(self, rows: bytes) -> int:
         if b'"' not in rows:
             return count_of(self.delimiter, rows)
-        found, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
-        return int((np.searchsorted(quotes, found) % 2 == 0).sum())
+        delimiters, quotes = _positions(rows, self.delimiter), _positions(rows, b'"')
+        return int((np.searchsorted(quotes, delimiters) % 2 == 0).sum())
 
     def _read(self, number: int, rows: bytes) -> pl.DataFrame:
         # polars takes most of a second to import, and most uploads are small texts.
         import polars as pl
 
-        names = self.layout.names
-        is_date = self.date_format is not None or not self.layout.stamp.isdigit()
-        whole = NUMBERS if is_date else NUMBERS | {"timeStamp"}
-        wanted = [name for name in names if name in WANTED or name in self.more]
         try:
-            frame = self._scan(rows, whole).select(wanted).collect()
-            if is_date and "timeStamp" in names:
-                frame = self._with_dates(frame)
+            frame = self._collect(rows)
         except (pl.exceptions.PolarsError, ValueError):
             raise self.bad_row(number, rows) from None
         # polars passes over cells that are too many, where two rows ran into one.
-        if self._separators(rows) != (self.width - 1) * len(frame):
-            raise self.bad_row(number, rows)
-        if frame["elapsed"].null_count() or _stamps_missing(frame):
+        has_other_width = self._separators(rows) != (self.width - 1) * len(frame)
+        if has_other_width or frame["elapsed"].null_count() or _stamps_missing(frame):
             raise self.bad_row(number, rows)
         return frame
 
-    def _scan(self, rows: bytes, whole: frozenset[str]) -> pl.LazyFrame:
+    def _collect(self, rows: bytes) -> pl.DataFrame:
+        names = self.layout.names
+        is_date = self.date_format is not None or not self.layout.stamp.isdigit()
+        numbers = NUMBERS if is_date else NUMBERS | {"timeStamp"}
+        wanted = [name for name in names if name in WANTED or name in self.more]
+        frame = self._scan(rows, numbers).select(wanted).collect()
+        return self._with_dates(frame) if is_date and "timeStamp" in names else frame
+
+    def _scan(self, rows: bytes, numbers: frozenset[str]) -> pl.LazyFrame:
         import polars as pl
 
         return pl.scan_csv(
             rows,
             separator=self.layout.delimiter,
             has_header=False,
-            schema={name: pl.Int64 if name in whole else pl.String for name in self.layout.names},
+            schema={name: pl.Int64 if name in numbers else pl.String for name in self.layout.names},
             quote_char='"',
         )
 
@@ -182,16 +183,16 @@ class Rows:
 
     def bad_row(self, number: int, rows: bytes) -> FormatError:
         """What is wrong with the first row that does not fit."""
-        line, found = number, rows.split(b"\n", maxsplit=1)[0]
+        line, damaged = number, rows.split(b"\n", maxsplit=1)[0]
         for position, row in enumerate(rows.split(b"\n")):
             if row.strip() and b'"' not in row and not self._fits(row):
-                line, found = number + position, row
+                line, damaged = number + position, row
                 break
         return FormatError(
-            "The JMeter JTL has a row that is none.",
+            "The JMeter JTL has a damaged row.",
             tool=NAME,
             line=line,
-            found=found.decode(errors="replace").rstrip("\r"),
+            found=damaged.decode(errors="replace").rstrip("\r"),
             expected=f"{self.width} cells: {self.layout.delimiter.join(self.layout.names)}",
         )
 

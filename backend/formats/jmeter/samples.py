@@ -92,8 +92,8 @@ class Samples:
             outside = ~frame[name].is_between(0, most).fill_null(value=True)
             if outside.any():
                 at = int(outside.arg_max() or 0)
-                found = int(frame[name][at])
-                raise _impossible(name, found, most, None if line is None else line + at)
+                value = int(frame[name][at])
+                raise _impossible(name, value, most, None if line is None else line + at)
         if "SampleCount" in frame.columns and frame["SampleCount"].max() not in (None, 0, 1):
             raise FormatError(
                 "The JMeter JTL has rows that stand for several samples.",
@@ -129,15 +129,14 @@ class Samples:
             return _refuse_parts(frame)
         import polars as pl
 
-        known = [_with_threads(*chunk) for chunk in (before, self._before) if chunk]
-        if known[-1] is None:
+        chunks = [_with_threads(*chunk) for chunk in (before, self._before) if chunk]
+        if chunks[-1] is None:
             return frame
-        tails = [chunk.tail(LOOK_BACK) for chunk in known[:-1] if chunk is not None]
-        whole = self._without_transactions(pl.concat([*tails, known[-1]]))
-        labels = set(whole["label"].unique().drop_nulls().to_list())
-        named = [label for label in labels if _is_part_name(label, labels)]
-        rows = self._without_transactions(known[-1])
-        return rows.filter(~_parts(whole, named).tail(len(rows))) if named else rows
+        tails = [chunk.tail(LOOK_BACK) for chunk in chunks[:-1] if chunk is not None]
+        seen = self._without_transactions(pl.concat([*tails, chunks[-1]]))
+        names = _part_names(seen)
+        rows = self._without_transactions(chunks[-1])
+        return rows.filter(~_parts(seen, names).tail(len(rows))) if names else rows
 
     def _outcomes(self, rows: pl.DataFrame) -> tuple[Any, Any]:
         """Which rows are answers and which failed; None for failed where it is not said."""
@@ -191,17 +190,11 @@ class Samples:
         if not keys:
             return
         for group in rows.group_by(keys).len("count").iter_rows(named=True):
-            code, message, failure = (group.get(name) or "" for name in named)
-            if _is_numeric(code):
-                is_bad = int(code) >= 400
-                self.errors["status" if is_bad else "other"] += group["count"]
-                name = "" if is_bad and not failure else failure or f"{code}/{message}"
-            else:
-                self.errors[error_class(code, message)] += group["count"]
-                name = f"{code}/{message}" if message else code
+            class_, name = _failure(*(group.get(key) or "" for key in named))
+            self.errors[class_] += group["count"]
             if name:
-                kept = name in self.names or len(self.names) < MOST_ERRORS
-                self.names[name if kept else "others"] += group["count"]
+                is_kept = name in self.names or len(self.names) < MOST_ERRORS
+                self.names[name if is_kept else "others"] += group["count"]
 
     def _note_urls(self, rows: pl.DataFrame) -> None:
         if "URL" not in rows.columns or len(self.urls) > 1:
@@ -219,14 +212,13 @@ class Samples:
         if not self.count:
             raise self._no_samples()
         has_codes, has_success = "responseCode" in self.columns, "success" in self.columns
-        knows = has_codes or has_success
         return ParsedTrial(
             tool=NAME,
             url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop=None,
             elapsed_s=self._elapsed_s(),
             requests_completed=self.completed if has_codes else None,
-            requests_ok=self.ok if knows else None,
+            requests_ok=self.ok if has_codes or has_success else None,
             bytes_received=self.bytes if {"bytes", "responseCode"} <= self.columns else None,
             errors=self._errors() if has_codes else {},
             tool_errors=dict(self.names),
@@ -277,6 +269,21 @@ def _is_numeric(code: str) -> bool:
     return code.isascii() and code.isdigit() and len(code) <= 4
 
 
+def _failure(code: str, message: str, failure: str) -> tuple[str, str]:
+    """The class of a failed sample, and its name; "" for a status that says it all."""
+    if not _is_numeric(code):
+        return error_class(code, message), f"{code}/{message}" if message else code
+    if int(code) >= 400:
+        return "status", failure
+    return "other", failure or f"{code}/{message}"
+
+
+def _part_names(frame: pl.DataFrame) -> list[str]:
+    """The labels that a redirect or an embedded resource may have: "parent-0" beside "parent"."""
+    labels = set(frame["label"].unique().drop_nulls().to_list())
+    return sorted(label for label in labels if _is_part_name(label, labels))
+
+
 def _is_part_name(label: str, labels: set[str]) -> bool:
     parent, _, number = label.rpartition("-")
     return number.isdigit() and parent in labels
@@ -284,14 +291,13 @@ def _is_part_name(label: str, labels: set[str]) -> bool:
 
 def _refuse_parts(frame: pl.DataFrame) -> pl.DataFrame:
     """The same rows, if none can be a part of another: without times that cannot be told."""
-    labels = set(frame["label"].unique().drop_nulls().to_list())
-    part = next((label for label in sorted(labels) if _is_part_name(label, labels)), None)
-    if part is None:
+    names = _part_names(frame)
+    if not names:
         return frame
     raise FormatError(
-        "The JMeter JTL has rows that may be parts of others, and no times to tell by.",
+        "The JMeter JTL has rows that may be parts of others, but no times to tell them apart.",
         tool=NAME,
-        found=part,
+        found=names[0],
         expected="time stamps in ms since 1970, or as a date with a time",
     )
 
@@ -322,7 +328,7 @@ def _parts(rows: pl.DataFrame, named: list[str]) -> pl.Series:
 
 def _impossible(name: str, found: int, most: int, line: int | None) -> FormatError:
     return FormatError(
-        f"The JMeter JTL has a {name} that no test gives.",
+        f"The JMeter JTL has an impossible {name}.",
         tool=NAME,
         line=line,
         found=str(found),

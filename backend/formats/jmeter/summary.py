@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, blocks, number, whole
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line, blocks, last_line
 
 NAME = "jmeter"
 MARK = "/s Avg:"
@@ -44,25 +45,32 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return [block for block in blocks(lines, starts) if any(line.text for line in block)]
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def read_run(block: Sequence[Line]) -> Entry:
     """The last totals of a run."""
-    totals = {}
-    for line in block:
-        words = _words(line) if MARK in line.text else None
-        if words and words[0].endswith("="):
-            totals[words[0]] = (line, _totals(words))
-    has_end = any(line.text.startswith(ENDS) or ENDS[2] in line.text for line in block)
-    has_start = any(word in line.text for line in block for word in (*STARTS, CREATING))
-    last = next((line for line in reversed(block) if line.text), block[-1])
+    totals = _totals_by_name(block)
+    is_ended = any(line.text.startswith(ENDS) or ENDS[2] in line.text for line in block)
     # Totals are printed while a test runs, too: without the end they are not the last.
-    if not totals or (has_start and not has_end):
-        return _refused("cut off before the end of the test", last)
+    if not totals or (not is_ended and _has_start(block)):
+        return _refused("is cut off before the end of the test", last_line(block))
     if len(totals) > 1:
-        return _refused("of several summarisers", last)
+        return _refused("comes from several summarisers", last_line(block))
     ((line, summary),) = totals.values()
     if summary is None:
-        return _refused("damaged, or cut off in its totals", line)
-    return _trial(summary, incomplete=not has_end)
+        return _refused("is damaged, or cut off in its totals", line)
+    return _trial(summary, incomplete=not is_ended)
+
+
+def _totals_by_name(block: Sequence[Line]) -> dict[str, tuple[Line, Summary | None]]:
+    """The last totals of each summariser, and their line."""
+    return {
+        words[0]: (line, _totals(words))
+        for line in block
+        if MARK in line.text and (words := _words(line)) and words[0].endswith("=")
+    }
+
+
+def _has_start(block: Sequence[Line]) -> bool:
+    return any(word in line.text for line in block for word in (*STARTS, CREATING))
 
 
 def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
@@ -91,46 +99,50 @@ def _us(milliseconds: int | None) -> int | None:
 def _words(line: Line) -> list[str] | None:
     """The words from "name =" on (the name may have blanks, a log's prefix may stand before)."""
     for sign in (" = ", " + "):
-        name, found, rest = line.text.partition(sign)
+        name, separator, rest = line.text.partition(sign)
         words = rest.split()
-        if found and len(words) >= 12 and words[1] == "in" and "Avg:" in words:
+        if separator and len(words) >= 12 and words[1] == "in" and "Avg:" in words:
             return [name.rpartition(": ")[2] + sign.rstrip(), *words]
     return None
 
 
 def _totals(words: Sequence[str]) -> Summary | None:
     """The figures of "name =" 300 in 00:00:03 = 103.4/s Avg: 3 Min: 0 Max: 391 Err: 0 (0.00%)."""
-    count, elapsed = whole(words[1]), _seconds(words[3])
-    labels = [words.index(label) if label in words else 0 for label in ("Avg:", "Min:", "Max:")]
-    at = words.index("Err:") if "Err:" in words[:-1] else 0
-    errors = whole(words[at + 1]) if at else None
-    if count is None or elapsed is None or errors is None or errors > count or not all(labels):
-        return None
-    times = tuple(whole(words[label + 1]) for label in labels)
-    if count and None in times:
+    count, elapsed = parse_count(words[1]), _seconds(words[3])
+    times = [parse_count(_word_after(label, words)) for label in ("Avg:", "Min:", "Max:")]
+    errors = parse_count(_word_after("Err:", words))
+    if count is None or elapsed is None or errors is None or errors > count:
         return None
     # The line ends in (0.00%): without it the count of errors may have lost digits.
-    if len(words) < at + 3 or not words[at + 2].endswith(")"):
+    if (count and None in times) or not _word_after("Err:", words, 2).endswith(")"):
         return None
     # Written in the machine's language, but never with separators of thousands.
-    rate = number(words[5].removesuffix("/s").replace(",", ".")) if words[4] == "=" else None
-    return Summary(count, elapsed, rate, times, errors)
+    rate = parse_number(words[5].removesuffix("/s").replace(",", ".")) if words[4] == "=" else None
+    return Summary(count, elapsed, rate, tuple(times), errors)
+
+
+def _word_after(label: str, words: Sequence[str], distance: int = 1) -> str:
+    """The word behind a label, or further behind; "" where there is none."""
+    at = words.index(label) + distance if label in words else len(words)
+    return words[at] if at < len(words) else ""
 
 
 def _seconds(word: str) -> float | None:
     """The seconds of "00:01:02", or of "62.4s" as before JMeter 2.14."""
     if ":" not in word:
-        return number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
-    parts = [whole(part) for part in word.split(":")]
-    known = [part for part in parts if part is not None]
-    if len(known) != 3 or len(parts) != 3:
+        return (
+            parse_number(word.removesuffix("s").replace(",", ".")) if word.endswith("s") else None
+        )
+    parts = [parse_count(part) for part in word.split(":")]
+    figures = [part for part in parts if part is not None]
+    if len(figures) != 3 or len(parts) != 3:
         return None
-    return float(known[0] * 3600 + known[1] * 60 + known[2])
+    return float(figures[0] * 3600 + figures[1] * 60 + figures[2])
 
 
 def _refused(why: str, line: Line) -> FormatError:
     return FormatError(
-        f"The JMeter summary is {why}.",
+        f"The JMeter summary {why}.",
         tool=NAME,
         line=line.number,
         found=line.text,

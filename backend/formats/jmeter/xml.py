@@ -150,7 +150,7 @@ class _Reader:
 
     def _broken(self, found: str) -> FormatError:
         return FormatError(
-            "The JMeter JTL is no whole XML of JMeter's.",
+            "The JMeter JTL is not whole XML.",
             tool=NAME,
             line=self.parser.CurrentLineNumber,
             found=found,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from backend.formats.k6.points import is_csv, is_ndjson, read_csv, read_ndjson
 from backend.formats.k6.report import claims_text, read_text
 from backend.formats.k6.summary import find_summaries, read_summaries
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry
 from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 
@@ -31,7 +31,7 @@ MARKS = (
     '"type":"Metric"',
     "metric_name,timestamp,metric_value",
 )
-Readings = list[ParsedTrial | FormatError]
+Readings = list[Entry]
 
 
 def claims(source: Source) -> str | None:
@@ -50,10 +50,10 @@ def read(sources: Sequence[Source]) -> Readings:
     readings = sorted(((*_reader(source), source) for source in sources), key=lambda item: item[0])
     if len(readings) == 1:
         return readings[0][1](readings[0][2])
-    found = [(source.artefact.name, read(source)) for _, read, source in readings]
+    runs_by_name = [(source.artefact.name, read(source)) for _, read, source in readings]
     if len({rank for rank, *_ in readings}) < len(readings):
-        return [entry for _, entries in found for entry in entries]
-    return [joined([(name, one_of(entries)) for name, entries in found])]
+        return [entry for _, entries in runs_by_name for entry in entries]
+    return [joined([(name, one_of(entries)) for name, entries in runs_by_name])]
 
 
 def _reader(source: Source) -> tuple[int, Callable[[Source], Readings]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.formats.durations import duration_us
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_duration_us, parse_number
+from backend.formats.text import Line
 
 # Named in the log lines that k6 prints between.
 OPEN_EXECUTORS = ("executor=constant-arrival-rate", "executor=ramping-arrival-rate")
@@ -50,23 +50,28 @@ def _colons(text: str) -> list[int]:
 
 
 def _executor(words: list[str]) -> Asked | None:
-    up_to = words[:2] == ["Up", "to"]
-    words = words[2:] if up_to else words
-    count = number(words[0]) if len(words) >= 5 else None
+    is_most = words[:2] == ["Up", "to"]
+    words = words[2:] if is_most else words
+    count = parse_number(words[0]) if len(words) >= 5 else None
     if count is None:
         return None
     if words[1:4] == ["looping", "VUs", "for"]:
-        users = None if up_to else whole(words[0])
+        users = None if is_most else parse_count(words[0])
         return Asked("closed", users, None, _seconds(words[4]))
     if words[1:3] == ["iterations/s", "for"]:
-        return Asked("open", None, None if up_to else count, _seconds(words[3]))
-    if words[1:4] == ["iterations", "shared", "among"]:
-        return Asked("closed", whole(words[4]))
-    if words[1:5] == ["iterations", "for", "each", "of"] and len(words) > 5:
-        return Asked("closed", whole(words[5]))
+        return Asked("open", None, None if is_most else count, _seconds(words[3]))
+    return _shared_iterations(words[1:])
+
+
+def _shared_iterations(words: list[str]) -> Asked | None:
+    """Of "iterations shared among 10 VUs" and "iterations for each of 10 VUs"."""
+    if words[:3] == ["iterations", "shared", "among"]:
+        return Asked("closed", parse_count(words[3]))
+    if words[:4] == ["iterations", "for", "each", "of"] and len(words) > 4:
+        return Asked("closed", parse_count(words[4]))
     return None
 
 
 def _seconds(word: str) -> float | None:
-    microseconds = duration_us(word.rstrip(","))
+    microseconds = parse_duration_us(word.rstrip(","))
     return None if microseconds is None else microseconds / 1e6

@@ -117,15 +117,15 @@ class _Points:
         except pl.exceptions.PolarsError:
             raise self._bad_line(name) from None
         points = decoded.filter(pl.col("metric") == name, pl.col("type") == "Point")
-        found = points["data"].struct.unnest()
-        return found.unnest("tags") if tags else found
+        columns = points["data"].struct.unnest()
+        return columns.unnest("tags") if tags else columns
 
     def _bad_line(self, name: str) -> FormatError:
         expected = f'a JSON object with a number as "value": a point of {name}'
         for position, line in enumerate(self.chunk.split(b"\n")):
             if (self.mark % name).encode() in line and not _is_good_point(line):
                 return FormatError(
-                    "The k6 log has a line that is no point.",
+                    "The k6 log has a damaged line.",
                     tool=NAME,
                     line=self.number + position,
                     found=line.decode(errors="replace"),

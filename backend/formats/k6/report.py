@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from backend.formats.durations import MICRO_SIGNS, UNITS_US, duration_us
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, origin_of, percent_of
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import DECIMAL_UNITS, Line, Source, number, scaled, split_unit, whole
+from backend.formats.k6.summary import DURATION, latency_of, origin_of
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import (
+    DECIMAL_UNITS,
+    GO_UNITS_US,
+    MICRO_SIGNS,
+    parse_amount,
+    parse_count,
+    parse_duration_us,
+    parse_number,
+    split_unit,
+)
+from backend.formats.refusals import read_or_refuse
+from backend.formats.text import Line, Source
 
 NAME = "k6"
 KNOWN = frozenset(
@@ -59,11 +69,13 @@ def _metric(line: Line) -> tuple[str, list[str]] | None:
     return name.strip(), tail.split()
 
 
-def read_text(source: Source) -> list[ParsedTrial | FormatError]:
+def read_text(source: Source) -> list[Entry]:
     """Every run in the source."""
     ends = source.text.endswith(("\n", "\r"))
     unended = None if ends else source.lines[-1]
-    return [_read_or_refuse(run, unended) for run in _runs(source.lines)]
+    return [
+        read_or_refuse(lambda run=run: _Report(run, unended).trial()) for run in _runs(source.lines)
+    ]
 
 
 def _runs(lines: Sequence[Line]) -> Iterator[_Run]:
@@ -102,13 +114,6 @@ def _add(run: _Run, line: Line) -> None:
         run.metrics[metric[0]] = (line, metric[1])
 
 
-def _read_or_refuse(run: _Run, unended: Line | None) -> ParsedTrial | FormatError:
-    try:
-        return _Report(run, unended).trial()
-    except FormatError as refused:
-        return refused
-
-
 class _Report:
     """The results of one run."""
 
@@ -121,7 +126,7 @@ class _Report:
 
     def trial(self) -> ParsedTrial:
         count = self._count("http_reqs")
-        rate = number(self.metrics["http_reqs"][1].removesuffix("/s"))
+        rate = parse_number(self.metrics["http_reqs"][1].removesuffix("/s"))
         failed = self._failed(count)
         dropped = self._count("dropped_iterations") if "dropped_iterations" in self.metrics else 0
         received, per_second = self._data()
@@ -147,7 +152,7 @@ class _Report:
 
     def _count(self, name: str) -> int:
         words = self.metrics.get(name, [])
-        count = whole(words[0]) if len(words) >= 2 else None
+        count = parse_count(words[0]) if len(words) >= 2 else None
         if count is None or not words[1].endswith("/s"):
             raise self._lacks(name)
         return count
@@ -174,51 +179,44 @@ class _Report:
         return failed if total == count else None
 
     def _tool_errors(self, failed: int | None, dropped: int) -> dict[str, int]:
-        found = {} if failed is None else {"http_req_failed": failed}
+        counts = {} if failed is None else {"http_req_failed": failed}
         if dropped:
-            found["dropped_iterations"] = dropped
+            counts["dropped_iterations"] = dropped
         checks = _pair(self.metrics.get("checks", []))
         failed_checks = _pair(self.metrics.get("checks_failed", []))
         if checks is not None:
-            found["checks_failed"] = checks[1] - checks[0]
+            counts["checks_failed"] = checks[1] - checks[0]
         elif failed_checks is not None:
-            found["checks_failed"] = failed_checks[0]
-        return found
+            counts["checks_failed"] = failed_checks[0]
+        return counts
 
     def _data(self) -> tuple[int | None, float | None]:
         words = self.metrics.get("data_received", [])
         if len(words) != 4 or not words[3].endswith("/s"):
             return None, None
-        received = scaled(words[0] + words[1], DECIMAL_UNITS)
-        rate = scaled(words[2] + words[3].removesuffix("/s"), DECIMAL_UNITS)
+        received = parse_amount(words[0] + words[1], DECIMAL_UNITS)
+        rate = parse_amount(words[2] + words[3].removesuffix("/s"), DECIMAL_UNITS)
         return None if received is None else round(received), rate
 
     def _latency(self, *, all_failed: bool) -> tuple[Latency, float | None]:
         printed = dict(word.split("=", 1) for word in self.metrics.get(DURATION, []) if "=" in word)
         printed.pop("count", None)
-        figures = {name: duration_us(word) for name, word in printed.items()}
-        if not printed or None in figures.values():
+        figures = {
+            name: time
+            for name, word in printed.items()
+            if (time := parse_duration_us(word)) is not None
+        }
+        if not printed or len(figures) < len(printed):
             return Latency(), None
         if all_failed and not figures.get("max"):
             # Requests that never left took no time, which is no latency.
             return Latency(), None
-        percentiles = {percent_of(name): value for name, value in figures.items()}
-        latency = Latency(
-            mean_us=figures.get("avg"),
-            min_us=figures.get("min"),
-            max_us=figures.get("max"),
-            percentiles={
-                name: value
-                for name, value in percentiles.items()
-                if name is not None and value is not None
-            },
-        )
-        return latency, _resolution_us(list(printed.values()))
+        return latency_of(figures), _resolution_us(list(printed.values()))
 
     def _requested_rate(self, asked: Asked, count: int) -> float | None:
         """The iterations asked for a second, where an iteration made one request."""
         words = self.metrics.get("iterations", [])
-        one_each = bool(words) and whole(words[0]) == count
+        one_each = bool(words) and parse_count(words[0]) == count
         return asked.iterations_per_s if one_each else None
 
     def _is_whole(self) -> bool:
@@ -231,7 +229,7 @@ class _Report:
 
 def _pair(words: Sequence[str]) -> tuple[int, int] | None:
     """The true ones and all, of "2.66% 4 out of 150" or, before k6 0.49, "✓ 4 ✗ 146"."""
-    counts = [count for word in words[1:] if (count := whole(word)) is not None]
+    counts = [count for word in words[1:] if (count := parse_count(word)) is not None]
     if len(counts) != 2 or not words[0].endswith("%"):
         return None
     true, other = counts
@@ -245,11 +243,11 @@ def _resolution_us(words: Sequence[str]) -> float:
     units = {unit for _, unit in parts}
     decimals = all(len(digits.partition(".")[2]) == 2 for digits, _ in parts)
     if len(units) == 1 and decimals and any(_is_forced(*part) for part in parts):
-        return RESOLUTION_US * UNITS_US[parts[0][1]]
+        return RESOLUTION_US * GO_UNITS_US[parts[0][1]]
     return RESOLUTION_US
 
 
 def _is_forced(digits: str, unit: str) -> bool:
     """Whether k6 would have chosen another unit for this figure, or fewer decimals."""
-    value = number(digits) or 0.0
+    value = parse_number(digits) or 0.0
     return digits.endswith("0") or value < 1 or (unit != "s" and value >= 1000)

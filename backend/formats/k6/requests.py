@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import UNANSWERED_CLASSES, FormatError, ParsedTrial
 from backend.formats.timeline import Gathering
 
 if TYPE_CHECKING:
@@ -22,7 +22,14 @@ LONGEST_MS = 31 * 24 * 3600 * 1000
 MOST_TEXTS = 50
 # Status of a request that got no response.
 NO_RESPONSE = "0"
-CLASSES = ("connect", "read", "write", "timeout", "status", "other")
+CLASSES = (*UNANSWERED_CLASSES, "status")
+# By class, as they are tried: how an error begins, and words in it.
+WORDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("timeout", (), ("timeout", "deadline")),
+    ("connect", (), ("dial", "refused", "lookup", "tls")),
+    ("write", ("write",), ("broken pipe",)),
+    ("read", ("read",), ("eof", "reset")),
+)
 # k6's error codes; for those left out, the text has to tell.
 CODES = {
     "1050": "timeout",
@@ -116,18 +123,18 @@ class Requests:
                 found=f"no point of {DURATION}",
                 expected=f"points of {DURATION}: a script that makes HTTP requests",
             )
-        known = None not in self.statuses
+        has_statuses = None not in self.statuses
         dropped = self.sums["dropped_iterations"]
         return ParsedTrial(
             tool=NAME,
             url=self._url(),
             loop="open" if dropped else None,
-            requests_completed=self.gathering.completed if known else None,
+            requests_completed=self.gathering.completed if has_statuses else None,
             requests_ok=self.ok,
             bytes_received=self.sums["data_received"],
-            errors=self._errors() if known else {},
+            errors=self._errors() if has_statuses else {},
             tool_errors=self._tool_errors(dropped),
-            status_counts=self._status_counts() if known else None,
+            status_counts=self._status_counts() if has_statuses else None,
             latency_origin="samples",
             latency_resolution_us=RESOLUTION_US,
             samples=self.rows,
@@ -155,12 +162,12 @@ class Requests:
         return errors
 
     def _tool_errors(self, dropped: int) -> dict[str, int]:
-        found = dict(self.texts if len(self.texts) <= MOST_TEXTS else self.codes)
+        counts = dict(self.texts if len(self.texts) <= MOST_TEXTS else self.codes)
         if self.checks_failed is not None:
-            found["checks_failed"] = self.checks_failed
+            counts["checks_failed"] = self.checks_failed
         if dropped:
-            found["dropped_iterations"] = dropped
-        return found
+            counts["dropped_iterations"] = dropped
+        return counts
 
     def _disagreements(self) -> tuple[str, ...]:
         attempts = self.sums["http_reqs"]
@@ -178,20 +185,15 @@ def _add_counts(counter: Counter[str | None], values: pl.Series) -> None:
 def _class_of_text(text: str) -> str:
     """The class of an error by its words, for codes that several kinds of error share."""
     lowered = text.lower()
-    if "timeout" in lowered or "deadline" in lowered:
-        return "timeout"
-    if "dial" in lowered or "refused" in lowered or "lookup" in lowered or "tls" in lowered:
-        return "connect"
-    if lowered.startswith("write") or "broken pipe" in lowered:
-        return "write"
-    if "eof" in lowered or "reset" in lowered or lowered.startswith("read"):
-        return "read"
+    for class_, starts, words in WORDS:
+        if lowered.startswith(starts) or any(word in lowered for word in words):
+            return class_
     return "other"
 
 
 def _bad_value(name: str, found: str) -> FormatError:
     return FormatError(
-        f"The k6 log has a point of {name} that is none.",
+        f"The k6 log has an impossible value of {name}.",
         tool=NAME,
         found=found,
         expected="a time, and a value that a clock or a counter gives",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number, optional_number
+from backend.formats.refusals import read_figures
+from backend.formats.text import Source
 
 NAME = "k6"
 RESOLUTION_US = 0.001
@@ -34,32 +36,29 @@ def _is_summary(value: Any) -> bool:
     return isinstance(results, dict) and isinstance(results.get("metrics"), list)
 
 
-def read_summaries(source: Source) -> list[ParsedTrial | FormatError]:
+def read_summaries(source: Source) -> list[Entry]:
     """The trial of each summary in the source."""
-    return [_read_or_refuse(summary) for summary in find_summaries(source)]
-
-
-def _read_or_refuse(summary: Mapping[str, Any]) -> ParsedTrial | FormatError:
-    try:
-        return _trial(summary)
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "The k6 summary lacks a figure or has one of another kind.",
+    return [
+        read_figures(
+            _read_summary,
+            summary,
             tool=NAME,
-            found=fault_in(wrong),
+            title="k6 summary",
             expected="the object that k6 --summary-export or handleSummary gives",
         )
+        for summary in find_summaries(source)
+    ]
 
 
-def _trial(summary: Mapping[str, Any]) -> ParsedTrial:
+def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
     metrics = _metrics(summary)
     if "http_reqs" not in metrics:
         raise ValueError("no metric http_reqs: the script made no HTTP request")
     requests, data = metrics["http_reqs"], metrics.get("data_received", {})
-    count = _count(requests["count"])
+    count = json_count(requests["count"])
     failed = _failures(metrics.get("http_req_failed"), count)
-    dropped = _count(metrics.get("dropped_iterations", {}).get("count", 0))
-    latency = latency_of(metrics.get(DURATION, {}), failed == count)
+    dropped = json_count(metrics.get("dropped_iterations", {}).get("count", 0))
+    latency = _latency(metrics.get(DURATION, {}), all_failed=failed == count)
     return ParsedTrial(
         tool=NAME,
         tool_version=_version(summary),
@@ -67,9 +66,9 @@ def _trial(summary: Mapping[str, Any]) -> ParsedTrial:
         elapsed_s=_elapsed_s(summary),
         requests_completed=count if failed == 0 else None,
         requests_ok=None if failed is None else count - failed,
-        reported_rps=_optional(requests.get("rate")),
-        bytes_received=_count(data["count"]) if "count" in data else None,
-        transfer_rate_bytes_s=_optional(data.get("rate")),
+        reported_rps=optional_number(requests.get("rate")),
+        bytes_received=json_count(data["count"]) if "count" in data else None,
+        transfer_rate_bytes_s=optional_number(data.get("rate")),
         tool_errors=_tool_errors(metrics, failed, dropped),
         latency=latency,
         latency_origin=origin_of(latency),
@@ -100,31 +99,34 @@ def _failures(rate: Values | None, count: int) -> int | None:
 
 def _true_of(rate: Values) -> tuple[int, int]:
     if "matches" in rate:
-        return _count(rate["matches"]), _count(rate["total"])
-    return _count(rate["passes"]), _count(rate["passes"]) + _count(rate["fails"])
+        return json_count(rate["matches"]), json_count(rate["total"])
+    return json_count(rate["passes"]), json_count(rate["passes"]) + json_count(rate["fails"])
 
 
 def _tool_errors(metrics: Mapping[str, Values], failed: int | None, dropped: int) -> dict[str, int]:
-    found = {} if failed is None else {"http_req_failed": failed}
+    counts = {} if failed is None else {"http_req_failed": failed}
     if dropped:
-        found["dropped_iterations"] = dropped
+        counts["dropped_iterations"] = dropped
     if "checks" in metrics:
         passed, total = _true_of(metrics["checks"])
-        found["checks_failed"] = total - passed
+        counts["checks_failed"] = total - passed
     elif "checks_failed" in metrics:
-        found["checks_failed"], _ = _true_of(metrics["checks_failed"])
-    return found
+        counts["checks_failed"], _ = _true_of(metrics["checks_failed"])
+    return counts
 
 
-def latency_of(values: Values, all_failed: bool) -> Latency:
+def _latency(values: Values, *, all_failed: bool) -> Latency:
     """Latency of ms by statistic; none where all requests failed without taking any time."""
     figures = {
-        name: round(_figure(value) * 1000, 6)
+        name: round(json_number(value) * 1000, 6)
         for name, value in values.items()
         if isinstance(value, int | float)
     }
-    if all_failed and not figures.get("max"):
-        return Latency()
+    return Latency() if all_failed and not figures.get("max") else latency_of(figures)
+
+
+def latency_of(figures: Mapping[str, float]) -> Latency:
+    """Latency of µs by statistic."""
     percentiles = {percent_of(name): value for name, value in figures.items()}
     return Latency(
         mean_us=figures.get("avg"),
@@ -155,8 +157,8 @@ def origin_of(latency: Latency) -> str | None:
 
 def _elapsed_s(summary: Mapping[str, Any]) -> float | None:
     if "results" in summary:
-        return _optional(summary.get("config", {}).get("duration"))
-    milliseconds = _optional(summary.get("state", {}).get("testRunDurationMs"))
+        return optional_number(summary.get("config", {}).get("duration"))
+    milliseconds = optional_number(summary.get("state", {}).get("testRunDurationMs"))
     return None if milliseconds is None else round(milliseconds / 1000, 9)
 
 
@@ -164,20 +166,3 @@ def _version(summary: Mapping[str, Any]) -> str | None:
     metadata = summary.get("metadata", {})
     version = metadata.get("k6_version") or metadata.get("k6Version")
     return version[:40] if isinstance(version, str) and version.isprintable() else None
-
-
-def _optional(value: Any) -> float | None:
-    return None if value is None else _figure(value)
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    figure = _figure(value)
-    if figure != int(figure):
-        raise ValueError(f"{value!r} is no count")
-    return int(figure)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from backend.formats.locust.console import STARTED, find_runs, is_header, read_run
@@ -28,8 +29,10 @@ from backend.formats.locust.tables import (
     read_table,
     with_failures,
 )
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "locust"
 MARKS = (
@@ -43,61 +46,57 @@ def claims(source: Source) -> str | None:
     kind = kind_of(source)
     if kind is not None:
         return f"line {kind[1]} has the columns of locust's {kind[0]} file"
-    if '"num_requests"' in source.text:
-        for document in source.documents:
-            if is_stats(document.value):
-                return f"line {document.line} begins locust's list of statistics"
-            if document.value is None and '"num_none_requests"' in source.text:
-                return f"line {document.line} begins what was a list of locust's"
+    for document in _documents(source):
+        if document.value is not None:
+            return f"line {document.line} begins locust's list of statistics"
+        if '"num_none_requests"' in source.text:
+            return f"line {document.line} begins what was a list of locust's"
     for line in source.lines:
         if STARTED in line.text or is_header(line):
             return f"line {line.number} is of locust's console"
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
-    """The trial of these files; several runs in one text are several."""
-    tables = [read_table(source) for source in sources if kind_of(source) is not None]
-    rest = [source for source in sources if kind_of(source) is None]
-    documents = [
+def _documents(source: Source) -> list[Document]:
+    """The lists of statistics, and whatever JSON is broken beside them."""
+    if '"num_requests"' not in source.text:
+        return []
+    return [
         document
-        for source in rest
-        if '"num_requests"' in source.text
         for document in source.documents
-        if is_stats(document.value) or document.value is None
+        if document.value is None or is_stats(document.value)
     ]
-    runs = [read_run(block) for source in rest for block in find_runs(source.lines)]
-    trials = [_read_document(document) for document in documents]
+
+
+def read(sources: Sequence[Source]) -> list[Entry]:
+    """The trial of these files; several runs in one text are several."""
+    files, others = split_sources(sources, kind_of)
+    tables = [read_table(source) for source in files]
+    trials, runs = read_each(_read_documents, others), read_each(_read_console, others)
     if not tables and not (trials and runs):
         return trials or runs
-    if len(trials) > 1 or len(runs) > 1 or len({table.kind for table in tables}) < len(tables):
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+    by_kind = {table.kind: table for table in tables}
+    if max(len(trials), len(runs), len(tables) - len(by_kind) + 1) > 1:
+        raise not_one_trial(
+            NAME,
             found=f"{len(trials)} JSON, {len(tables)} CSV and {len(runs)} console reports",
             expected="at most one of each",
         )
-    trial = _together({table.kind: table for table in tables}, trials)
+    trial = _together(by_kind, trials)
     if trial is None:
         return runs or [_says_nothing(tables)]
-    return [_with_console(trial, runs[0]) if runs else trial]
+    return [reduce(_with_console, runs, trial)]
 
 
-def _read_document(document: Document) -> ParsedTrial | FormatError:
-    if document.value is not None:
-        return read_document(document)
-    return FormatError(
-        "The locust JSON is cut off or damaged.",
-        tool=NAME,
-        line=document.fault_line,
-        found=document.fault,
-        expected="the whole list that locust --json prints",
-    )
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in _documents(source)]
 
 
-def _together(
-    tables: dict[str, Table], trials: Sequence[ParsedTrial | FormatError]
-) -> ParsedTrial | None:
+def _read_console(source: Source) -> list[Entry]:
+    return [read_run(block) for block in find_runs(source.lines)]
+
+
+def _together(tables: dict[str, Table], trials: Sequence[Entry]) -> ParsedTrial | None:
     """The JSON's or the CSV files' trial; None where they say nothing of requests."""
     trial = _base(tables, trials)
     if trial is None:
@@ -115,14 +114,12 @@ def _together(
                 f"the totals have {failed} failures, the failures file {sum(names.values())}",
             )
     if "exceptions" in tables:
-        known = changes.get("tool_errors", trial.tool_errors)
-        changes["tool_errors"] = {**known, **exceptions_of(tables["exceptions"])}
+        failures = changes.get("tool_errors", trial.tool_errors)
+        changes["tool_errors"] = {**failures, **exceptions_of(tables["exceptions"])}
     return replace(trial, **changes)
 
 
-def _base(
-    tables: dict[str, Table], trials: Sequence[ParsedTrial | FormatError]
-) -> ParsedTrial | None:
+def _base(tables: dict[str, Table], trials: Sequence[Entry]) -> ParsedTrial | None:
     for trial in trials:
         if isinstance(trial, FormatError):
             raise trial
@@ -146,7 +143,7 @@ def _sum(counts: Mapping[str, int | None]) -> int:
 
 def _says_nothing(tables: Sequence[Table]) -> FormatError:
     return FormatError(
-        f"The locust {tables[0].kind} file says nothing of requests.",
+        f"The locust {tables[0].kind} file has no figures of requests.",
         tool=NAME,
         line=tables[0].line,
         found=",".join(tables[0].header),
@@ -154,11 +151,11 @@ def _says_nothing(tables: Sequence[Table]) -> FormatError:
     )
 
 
-def _with_console(trial: ParsedTrial, run: ParsedTrial | FormatError) -> ParsedTrial:
+def _with_console(trial: ParsedTrial, run: Entry) -> ParsedTrial:
     """The files' figures with what only the console says; other counts are disagreements."""
     if isinstance(run, FormatError):
-        said = (*trial.disagreements, f"the console's report was not read: {run}")
-        return replace(trial, disagreements=said)
+        disagreements = (*trial.disagreements, f"the console's report was not read: {run}")
+        return replace(trial, disagreements=disagreements)
     changes: dict[str, Any] = {
         name: getattr(run, name) for name in ("tool_version", "connections", "requested_duration_s")
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.formats.locust.errors import by_class, completed
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, blocks, number, whole
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.refusals import read_or_refuse
+from backend.formats.text import Line, blocks, last_line
 
 NAME = "locust"
 STARTED = "Starting Locust "
@@ -32,48 +34,51 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return blocks(lines, starts)
 
 
-def read_run(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def read_run(block: Sequence[Line]) -> Entry:
     """The last table of a run, with the percentiles and failures behind it."""
-    try:
-        return _Run(block).trial()
-    except FormatError as refused:
-        return refused
+    return read_or_refuse(lambda: _Run(block).trial())
 
 
 class _Run:
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
-        self.last = next((line for line in reversed(block) if line.text), block[-1])
-        found = [at for at, line in enumerate(block) if line.text.startswith(POINTS)]
-        if not found:
-            raise self._refused("has no final table: it is cut off, or the run was", self.last)
-        self.at = found[-1]
+        titles = [at for at, line in enumerate(block) if line.text.startswith(POINTS)]
+        if not titles:
+            raise self._refused(
+                "has no final table: the text or the run was cut off", last_line(block)
+            )
+        # Where the percentiles begin, behind the table of statistics.
+        self.at = titles[-1]
 
     def trial(self) -> ParsedTrial:
-        row, words = self._total_row()
-        counts = [whole(words[0]), whole(words[1].partition("(")[0])]
-        figures = [number(word) for word in words[2:8]]
-        requests, failed = counts
-        if requests is None or failed is None or failed > requests or None in figures:
-            raise self._refused("has totals that are none", row)
+        requests, failed, figures = self._totals()
         names = self._failures(failed)
         points = self._percentiles(requests)
-        mean, low, high = (None if figure is None else figure * 1000 for figure in figures[:3])
+        mean, lowest, highest = (figure * 1000 for figure in figures[:3])
         return ParsedTrial(
             tool=NAME,
             tool_version=self._word_after(STARTED),
             connections=self._users(),
-            requested_duration_s=number(self._word_after(LIMIT) or ""),
+            requested_duration_s=parse_number(self._word_after(LIMIT) or ""),
             requests_completed=None if names is None else completed(requests, names),
             requests_ok=requests - failed,
             reported_rps=figures[4],
             errors={} if names is None else by_class(names),
             tool_errors={"# fails": failed} if names is None else names,
-            latency=Latency(mean, None, low, high, points) if requests else Latency(),
+            latency=Latency(mean, None, lowest, highest, points) if requests else Latency(),
             latency_origin=_origin(requests, points),
             latency_resolution_us=1000,
             incomplete=names is None or (requests > 0 and not points),
         )
+
+    def _totals(self) -> tuple[int, int, list[float]]:
+        """Requests, failures, and the six figures behind them: times in ms, then rates."""
+        row, words = self._total_row()
+        requests, failed = parse_count(words[0]), parse_count(words[1].partition("(")[0])
+        figures = [figure for word in words[2:8] if (figure := parse_number(word)) is not None]
+        if requests is None or failed is None or failed > requests or len(figures) < 6:
+            raise self._refused("has invalid totals", row)
+        return requests, failed, figures
 
     def _total_row(self) -> tuple[Line, list[str]]:
         for line in reversed(self.block[: self.at]):
@@ -89,17 +94,11 @@ class _Run:
             words = line.text.replace("# reqs", "#reqs").split()
             if "#reqs" in words:
                 header = [word for word in words if word == "#reqs" or word.endswith("%")]
-            is_total = words[:1] and words[0] in TOTALS and len(words) == len(header) + 1
-            if not header or not is_total:
-                continue
-            row = dict(zip(header, map(number, words[1:]), strict=True))
-            # The count stands at one end of the row: with it, the row is whole.
-            if row.pop("#reqs") == requests:
-                return {
-                    name.removesuffix("%"): value * 1000
-                    for name, value in row.items()
-                    if value is not None
-                }
+            elif header and _is_total(words, len(header)):
+                row = dict(zip(header, map(parse_number, words[1:]), strict=True))
+                # The count stands at one end of the row: with it, the row is whole.
+                if row.pop("#reqs") == requests:
+                    return _in_us(row)
         return {}
 
     def _failures(self, failed: int) -> dict[str, int] | None:
@@ -107,7 +106,7 @@ class _Run:
         names: dict[str, int] = {}
         for line in self._error_lines():
             count, _, name = line.text.partition(" ")
-            occurrences = whole(count)
+            occurrences = parse_count(count)
             if occurrences is not None and name.strip():
                 names[name.strip()] = names.get(name.strip(), 0) + occurrences
         return names if sum(names.values()) == failed else None
@@ -125,7 +124,7 @@ class _Run:
     def _users(self) -> int | None:
         """The users ramped to; None where they changed."""
         users = {
-            whole(line.text.partition(ramp)[2].partition(" ")[0])
+            parse_count(line.text.partition(ramp)[2].partition(" ")[0])
             for line in self.block
             for ramp in RAMPS
             if ramp in line.text and " users at " in line.text
@@ -153,3 +152,16 @@ def _origin(requests: int, points: dict[str, float]) -> str | None:
     if not requests:
         return None
     return "percentiles" if points else "summary"
+
+
+def _is_total(words: Sequence[str], cells: int) -> bool:
+    return len(words) == cells + 1 and words[0] in TOTALS
+
+
+def _in_us(row: Mapping[str, float | None]) -> dict[str, float]:
+    """Percentiles ("99%") in ms as percentiles ("99") in µs."""
+    return {
+        name.removesuffix("%"): milliseconds * 1000
+        for name, milliseconds in row.items()
+        if milliseconds is not None
+    }

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from backend.formats.locust.tables import MOST_SLICES, slice_of
-from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import Document, fault_in
+from backend.formats.model import Entry, Latency, ParsedTrial, TimeSlice
+from backend.formats.numbers import json_count, json_number
+from backend.formats.refusals import broken_document, read_figures
+from backend.formats.text import Document
 from backend.stats import Histogram
 
 NAME = "locust"
-LARGEST = 1e15
 # A month: a longer time of one request is a damaged figure.
 LONGEST_MS = 31 * 24 * 3600 * 1000
 COUNTS = ("num_requests", "num_none_requests", "num_failures", "total_content_length")
@@ -28,34 +28,29 @@ def is_stats(value: Any) -> bool:
     return isinstance(first, dict) and {"num_requests", "response_times"} <= first.keys()
 
 
-def read_document(document: Document) -> ParsedTrial:
-    """The members summed; raises FormatError for figures that are none."""
-    try:
-        return _read(document.value)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as fault:
-        raise FormatError(
-            "The locust JSON has a figure that is none.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(fault),
-            expected="the list that locust --json prints, unchanged",
-        ) from None
+def read_document(document: Document) -> Entry:
+    """The members summed, or why they are no statistics."""
+    expected = "the whole list that locust --json prints, unchanged"
+    if document.value is None:
+        return broken_document(document, tool=NAME, title="locust JSON", expected=expected)
+    return read_figures(
+        _read,
+        document.value,
+        tool=NAME,
+        title="locust JSON",
+        line=document.line,
+        expected=expected,
+    )
 
 
 def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
     requests, silent, failures, size = (
-        sum(_count(member.get(name, 0)) for member in members) for name in COUNTS
-    )
-    if failures > requests:
-        raise ValueError(f"{failures} failures of {requests} requests")
-    buckets = _summed(members, "response_times")
-    if sum(buckets.values()) != requests - silent or any(key > LONGEST_MS for key in buckets):
-        raise ValueError(f"response_times hold {sum(buckets.values())} of {requests} requests")
-    histogram = Histogram.from_counts(
-        np.array(list(buckets), dtype=np.int64) * 1000,
-        np.array(list(buckets.values()), dtype=np.int64),
+        sum(json_count(member.get(name, 0)) for member in members) for name in COUNTS
     )
     timed = requests - silent
+    histogram = _histogram(members, timed)
+    if failures > requests:
+        raise ValueError(f"{failures} failures of {requests} requests")
     return ParsedTrial(
         tool=NAME,
         elapsed_s=_elapsed_s(members),
@@ -71,10 +66,23 @@ def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
     )
 
 
+def _histogram(members: Sequence[Mapping[str, Any]], timed: int) -> Histogram:
+    """The response times; raises ValueError where they are not of all requests with a time."""
+    buckets = _summed(members, "response_times")
+    if sum(buckets.values()) != timed or max(buckets, default=0) > LONGEST_MS:
+        raise ValueError(f"response_times hold {sum(buckets.values())} of {timed} requests")
+    return Histogram.from_counts(
+        np.array(list(buckets), dtype=np.int64) * 1000,
+        np.array(list(buckets.values()), dtype=np.int64),
+    )
+
+
 def _latency(members: Sequence[Mapping[str, Any]], timed: int) -> Latency:
-    total = sum(_figure(member["total_response_time"]) for member in members)
-    lows = [_figure(m["min_response_time"]) for m in members if m["min_response_time"] is not None]
-    highs = [_figure(member["max_response_time"]) for member in members]
+    total = sum(json_number(member["total_response_time"]) for member in members)
+    lows = [
+        json_number(m["min_response_time"]) for m in members if m["min_response_time"] is not None
+    ]
+    highs = [json_number(member["max_response_time"]) for member in members]
     return Latency(
         mean_us=round(total / timed * 1000, 3),
         min_us=round(min(lows) * 1000, 3) if lows else None,
@@ -84,8 +92,10 @@ def _latency(members: Sequence[Mapping[str, Any]], timed: int) -> Latency:
 
 def _elapsed_s(members: Sequence[Mapping[str, Any]]) -> float | None:
     """From the first start to the last request; None where there was none."""
-    ends = [_figure(m["last_request_timestamp"]) for m in members if m["last_request_timestamp"]]
-    starts = [_figure(member["start_time"]) for member in members]
+    ends = [
+        json_number(m["last_request_timestamp"]) for m in members if m["last_request_timestamp"]
+    ]
+    starts = [json_number(member["start_time"]) for member in members]
     if not ends:
         return None
     if max(ends) < min(starts):
@@ -110,21 +120,6 @@ def _summed(members: Sequence[Mapping[str, Any]], name: str) -> dict[int, int]:
     for member in members:
         for key, count in member.get(name, {}).items():
             # Whole in locust, but a test may round its buckets otherwise.
-            at = round(_figure(float(key)))
-            sums[at] = sums.get(at, 0) + _count(count)
+            at = round(json_number(float(key)))
+            sums[at] = sums.get(at, 0) + json_count(count)
     return sums
-
-
-def _count(value: Any) -> int:
-    figure = _figure(value)
-    if figure != int(figure):
-        raise ValueError(f"{value!r} is no count")
-    return int(figure)
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{value!r} is no figure")
-    if not isfinite(value) or not 0 <= value < LARGEST:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.formats.model import UNANSWERED_CLASSES
+
 STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("')
 WORDS = (
     ("timeout", ("Timeout", "timed out", "timeout(")),
@@ -32,15 +34,15 @@ def error_class(name: str) -> str:
     # Code 0 is FastHttpUser's for no answer at all.
     if any(word in name for word in STATUS) and "code=0)" not in name:
         return "status"
-    for found, words in WORDS:
+    for class_, words in WORDS:
         if any(word in name for word in words):
-            return found
+            return class_
     return "other"
 
 
 def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class."""
-    counts = dict.fromkeys(("connect", "read", "write", "timeout", "status", "other"), 0)
+    counts = dict.fromkeys((*UNANSWERED_CLASSES, "status"), 0)
     for name, count in failures.items():
         counts[error_class(name)] += count
     # Seldom seen apart from a read: none found does not say that there was none.

@@ -6,11 +6,13 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 
 from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
-from backend.formats.text import HEAD_BYTES, Source, whole
+from backend.formats.numbers import parse_count
+from backend.formats.text import HEAD_BYTES, Source
 
 NAME = "locust"
 # The columns by which each file is known; before 1.0 locust named some otherwise.
@@ -44,8 +46,8 @@ class Table:
     line: int
     header: Sequence[str]
     rows: Sequence[Row]
-    # Whether the last row is whole.
-    ends: bool
+    # Whether the last row ends in a line feed, and has all its digits.
+    is_whole: bool
 
 
 def kind_of(source: Source) -> tuple[str, int] | None:
@@ -62,23 +64,33 @@ def read_table(source: Source) -> Table:
     """The rows of one of the files; raises FormatError for a row that is none."""
     kind, line = kind_of(source) or ("stats", 1)
     text = source.text.split("\n", line - 1)[-1]
-    try:
-        header, *rows = (row for row in csv.reader(io.StringIO(text), strict=True) if row)
-    except (csv.Error, ValueError) as fault:
-        raise _broken(kind, line, str(fault), "quotes that are closed") from None
-    names = [_modern(name) for name in header]
-    ends = text.endswith("\n")
-    if not ends and kind in ("failures", "exceptions"):
+    is_whole = text.endswith("\n")
+    if not is_whole and kind in ("failures", "exceptions"):
         raise _broken(kind, line, text[-60:], "a line feed at the end: the file is cut off")
-    if rows and not ends and len(rows[-1]) < len(names):
+    header, *rows = _csv_rows(kind, line, text)
+    if rows and not is_whole and len(rows[-1]) < len(header):
         rows = rows[:-1]
     if header in rows:
         raise _broken(kind, line, ",".join(header), "one file at a time, with one header")
+    names = [_modern(name) for name in header]
+    return Table(kind, line, names, _cells(kind, line, names, rows), is_whole)
+
+
+def _csv_rows(kind: str, line: int, text: str) -> list[list[str]]:
+    try:
+        return [row for row in csv.reader(io.StringIO(text), strict=True) if row]
+    except (csv.Error, ValueError) as fault:
+        raise _broken(kind, line, str(fault), "quotes that are closed") from None
+
+
+def _cells(
+    kind: str, line: int, names: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[dict[str, str]]:
+    """The cells of each row by column; raises FormatError for a row of another width."""
     for row in rows:
         if len(row) != len(names):
             raise _broken(kind, line, ",".join(row), f"{len(names)} cells as in the header")
-    cells = [dict(zip(names, map(str.strip, row), strict=True)) for row in rows]
-    return Table(kind, line, names, cells, ends)
+    return [dict(zip(names, map(str.strip, row), strict=True)) for row in rows]
 
 
 def _modern(name: str) -> str:
@@ -94,7 +106,7 @@ def read_stats(table: Table) -> ParsedTrial:
         name.removesuffix("%"): value * 1000
         for name in table.header
         # The last cell of a file without its line feed may have lost digits.
-        if name.endswith("%") and (table.ends or name != table.header[-1])
+        if name.endswith("%") and (table.is_whole or name != table.header[-1])
         if row[name] != "N/A" and (value := _figure(table, row, name)) is not None
     }
     return _trial(
@@ -107,14 +119,14 @@ def read_stats(table: Table) -> ParsedTrial:
             percentiles=points if requests else {},
         ),
         rate=_figure(table, row, "Requests/s"),
-        incomplete=not table.ends,
+        incomplete=not table.is_whole,
     )
 
 
 def read_history(table: Table) -> ParsedTrial:
     """The last totals of the file *_stats_history.csv, and what it says of each second."""
     totals = [row for row in table.rows if row["Name"] in TOTALS]
-    if not table.ends and totals and totals[-1] is table.rows[-1]:
+    if not table.is_whole and totals and totals[-1] is table.rows[-1]:
         totals.pop()
     if not totals:
         raise _no_total(table)
@@ -140,18 +152,16 @@ def read_history(table: Table) -> ParsedTrial:
 def _timeline(table: Table, rows: Sequence[Row]) -> tuple[TimeSlice, ...]:
     """What the totals grew by from row to row."""
     slices: list[TimeSlice] = []
-    times = [_count(table, row, "Timestamp") for row in rows]
-    names = ("Total Request Count", "Total Failure Count")
-    counts = [[_count(table, row, name) for name in names] for row in rows]
-    for at in range(1, len(rows)):
-        length = times[at] - times[at - 1]
-        added, failed = (counts[at][which] - counts[at - 1][which] for which in (0, 1))
+    names = ("Timestamp", "Total Request Count", "Total Failure Count")
+    totals = [[_count(table, row, name) for name in names] for row in rows]
+    for before, after in pairwise(totals):
+        length, added, failed = (new - old for old, new in zip(before, after, strict=True))
         # Totals that shrink: the statistics were reset, or two files ran into one.
-        if length < 0 or added < 0 or failed < 0 or len(slices) >= MOST_SLICES:
+        if min(length, added, failed) < 0 or len(slices) >= MOST_SLICES:
             return ()
         if length:
-            start = float(times[at - 1] - times[0])
-            slices.append(slice_of(start, float(length), added, failed))
+            start_s = float(before[0] - totals[0][0])
+            slices.append(slice_of(start_s, float(length), added, failed))
     return tuple(slices)
 
 
@@ -232,7 +242,7 @@ def _no_total(table: Table) -> FormatError:
 
 
 def _count(table: Table, row: Row, name: str) -> int:
-    count = whole(row.get(name, ""))
+    count = parse_count(row.get(name, ""))
     if count is None:
         raise _broken(table.kind, table.line, f"{name} {row.get(name)}", "a whole number")
     return count

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.oha.document import is_result, read_document
 from backend.formats.oha.report import find_reports, read_report
 from backend.formats.oha.rows import is_csv, read_csv
-from backend.formats.text import Line, Source
+from backend.formats.refusals import not_one_trial, read_or_refuse
+from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "oha"
 MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
@@ -36,41 +38,36 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; with one result, the CSV beside it belongs to it."""
-    tables = [source for source in sources if is_csv(source)]
-    others = [source for source in sources if source not in tables]
-    runs = [
-        read_document(document.value)
-        for source in others
-        for document in source.documents
-        if is_result(document.value)
-    ]
-    runs += [_read_or_refuse(block) for source in others for block in find_reports(source)]
+    tables, others = split_sources(sources, is_csv)
+    runs = read_each(_read_documents, others) + read_each(_read_reports, others)
     if len(tables) > 1 or (len(runs) > 1 and tables):
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{len(runs)} results and {len(tables)} CSV files",
             expected="one result with at most one CSV",
         )
     if not tables:
         return runs
-    if not runs:
-        return [read_csv(tables[0])]
-    (run,) = runs
-    return [run if isinstance(run, FormatError) else _with_rows(run, read_csv(tables[0]))]
+    rows = read_csv(tables[0])
+    return [_with_rows(run, rows) for run in runs] or [rows]
 
 
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
-    try:
-        return read_report(block)
-    except FormatError as refused:
-        return refused
+def _read_documents(source: Source) -> list[Entry]:
+    return [
+        read_document(document.value) for document in source.documents if is_result(document.value)
+    ]
 
 
-def _with_rows(trial: ParsedTrial, rows: ParsedTrial) -> ParsedTrial:
-    """The result's figures with the samples of the CSV."""
+def _read_reports(source: Source) -> list[Entry]:
+    return [read_or_refuse(read_report, block) for block in find_reports(source)]
+
+
+def _with_rows(trial: Entry, rows: ParsedTrial) -> Entry:
+    """The result's figures with the samples of the CSV; a refusal stays one."""
+    if isinstance(trial, FormatError):
+        return trial
     disagreements = list(trial.disagreements)
     if trial.status_counts != rows.status_counts:
         disagreements.append(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
 from backend.formats.oha.errors import DEADLINE, errors_of, succeeded
-from backend.formats.text import Line, Source, blocks, number, whole
+from backend.formats.text import Line, Source, blocks
 
 NAME = "oha"
 BEGIN = "Success rate:"
@@ -38,14 +39,14 @@ def find_reports(source: Source) -> list[list[Line]]:
         return []
     lines = source.lines
     starts = [position for position, line in enumerate(lines) if line.text.startswith(BEGIN)]
-    found = [
+    reports = [
         block
         for block in blocks(lines, starts)
         if any(line.text.startswith("Slowest:") for line in block[:SUMMARY_LINES])
     ]
-    if found and not source.text.endswith(("\n", "\r")):
-        return [*found[:-1], _without_cut_end(found[-1])]
-    return found
+    if reports and not source.text.endswith(("\n", "\r")):
+        return [*reports[:-1], _without_cut_end(reports[-1])]
+    return reports
 
 
 def _without_cut_end(block: list[Line]) -> list[Line]:
@@ -114,11 +115,11 @@ class _Report:
         return _us(self._value(label))
 
     def _rate(self) -> float | None:
-        return number(self._value("Requests/sec:"))
+        return parse_number(self._value("Requests/sec:"))
 
     def _size(self, label: str) -> int | None:
         figure, _, unit = self._value(label).partition(" ")
-        value, factor = number(figure), SIZES.get(unit)
+        value, factor = parse_number(figure), SIZES.get(unit)
         return None if value is None or factor is None else round(value * factor)
 
     def _step(self) -> float | None:
@@ -139,7 +140,7 @@ class _Report:
         """Responses by status; None where lines may be missing, by the histogram's counts."""
         codes: dict[str, int] = {}
         for line in self._under(CODES) or []:
-            key, count = _bracket(line.text), whole(line.words[1]) if line.words[2:] else None
+            key, count = _bracket(line.text), parse_count(line.words[1]) if line.words[2:] else None
             if key is None or count is None or not line.text.endswith("responses"):
                 break
             codes[key] = count
@@ -150,20 +151,20 @@ class _Report:
         lines = self._under(HISTOGRAM)
         if not lines:
             return None
-        counts = [whole(line.text.partition("[")[2].partition("]")[0]) for line in lines]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        counts = [parse_count(line.text.partition("[")[2].partition("]")[0]) for line in lines]
+        numbers = [count for count in counts if count is not None]
+        return sum(numbers) if len(numbers) == len(counts) else None
 
     def _messages(self, completed: int, elapsed_us: float, rate: float) -> dict[str, int] | None:
         """Errors by message; None where lines may be missing, by the rate, which counts all."""
         messages: dict[str, int] = {}
         for line in self._under(ERRORS) or []:
-            count = whole(_bracket(line.text) or "")
+            count = parse_count(_bracket(line.text) or "")
             if count is None:
                 break
             messages[line.text.partition("] ")[2]] = count
         told = completed + sum(messages.values())
-        ticks = number(self._value("Total:").partition(" ")[0])
+        ticks = parse_number(self._value("Total:").partition(" ")[0])
         if not rate or not ticks:
             return messages
         half = 0.5 / 10**DECIMALS
@@ -184,7 +185,7 @@ class _Report:
         for heading in DISTRIBUTIONS:
             for line in self._under(heading) or []:
                 percent, _, time = line.text.partition("% in ")
-                value, time_us = number(percent), _us(time)
+                value, time_us = parse_number(percent), _us(time)
                 if value is not None and time_us is not None:
                     points[f"{value:g}"] = time_us
         return points
@@ -193,7 +194,7 @@ class _Report:
 def _us(text: str) -> float | None:
     """The µs of "26.4059 ms"."""
     figure, _, unit = text.partition(" ")
-    value, factor = number(figure), UNITS_US.get(unit)
+    value, factor = parse_number(figure), UNITS_US.get(unit)
     # Digits beyond those printed are noise of the multiplication.
     return None if value is None or factor is None else round(value * factor, 9)
 

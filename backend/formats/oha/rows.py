@@ -63,15 +63,7 @@ class _Rows:
         return self._trial()
 
     def _add(self, frame: Any) -> None:
-        if any(column.null_count() for column in frame):
-            raise _bad("an empty cell")
-        starts, times, sizes, codes = (frame[name].to_numpy() for name in RESPONSES.columns)
-        if not (starts.min() >= 0 and starts.max() < LONGEST_S):
-            raise _bad(f"a start at {starts.min()} to {starts.max()} s")
-        if not (times.min() >= 0 and times.max() < LONGEST_S):
-            raise _bad(f"a duration of {times.min()} to {times.max()} s")
-        if sizes.min() < 0 or codes.min() < STATUSES.start or codes.max() >= STATUSES.stop:
-            raise _bad(f"status {codes.min()} to {codes.max()}, bytes {sizes.min()} and up")
+        starts, times, sizes, codes = _columns(frame)
         nanoseconds = np.rint(times * 1e9).astype(np.int64)
         self.total_ns += int(nanoseconds.sum())
         self.lowest_ns = min(self.lowest_ns, int(nanoseconds.min()))
@@ -108,9 +100,23 @@ class _Rows:
         )
 
 
+def _columns(frame: Any) -> list[Any]:
+    """Starts and times in s, sizes and statuses; raises FormatError for what no test gives."""
+    if any(column.null_count() for column in frame):
+        raise _bad("an empty cell")
+    starts, times, sizes, codes = (frame[name].to_numpy() for name in RESPONSES.columns)
+    for title, seconds in (("start", starts), ("duration", times)):
+        # NaN is not within any range.
+        if not (seconds.min() >= 0 and seconds.max() < LONGEST_S):
+            raise _bad(f"a {title} of {seconds.min()} to {seconds.max()} s")
+    if sizes.min() < 0 or codes.min() < STATUSES.start or codes.max() >= STATUSES.stop:
+        raise _bad(f"status {codes.min()} to {codes.max()}, bytes {sizes.min()} and up")
+    return [starts, times, sizes, codes]
+
+
 def _bad(found: str) -> FormatError:
     return FormatError(
-        "The oha CSV has a row that is none.",
+        "The oha CSV has a damaged row.",
         tool=NAME,
         found=found,
         expected="start and duration in s, at most a month, whole bytes, a status of three digits",

@@ -1,7 +1,7 @@
 """plow (text, --json; of snapshots that follow each other the last one is the result).
 
 Loop: closed, also with --rate. Latency unit: durations of Go cut to µs, bare seconds with
---seconds. Success: status 2xx and 3xx, ours, for plow knows classes only; unknown when attempts
+--seconds. Success: status 2xx and 3xx, by our rule: plow knows classes only; unknown when attempts
 failed, for a failed attempt can be counted under the status of an earlier one. Percentiles: a
 streaming estimate over all attempts, failed ones too. Count and RPS include failed attempts;
 completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms before 1.1). Rates of
@@ -13,14 +13,16 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError
+from backend.formats.numbers import json_count, json_counts, json_number
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
-from backend.formats.text import Document, Line, Source, fault_in, is_prompt
+from backend.formats.refusals import read_figures
+from backend.formats.text import Document, Line, Source, is_prompt
+from backend.formats.together import read_each
 
 NAME = "plow"
 MARKS = ("Elapsed", "connection(s).")
@@ -50,23 +52,24 @@ def _results(source: Source) -> list[Document]:
     ]
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; what another file says was asked for belongs to the one run."""
-    found = [runs for source in sources if (runs := _runs(source))]
-    if len(found) != 1:
+    runs_by_file = [runs for source in sources if (runs := _runs(source))]
+    if len(runs_by_file) != 1:
         raise FormatError(
-            "The plow files hold no result, or several.",
+            "The plow files have no result, or several.",
             tool=NAME,
             found=", ".join(source.artefact.name for source in sources),
             expected="one file with a summary, and stderr beside it",
         )
-    if len(found[0]) > 1 or len(sources) == 1:
-        return found[0]
-    asked = [one for source in sources for line in source.lines if (one := asked_in(line))]
-    return [_with(entry, asked[0]) if asked else entry for entry in found[0]]
+    (runs,) = runs_by_file
+    asked = read_each(_asked, sources)
+    if len(runs) > 1 or len(sources) == 1 or not asked:
+        return runs
+    return [_with(run, asked[0][1]) for run in runs]
 
 
-def _with(entry: ParsedTrial | FormatError, asked: Asked) -> ParsedTrial | FormatError:
+def _with(entry: Entry, asked: Asked) -> Entry:
     if isinstance(entry, FormatError):
         return entry
     return replace(
@@ -78,11 +81,11 @@ def _with(entry: ParsedTrial | FormatError, asked: Asked) -> ParsedTrial | Forma
     )
 
 
-def _runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _runs(source: Source) -> list[Entry]:
     return _json_runs(source) or _table_runs(source)
 
 
-def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _table_runs(source: Source) -> list[Entry]:
     tables = find_tables(source)
     asked = _asked(source)
     runs = [
@@ -96,34 +99,41 @@ def _table_runs(source: Source) -> list[ParsedTrial | FormatError]:
     return runs
 
 
-def _json_runs(source: Source) -> list[ParsedTrial | FormatError]:
+def _json_runs(source: Source) -> list[Entry]:
     results = _results(source)
+    if not results:
+        return []
     asked = _asked(source)
     runs = [
-        _read_or_refuse(one, _asked_before(asked, one.line))
-        for one, following in pairwise([*results, None])
-        if one is not None and not _replaces(source, one, following)
+        _read_document(result, _asked_before(asked, result.line))
+        for result, following in zip(results, [*results[1:], None], strict=True)
+        if not _replaces(source, result, following)
     ]
+    broken = _broken_snapshot(source, results[-1].line)
+    return runs if broken is None else [*runs[:-1], _cut_off(broken.fault_line, broken.fault)]
+
+
+def _broken_snapshot(source: Source, above: int) -> Document | None:
+    """The last snapshot that begins below a line and is cut off."""
     broken = [
         document
         for document in source.documents
-        if results and document.value is None and document.line > results[-1].line
+        if document.value is None
+        and document.line > above
+        # A prompt can begin with a bracket, a snapshot begins with a brace alone.
+        and any(line.text == "{" for line in _between(source, document.line - 1, document.line + 1))
     ]
-    # A prompt can begin with a bracket, a snapshot begins with a brace alone.
-    for document in broken:
-        if any(line.text == "{" for line in _between(source, document.line - 1, document.line + 1)):
-            runs[-1] = _cut_off(document.fault_line, document.fault)
-    return runs
+    return broken[-1] if broken else None
 
 
-def _replaces(source: Source, one: Document, following: Document | None) -> bool:
+def _replaces(source: Source, snapshot: Document, following: Document | None) -> bool:
     """Whether the following snapshot goes on where this one ended, in the same run."""
     if following is None:
         return False
-    between = _between(source, one.line, following.line)
+    between = _between(source, snapshot.line, following.line)
     if any(NAME in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
-    return _goes_on(_latency_of(one), _latency_of(following))
+    return _goes_on(_latency_of(snapshot), _latency_of(following))
 
 
 def _latency_of(document: Document) -> tuple[int, float, float] | None:
@@ -137,14 +147,14 @@ def _latency_of(document: Document) -> tuple[int, float, float] | None:
 
 
 def _goes_on(
-    one: tuple[int, float, float] | None, following: tuple[int, float, float] | None
+    earlier: tuple[int, float, float] | None, later: tuple[int, float, float] | None
 ) -> bool:
     """Whether figures can be those of the same run, later: more requests, in a wider range."""
-    if one is None or following is None:
+    if earlier is None or later is None:
         return False
-    if one[0] == following[0]:
-        return one == following
-    return one[0] < following[0] and one[1] >= following[1] and one[2] <= following[2]
+    if earlier[0] == later[0]:
+        return earlier == later
+    return earlier[0] < later[0] and earlier[1] >= later[1] and earlier[2] <= later[2]
 
 
 def _between(source: Source, above: int, below: int) -> list[Line]:
@@ -159,8 +169,8 @@ def _number(line: Line) -> int:
 
 def _asked(source: Source) -> list[tuple[int, Asked]]:
     """Every line of what was asked for, by its number."""
-    found = ((line.number, asked_in(line)) for line in source.lines)
-    return [(number, asked) for number, asked in found if asked is not None]
+    lines = ((line.number, asked_in(line)) for line in source.lines)
+    return [(number, asked) for number, asked in lines if asked is not None]
 
 
 def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
@@ -171,7 +181,7 @@ def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
 
 def _cut_off(line: int, found: str) -> FormatError:
     return FormatError(
-        "The plow output is cut off: each snapshot was to be replaced by a later one.",
+        "The plow output is cut off: its last snapshot is missing.",
         tool=NAME,
         line=line,
         found=found,
@@ -179,42 +189,26 @@ def _cut_off(line: int, found: str) -> FormatError:
     )
 
 
-def _read_or_refuse(document: Document, asked: Asked) -> ParsedTrial | FormatError:
-    try:
-        return trial_of(_figures(document.value), asked)
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "The plow JSON lacks a figure or has one of another kind.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(wrong),
-            expected="the object that plow --json prints",
-        )
+def _read_document(document: Document, asked: Asked) -> Entry:
+    return read_figures(
+        lambda: trial_of(_figures(document.value), asked),
+        tool=NAME,
+        title="plow JSON",
+        line=document.line,
+        expected="the object that plow --json prints",
+    )
 
 
 def _figures(document: Mapping[str, Any]) -> Figures:
     summary = document["Summary"]
-    rps = summary["RPS"]
-    if type(rps) not in (int, float) or not 0 <= rps < 1e15:
-        raise ValueError(f"RPS is {rps!r}")
     return Figures(
         elapsed=summary["Elapsed"],
-        count=_count(summary["Count"]),
-        codes=_counts(summary["Counts"]),
-        rps=float(rps),
-        concurrency=_count(summary["Concurrency"]) if "Concurrency" in summary else None,
+        count=json_count(summary["Count"]),
+        codes=json_counts(summary["Counts"]),
+        rps=json_number(summary["RPS"]),
+        concurrency=json_count(summary["Concurrency"]) if "Concurrency" in summary else None,
         reads=summary["Reads"],
-        failures=_counts(document.get("Error", {})),
+        failures=json_counts(document.get("Error", {})),
         latency=document["Statistics"]["Latency"],
         percentiles=document["Percentiles"],
     )
-
-
-def _counts(block: Mapping[str, Any]) -> dict[str, int]:
-    return {str(name): _count(count) for name, count in block.items()}
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError(f"{value!r} is no count")
-    return value

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError
+from backend.formats.numbers import parse_count, require_count, require_number
 from backend.formats.plow.trial import Asked, Figures, trial_of
-from backend.formats.text import Line, Source, blocks, fault_in, number, whole
+from backend.formats.refusals import fault_in
+from backend.formats.text import Line, Source, blocks
 
 NAME = "plow"
 SUMMARY, ERRORS = "Summary:", "Error:"
@@ -37,10 +39,10 @@ def is_snapshot(block: Sequence[Line]) -> bool:
 
 
 def _is_bar(words: Sequence[str]) -> bool:
-    return len(words) > 1 and whole(words[1]) is not None
+    return len(words) > 1 and parse_count(words[1]) is not None
 
 
-def read_table(block: Sequence[Line], asked: Asked) -> ParsedTrial | FormatError:
+def read_table(block: Sequence[Line], asked: Asked) -> Entry:
     """The trial of a snapshot's lines, or why there is none."""
     try:
         return trial_of(_figures(block), asked, incomplete=not _is_ended(block))
@@ -64,10 +66,10 @@ def _figures(block: Sequence[Line]) -> Figures:
     names, row = _latency_rows(block)
     return Figures(
         elapsed=summary["Elapsed"],
-        count=_whole(summary["Count"]),
-        codes={name: _whole(word) for name, word in summary.items() if name.endswith("xx")},
-        rps=_number(summary["RPS"]),
-        concurrency=_whole(summary["Concurrency"]) if "Concurrency" in summary else None,
+        count=require_count(summary["Count"]),
+        codes={name: require_count(word) for name, word in summary.items() if name.endswith("xx")},
+        rps=require_number(summary["RPS"]),
+        concurrency=require_count(summary["Concurrency"]) if "Concurrency" in summary else None,
         reads=summary["Reads"],
         failures=dict(_failures(block)),
         latency=dict(zip(names, row, strict=True)),
@@ -102,7 +104,7 @@ def _section(block: Sequence[Line], title: str) -> Sequence[Line]:
 def _failures(block: Sequence[Line]) -> Iterator[tuple[str, int]]:
     for line in _section(block, ERRORS):
         count, _, text = line.text.partition(" ")
-        failed = whole(count)
+        failed = parse_count(count)
         if failed is None:
             return
         yield text.strip().strip('"'), failed
@@ -113,17 +115,3 @@ def _percentiles(block: Sequence[Line]) -> dict[str, str]:
     if len(rows) < 2 or len(rows[0]) != len(rows[1]):
         return {}
     return dict(zip(*rows, strict=True))
-
-
-def _whole(word: str) -> int:
-    count = whole(word)
-    if count is None:
-        raise ValueError(f"{word!r} is no count")
-    return count
-
-
-def _number(word: str) -> float:
-    figure = number(word)
-    if figure is None:
-        raise ValueError(f"{word!r} is no number")
-    return figure

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from backend.formats.model import Latency, ParsedTrial
-from backend.formats.text import Line, counted_classes, duration_us, number, whole
+from backend.formats.numbers import (
+    parse_count,
+    parse_duration_us,
+    parse_number,
+    require_duration_us,
+)
+from backend.formats.text import Line
+from backend.formats.transport_errors import counted_classes
 
 NAME = "plow"
 RESOLUTION_US = 1
@@ -49,12 +56,12 @@ def asked_in(line: Line) -> Asked | None:
     if not line.text.startswith(INTRO) or words[-1] != "connection(s)." or words[-3] != "using":
         return None
     after = dict(pairwise(words))
-    microseconds = duration_us(after.get("for", ""))
+    microseconds = parse_duration_us(after.get("for", ""))
     return Asked(
         words[1],
-        whole(after.get("with", "")),
+        parse_count(after.get("with", "")),
         None if microseconds is None else microseconds / 1e6,
-        whole(words[-2]),
+        parse_count(words[-2]),
     )
 
 
@@ -72,7 +79,7 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
         connections=asked.connections if concurrency is None else concurrency,
         requested_requests=asked.requests,
         requested_duration_s=asked.duration_s,
-        elapsed_s=_seconds(figures.elapsed),
+        elapsed_s=require_duration_us(figures.elapsed) / 1e6,
         requests_completed=completed,
         requests_ok=None if failed else sum(figures.codes.get(key, 0) for key in ("2xx", "3xx")),
         reported_rps=figures.rps,
@@ -116,21 +123,14 @@ def _latency(figures: Figures) -> Latency:
 
 def latency_us(word: str) -> float:
     """The µs of a duration, or of bare seconds; raises ValueError for others."""
-    microseconds, seconds = duration_us(word), number(word)
+    microseconds, seconds = parse_duration_us(word), parse_number(word)
     if microseconds is None and seconds is None:
-        raise ValueError(f"{word!r} is no time")
+        raise ValueError(f"{word!r} is not a time")
     return round(seconds * 1e6, 6) if seconds is not None else microseconds or 0.0
 
 
-def _seconds(word: str) -> float:
-    microseconds = duration_us(word)
-    if microseconds is None:
-        raise ValueError(f"{word!r} is no duration")
-    return microseconds / 1e6
-
-
 def _rate(word: str) -> float:
-    megabytes = number(word.removesuffix("MB/s"))
+    megabytes = parse_number(word.removesuffix("MB/s"))
     if megabytes is None or not word.endswith("MB/s"):
-        raise ValueError(f"{word!r} is no rate in MB/s")
+        raise ValueError(f"{word!r} is not a rate in MB/s")
     return round(megabytes * MEGABYTE, 6)

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import filterfalse
 
-from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.siege import hits
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial
 from backend.formats.siege.figures import is_result, read_document, read_log_rows, read_report
-from backend.formats.siege.hits import trial_of, with_hits
+from backend.formats.siege.hits import Hits, trial_of, with_hits
 from backend.formats.siege.runs import Run, find_runs, has_report, is_log_header, is_start
 from backend.formats.text import Source
+from backend.formats.together import read_each, split_sources
 
 NAME = "siege"
 MARKS = ("** SIEGE", "Transactions:", '"transactions"', " bytes ==> ", "Elap Time", "HTTP/1.")
@@ -37,7 +40,7 @@ def claims(source: Source) -> str | None:
 
 def _claims_responses(source: Source) -> str | None:
     # A log of another tool is not to be read to its end to find that out.
-    if source.is_log and not any(hits.Hits().add(line.text) for line in source.lines):
+    if source.is_log and not any(Hits().add(line.text) for line in source.lines):
         return None
     for run in find_runs(source):
         if run.result_line:
@@ -53,41 +56,43 @@ def _documents(source: Source) -> list[dict[str, object]]:
     return [entry.value for entry in source.documents if is_result(entry.value)]
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def _read_documents(source: Source) -> list[Entry]:
+    return [read_document(document) for document in _documents(source)]
+
+
+def _is_log(source: Source) -> bool:
+    return any(is_log_header(line) for line in source.lines)
+
+
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run; with one, the verbose lines, the JSON and the log beside it belong to it."""
-    logs = [source for source in sources if any(is_log_header(line) for line in source.lines)]
-    others = [source for source in sources if source not in logs]
-    runs = [run for source in others for run in find_runs(source)]
-    reports = [run for run in runs if has_report(run)]
-    loose = [run for run in runs if not has_report(run)]
-    results = [read_document(value) for source in others for value in _documents(source)]
-    trials: list[ParsedTrial | FormatError] = [_report(run) for run in reports]
-    trials = _merged(trials, results)
-    if not trials and not loose:
-        return [row for source in logs for row in read_log_rows(source)]
-    if len(sources) > 1 and max(len(trials), len(loose), len(logs)) > 1:
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
-            found=f"{len(trials)} results, {len(loose)} files of responses, {len(logs)} logs",
+    logs, others = split_sources(sources, _is_log)
+    runs, results = read_each(find_runs, others), read_each(_read_documents, others)
+    trials = _merged(list(map(_report, filter(has_report, runs))), results)
+    hits = [run.hits for run in filterfalse(has_report, runs)]
+    if len(sources) > 1 and (trials or hits):
+        _refuse_several(trials, hits, logs)
+    if len(trials) == 1 and isinstance(trials[0], ParsedTrial):
+        return [_with_logs(reduce(with_hits, hits, trials[0]), logs)]
+    return trials or list(map(trial_of, hits)) or read_each(read_log_rows, logs)
+
+
+def _refuse_several(trials: Sequence[Entry], hits: Sequence[Hits], logs: Sequence[Source]) -> None:
+    """Raise FormatError where several files cannot be of one trial."""
+    if max(len(trials), len(hits), len(logs)) > 1:
+        raise not_one_trial(
+            NAME,
+            found=f"{len(trials)} results, {len(hits)} files of responses, {len(logs)} logs",
             expected="one result with at most one file of responses and one log",
         )
-    if len(trials) != 1 or isinstance(trials[0], FormatError):
-        return trials or [trial_of(run.hits) for run in loose]
-    trial = trials[0]
-    for run in loose:
-        trial = with_hits(trial, run.hits)
-    return [_with_logs(trial, logs)]
 
 
-def _report(run: Run) -> ParsedTrial | FormatError:
+def _report(run: Run) -> Entry:
     trial = read_report(run)
     return trial if isinstance(trial, FormatError) else with_hits(trial, run.hits)
 
 
-def _merged(
-    reports: Sequence[ParsedTrial | FormatError], results: Sequence[ParsedTrial | FormatError]
-) -> list[ParsedTrial | FormatError]:
+def _merged(reports: Sequence[Entry], results: Sequence[Entry]) -> list[Entry]:
     """Reports and JSON results; where both tell of the same runs, the reports, which say more."""
     # With JSON the banner alone is printed as text, by versions before 4.1.
     reports = [report for report in reports if isinstance(report, ParsedTrial) or len(results) == 0]
@@ -96,7 +101,7 @@ def _merged(
     return [*reports, *results]
 
 
-def _identity(trial: ParsedTrial | FormatError) -> object:
+def _identity(trial: Entry) -> object:
     if isinstance(trial, FormatError):
         return trial
     return (trial.requests_completed, trial.requests_ok, trial.elapsed_s, dict(trial.tool_errors))
@@ -104,7 +109,7 @@ def _identity(trial: ParsedTrial | FormatError) -> object:
 
 def _with_logs(trial: ParsedTrial, logs: Sequence[Source]) -> ParsedTrial:
     """The trial, with a disagreement where the log's last row, the newest, says something else."""
-    rows = [row for source in logs for row in read_log_rows(source)]
+    rows = read_each(read_log_rows, logs)
     if not rows or _identity(rows[-1]) == _identity(trial):
         return trial
     disagreement = "the last row of siege's log is not of the run that the report is of"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import parse_count, parse_number
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
-from backend.formats.text import Line, Source, number, whole
+from backend.formats.text import Line, Source
 
 NAME = "siege"
 MEGABYTE = 1 << 20
@@ -39,12 +40,12 @@ def is_result(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() >= set(NEEDED) | {"availability"}
 
 
-def read_document(document: Mapping[str, Any]) -> ParsedTrial | FormatError:
+def read_document(document: Mapping[str, Any]) -> Entry:
     """One JSON result."""
     for name in LABELS:
         if not _is_figure(document.get(name, 0), whole=name in COUNTS):
             return FormatError(
-                f"The siege JSON's {name} is no number.",
+                f"The siege JSON has no number as its {name}.",
                 tool=NAME,
                 found=str(document[name]),
                 expected="a whole number" if name in COUNTS else "a number",
@@ -66,7 +67,7 @@ def _times(value: float | None, factor: float) -> float | None:
     return None if value is None else round(value * factor, 6)
 
 
-def read_report(run: Run) -> ParsedTrial | FormatError:
+def read_report(run: Run) -> Entry:
     """One text report, without its verbose lines."""
     words = {name: line for line in run.lines for name in LABELS if _is_row(line, name, run)}
     if not words.keys() >= set(NEEDED):
@@ -98,13 +99,13 @@ def _figure(line: Line, name: str) -> tuple[float | int | None, str]:
     unit = words[1] if len(words) > 1 else ""
     if len(words) > 2 or unit not in LABELS[name][1]:
         return None, unit
-    return (whole(words[0]) if name in COUNTS else number(words[0])), unit
+    return (parse_count(words[0]) if name in COUNTS else parse_number(words[0])), unit
 
 
 def _damaged(line: Line, name: str) -> FormatError:
     label, units = LABELS[name]
     return FormatError(
-        f"The siege report's {label} is no number, or its unit is not known.",
+        f"The siege report has no number as its {label}, or an unknown unit.",
         tool=NAME,
         line=line.number,
         found=line.text,
@@ -115,7 +116,7 @@ def _damaged(line: Line, name: str) -> FormatError:
 def _cut_off(run: Run) -> FormatError:
     last = run.lines[-1] if run.lines else Line(0, "")
     return FormatError(
-        "The siege report has no whole result: the run stopped, or the text is cut off.",
+        "The siege report has no complete result: the run stopped, or the text is cut off.",
         tool=NAME,
         line=last.number,
         found=last.text,
@@ -136,7 +137,7 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
     return ParsedTrial(
         tool=NAME,
         tool_version=_after(run, BANNER),
-        connections=whole(_after(run, PREPARING) or ""),
+        connections=parse_count(_after(run, PREPARING) or ""),
         elapsed_s=_float(figures["elapsed_time"]),
         requests_completed=completed,
         requests_ok=_count(figures["successful_transactions"]),
@@ -175,9 +176,9 @@ def _after(run: Run | None, label: str) -> str | None:
     return None
 
 
-def read_log_rows(source: Source) -> list[ParsedTrial | FormatError]:
+def read_log_rows(source: Source) -> list[Entry]:
     """A run for each row of siege's log, oldest first; its data are cut to whole MB: not known."""
-    rows: list[ParsedTrial | FormatError] = []
+    rows: list[Entry] = []
     begun = False
     for line in source.lines:
         cells = [cell.strip() for cell in line.text.split(",")]
@@ -189,11 +190,11 @@ def read_log_rows(source: Source) -> list[ParsedTrial | FormatError]:
     return rows
 
 
-def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> ParsedTrial | FormatError:
+def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> Entry:
     names = ("transactions", "elapsed_time", "", "response_time", "transaction_rate", "")
     keys = (*names, "concurrency", "successful_transactions", "failed_transactions")
     figures = {
-        name: whole(cell) if name in COUNTS else number(cell)
+        name: parse_count(cell) if name in COUNTS else parse_number(cell)
         for name, cell in zip(keys, cells[1:], strict=False)
         if name
     }
@@ -201,7 +202,7 @@ def _log_row(line: Line, cells: list[str], *, is_cut: bool) -> ParsedTrial | For
     is_known = {name for name, value in figures.items() if value is not None}
     if is_cut or len(cells) != LOG_CELLS or not is_known >= set(NEEDED):
         return FormatError(
-            "The siege log has a row that is none, or is cut off.",
+            "The siege log has a row that is damaged or cut off.",
             tool=NAME,
             line=line.number,
             found=line.text,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from backend.formats.model import ParsedTrial
-from backend.formats.text import number
+from backend.formats.numbers import parse_number
 from backend.formats.timeline import Gathering
 
 NAME = "siege"
@@ -59,9 +59,9 @@ class Hits:
 
 def _plain(text: str) -> tuple[str, float] | None:
     """Of "HTTP/1.1 200     0.01 secs:      40 bytes ==> GET  /", whatever stands before it."""
-    before, found, after = text.partition(" secs:")
+    before, unit, after = text.partition(" secs:")
     words = before.split()
-    if not found or " bytes ==>" not in after or len(words) < 3:
+    if not unit or " bytes ==>" not in after or len(words) < 3:
         return None
     return _hit(*words[-3:])
 
@@ -79,7 +79,7 @@ def _separated(text: str) -> tuple[str, float] | None:
 
 def _hit(protocol: str, code: str, seconds: str) -> tuple[str, float] | None:
     # "200(C)" came from siege's cache.
-    code, time = code.removesuffix("(C)"), number(seconds)
+    code, time = code.removesuffix("(C)"), parse_number(seconds)
     if not protocol.startswith("HTTP/") or len(code) != 3 or not code.isdecimal():
         return None
     # With a comma it may be a decimal one.

@@ -27,6 +27,15 @@ class Run:
     # Of a line that may lack its end, as the text ends in it; 0 for none.
     cut_line: int = 0
 
+    def add(self, line: Line) -> None:
+        """Count the line if it is one of a response, else keep it."""
+        if self.hits.add(line.text):
+            return
+        if line.text:
+            self.lines.append(line)
+        if line.text.startswith(RESULT):
+            self.result_line = line.number
+
 
 def has_report(run: Run) -> bool:
     """Whether siege printed more than lines of responses: a start, or a result."""
@@ -51,13 +60,7 @@ def find_runs(source: Source) -> list[Run]:
     for line in map(_without_progress, _lines(source)):
         if _begins(runs[-1], line):
             runs.append(Run())
-        run = runs[-1]
-        if run.hits.add(line.text):
-            continue
-        if line.text:
-            run.lines.append(line)
-        if line.text.startswith(RESULT):
-            run.result_line = line.number
+        runs[-1].add(line)
     last = runs[-1]
     if last.lines and not source.is_log and not source.text[-1:].isspace():
         last.cut_line = last.lines[-1].number
@@ -84,7 +87,9 @@ def _begins(run: Run, line: Line) -> bool:
     if line.text.upper().startswith(BANNER):
         return True
     if line.text.startswith(PREPARING):
-        return bool(run.result_line) or any(known.text.startswith(PREPARING) for known in run.lines)
+        return bool(run.result_line) or any(
+            earlier.text.startswith(PREPARING) for earlier in run.lines
+        )
     if run.hits.count and is_prompt(line.text):
         return True
     return bool(run.result_line) and line.text.startswith(RESULT)

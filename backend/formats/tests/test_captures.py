@@ -1,9 +1,9 @@
 """Every capture says what its expected.json says: exact integers, floats as the text shows.
 
-A case is a folder `<tool>/captures/<case>` with what the tool wrote and one or more expectations:
-`expected.json` about the file that its key `source` names (else stdout, else stderr),
-`expected.<file>.json` about that file alone, `expected.together.json` about the files that its
-key `files` lists, read as one trial.
+A case is a folder `<tool>/tests/captures/<case>` with what the tool wrote and one or more
+expectations: `expected.json` about the file that its key `source` names (else stdout, else
+stderr), `expected.<file>.json` about that file alone, `expected.together.json` about the files
+that its key `files` lists, read as one trial.
 """
 
 import json
@@ -18,7 +18,7 @@ FORMATS = Path(__file__).parent.parent
 FOR_THE_READER = frozenset(
     ("caveats", "files", "format", "note", "reconstructed", "source", "stdout_only", "truth")
 )
-EXPECTATIONS = sorted(FORMATS.glob("*/captures/*/expected*.json"))
+EXPECTATIONS = sorted(FORMATS.glob("*/tests/captures/*/expected*.json"))
 NO_RESULT = sorted(path for path in (FORMATS / "tests" / "no_result").iterdir())
 
 
@@ -51,7 +51,7 @@ def read(paths):
 
 
 def name_of(path):
-    return str(path.relative_to(FORMATS)).replace("/captures", "")
+    return str(path.relative_to(FORMATS)).replace("/tests/captures", "")
 
 
 @pytest.mark.parametrize("expectation", EXPECTATIONS, ids=name_of)

@@ -98,7 +98,7 @@ def figures(entries):
 
 
 def name_of(path):
-    return str(path.relative_to(FORMATS)).replace("/captures", "")
+    return str(path.relative_to(FORMATS)).replace("/tests/captures", "")
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=name_of)

@@ -60,7 +60,7 @@ def test_colours_do_not_shift_the_marks():
 
 
 def test_counts_that_must_agree_are_told_apart():
-    report = (FORMATS / "oha/captures/c10-n2000-text/stdout").read_bytes()
+    report = (FORMATS / "oha/tests/captures/c10-n2000-text/stdout").read_bytes()
     found = trace([("oha.txt", report)])
     assert read_by(found, "requests_completed") == []
     agreeing = [mark for mark in found.marks if not mark.figures]
@@ -81,14 +81,14 @@ def test_what_is_not_traced_says_why(data, said):
 
 
 def test_what_is_no_report_is_refused_as_by_the_parser():
-    with pytest.raises(FormatError, match="no output of a load tool"):
+    with pytest.raises(FormatError, match="We don't recognise this"):
         trace([("x", b"hello 1 2 3\n")])
 
 
 def captures():
-    for report in sorted(FORMATS.glob("*/captures/*/stdout")):
+    for report in sorted(FORMATS.glob("*/tests/captures/*/stdout")):
         if 0 < report.stat().st_size <= 8_000:
-            yield pytest.param(report, id=f"{report.parts[-4]}-{report.parts[-2]}")
+            yield pytest.param(report, id=f"{report.parts[-5]}-{report.parts[-2]}")
 
 
 @pytest.mark.parametrize("report", list(captures())[::9])

@@ -16,7 +16,7 @@ def artefact(text, name="file"):
 
 def capture(path):
     tool, _, rest = path.partition("/")
-    return (FORMATS / tool / "captures" / rest).read_bytes()
+    return (FORMATS / tool / "tests/captures" / rest).read_bytes()
 
 
 WRK = capture("wrk/latency-c10-10k/stdout")
@@ -30,7 +30,7 @@ def test_no_two_tools_claim_one_input(path):
 
 
 def test_a_hint_that_contradicts_the_content_is_an_error():
-    with pytest.raises(FormatError, match="wrk's, not ab's"):
+    with pytest.raises(FormatError, match="from wrk, not from ab"):
         parse([artefact(WRK)], tool="ab")
 
 
@@ -39,7 +39,7 @@ def test_a_hint_is_believed_where_it_says_what_the_content_says_and_nowhere_else
     path = next(path for path in OUTPUTS if path.is_relative_to(FORMATS / tool))
     files = [RawArtefact.of(path.name, path.read_bytes())]
     for hint in TOOLS.keys() - {tool}:
-        with pytest.raises(FormatError, match=f"is {tool}'s, not {hint}'s"):
+        with pytest.raises(FormatError, match=f"is from {tool}, not from {hint}"):
             parse(files, tool=hint)
     assert _outcome(files, tool) == _outcome(files, None)
 

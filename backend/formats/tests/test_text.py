@@ -1,17 +1,9 @@
 import pytest
 
 from backend.formats import RawArtefact
-from backend.formats.text import (
-    Source,
-    clean_lines,
-    counted_classes,
-    duration_us,
-    error_class,
-    is_prompt,
-    is_whole_error,
-    number,
-    whole,
-)
+from backend.formats.numbers import parse_count, parse_duration_us, parse_number
+from backend.formats.text import Source, clean_lines, is_prompt
+from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 
 
 @pytest.mark.parametrize(
@@ -31,7 +23,7 @@ from backend.formats.text import (
     ],
 )
 def test_a_duration_of_go_is_read_whole_or_not_at_all(word, us):
-    assert duration_us(word) == us
+    assert parse_duration_us(word) == us
 
 
 @pytest.mark.parametrize(
@@ -77,13 +69,13 @@ def test_an_error_that_may_have_lost_its_end_is_not_whole():
     [("1,234", 1234.0), ("1,234,567.5", 1234567.5), ("880.67", 880.67), ("12345", 12345.0)],
 )
 def test_commas_between_groups_of_three_are_thousands(word, value):
-    assert number(word) == value
+    assert parse_number(word) == value
 
 
 @pytest.mark.parametrize("word", ["0,620", "12,5", "1,23", "1234,567", "1,234.5,6", ",", "", "1_0"])
 def test_any_other_comma_makes_no_number(word):
-    assert number(word) is None
-    assert whole(word) is None
+    assert parse_number(word) is None
+    assert parse_count(word) is None
 
 
 @pytest.mark.parametrize("mark", ["\u00a0", "\u202f", "\u2009", "'", "\u2019"])

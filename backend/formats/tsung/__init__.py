@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry
 from backend.formats.text import Source
-from backend.formats.together import joined, one_of
+from backend.formats.together import joined, one_of, read_each, split_sources
 from backend.formats.tsung.dump import is_dump, read_dump
 from backend.formats.tsung.log import claims_log, read_log
 
@@ -28,12 +28,11 @@ def claims(source: Source) -> str | None:
     return claims_log(source)
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; with one log, the dump beside it belongs to it."""
-    dumps = [source for source in sources if is_dump(source)]
-    logs = [source for source in sources if source not in dumps]
+    dumps, logs = split_sources(sources, is_dump)
     if len(logs) == len(dumps) == 1:
         runs = (one_of(read_log(logs[0])), read_dump(dumps[0]))
         names = (logs[0].artefact.name, dumps[0].artefact.name)
         return [joined(list(zip(names, runs, strict=True)))]
-    return [run for log in logs for run in read_log(log)] + [read_dump(dump) for dump in dumps]
+    return [*read_each(read_log, logs), *map(read_dump, dumps)]

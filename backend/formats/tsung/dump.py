@@ -92,7 +92,7 @@ class _Requests:
             is_damaged = position > begins or line.count(";") >= LEAST_CELLS
             if is_damaged and line.strip() and not line.startswith("#"):
                 raise FormatError(
-                    "The tsung dump has a line that is no request.",
+                    "The tsung dump has a damaged line.",
                     tool=NAME,
                     line=number + position,
                     found=line,
@@ -105,7 +105,7 @@ class _Requests:
         milliseconds = rows["ms"].cast(pl.Float64).to_numpy()
         if milliseconds.max() > LONGEST_MS:
             raise FormatError(
-                "The tsung dump has a duration that no clock gives.",
+                "The tsung dump has an impossible duration.",
                 tool=NAME,
                 found=f"{milliseconds.max()} ms",
                 expected="at most a month",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, fault_in
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.refusals import read_figures
+from backend.formats.text import Line, Source
 
 NAME = "tsung"
 DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
@@ -44,11 +45,11 @@ def _documents(source: Source) -> list[Sequence[Any]]:
     ]
 
 
-def read_log(source: Source) -> list[ParsedTrial | FormatError]:
+def read_log(source: Source) -> list[Entry]:
     """Every run in the source."""
     documents = _documents(source)
     if documents:
-        return [_json_or_refuse(document) for document in documents]
+        return [_read_json(document) for document in documents]
     return [_text_or_refuse(block) for block in _runs(source.lines)]
 
 
@@ -62,7 +63,7 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
     return [run for run in runs if any(line.text.startswith(DUMP) for line in run)]
 
 
-def _text_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _text_or_refuse(block: Sequence[Line]) -> Entry:
     try:
         return _trial(_stats_of(block))
     except FormatError as refused:
@@ -92,16 +93,16 @@ def _stats_of(block: Sequence[Line]) -> Stats:
 
 def _figures(line: Line, cells: Sequence[str]) -> list[float]:
     figures = [_number(cell) for cell in cells]
-    known = [figure for figure in figures if figure is not None]
-    if len(known) != len(figures) or len(known) not in (2, SAMPLE_CELLS):
+    numbers = [figure for figure in figures if figure is not None]
+    if len(numbers) != len(figures) or len(numbers) not in (2, SAMPLE_CELLS):
         raise FormatError(
-            "The tsung log has a statistic that is none.",
+            "The tsung log has a damaged statistic.",
             tool=NAME,
             line=line.number,
             found=line.text,
             expected="a name and two counts, or a name and seven figures",
         )
-    return known
+    return numbers
 
 
 def _number(word: str) -> float | None:
@@ -115,16 +116,13 @@ def _number(word: str) -> float | None:
     return value if abs(value) < 1e15 else None
 
 
-def _json_or_refuse(dumps: Sequence[Any]) -> ParsedTrial | FormatError:
-    try:
-        return _trial(_stats_of_json(dumps))
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        return FormatError(
-            "The tsung log in JSON lacks a figure or has one of another kind.",
-            tool=NAME,
-            found=fault_in(wrong),
-            expected="the object that tsung writes with its JSON backend",
-        )
+def _read_json(dumps: Sequence[Any]) -> Entry:
+    return read_figures(
+        lambda: _trial(_stats_of_json(dumps)),
+        tool=NAME,
+        title="tsung log in JSON",
+        expected="the object that tsung writes with its JSON backend",
+    )
 
 
 def _stats_of_json(dumps: Sequence[Any]) -> Stats:
@@ -136,7 +134,7 @@ def _stats_of_json(dumps: Sequence[Any]) -> Stats:
                 continue
             names = sample if "mean" in entry else ("value", "total" if "total" in entry else "max")
             name = str(entry["name"])
-            stats[name.removeprefix("http_")] = [_figure(entry[one], name) for one in names]
+            stats[name.removeprefix("http_")] = [_figure(entry[key], name) for key in names]
     return stats
 
 
@@ -148,11 +146,12 @@ def _figure(value: Any, name: str) -> float:
 
 def _trial(stats: Stats) -> ParsedTrial:
     totals = {name: round(figures[1]) for name, figures in stats.items() if len(figures) == 2}
-    if any(total < 0 for total in totals.values()):
+    if min(totals.values(), default=0) < 0:
         raise FormatError(
             "The tsung log has a count below 0.", tool=NAME, found=str(totals), expected="counts"
         )
     statuses = {name: total for name, total in totals.items() if name.isdigit() and len(name) == 3}
+    failures = {name: total for name, total in totals.items() if name.startswith("error_")}
     latency = _latency(stats.get(REQUEST))
     return ParsedTrial(
         tool=NAME,
@@ -161,7 +160,7 @@ def _trial(stats: Stats) -> ParsedTrial:
         requests_ok=ok_of(statuses),
         bytes_received=totals.get("size_rcv"),
         errors={**_errors(totals), "status": bad_of(statuses)},
-        tool_errors={name: total for name, total in totals.items() if name.startswith("error_")},
+        tool_errors=failures,
         status_counts=statuses,
         latency=latency,
         latency_origin=None if latency == Latency() else "summary",

@@ -14,9 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import itemgetter
+from typing import TypeVar
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.text import Source
+from backend.formats.together import one_of
 from backend.formats.vegeta.gob import is_gob, read_gob
 from backend.formats.vegeta.report import find_reports, read_reports
 from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read_json_lines
@@ -24,6 +28,7 @@ from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read
 NAME = "vegeta"
 # The comma is of the CSV, which has no header; what else it needs is asked of its first line.
 MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")
+Number = TypeVar("Number", int, float)
 COUNTS = ("requests_completed", "requests_ok", "bytes_received")
 
 
@@ -44,26 +49,15 @@ def claims_binary(source: Source) -> str | None:
     )
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; of several files, the richest gives the figures of the trial."""
     if len(sources) == 1:
         return _entries(sources[0])[1]
-    ranked = sorted((_entries(source) for source in sources), key=lambda entry: entry[0])
-    trials = [entry for _, entries in ranked for entry in entries]
-    refused = next((entry for entry in trials if isinstance(entry, FormatError)), None)
-    if refused is not None:
-        raise refused
-    if len(trials) != len(sources):
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
-            found=f"{len(trials)} runs in {len(sources)} files",
-            expected="one run in each file",
-        )
-    return [_joined([trial for trial in trials if isinstance(trial, ParsedTrial)])]
+    ranked = sorted((_entries(source) for source in sources), key=itemgetter(0))
+    return [reduce(_joined, [one_of(entries) for _, entries in ranked])]
 
 
-def _entries(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
+def _entries(source: Source) -> tuple[int, list[Entry]]:
     """The runs of a source, and how rich they are: 0 for every request."""
     if source.is_binary:
         return 0, [read_gob(source)]
@@ -74,43 +68,46 @@ def _entries(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
     return read_reports(source)
 
 
-def _joined(trials: Sequence[ParsedTrial]) -> ParsedTrial:
-    first = trials[0]
-    for other in trials[1:]:
-        first = replace(
-            first,
-            elapsed_s=other.elapsed_s if first.elapsed_s is None else first.elapsed_s,
-            requests_completed=_either(first.requests_completed, other.requests_completed),
-            requests_ok=_either(first.requests_ok, other.requests_ok),
-            bytes_received=_either(first.bytes_received, other.bytes_received),
-            status_counts=first.status_counts or other.status_counts,
-            errors=first.errors or other.errors,
-            tool_errors=first.tool_errors or other.tool_errors,
-            reported_rps=first.reported_rps or other.reported_rps,
-            latency=other.latency if first.latency == Latency() else first.latency,
-            extra={**other.extra, **first.extra},
-            disagreements=(*first.disagreements, *_disagreements(first, other)),
-        )
-    return first
+def _joined(first: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
+    """The richer file's figures, with what only the other one has."""
+    return replace(
+        first,
+        elapsed_s=_either(first.elapsed_s, other.elapsed_s),
+        requests_completed=_either(first.requests_completed, other.requests_completed),
+        requests_ok=_either(first.requests_ok, other.requests_ok),
+        bytes_received=_either(first.bytes_received, other.bytes_received),
+        status_counts=first.status_counts or other.status_counts,
+        errors=first.errors or other.errors,
+        tool_errors=first.tool_errors or other.tool_errors,
+        reported_rps=first.reported_rps or other.reported_rps,
+        latency=other.latency if first.latency == Latency() else first.latency,
+        extra={**other.extra, **first.extra},
+        disagreements=(*first.disagreements, *_disagreements(first, other)),
+    )
 
 
-def _either(first: int | None, other: int | None) -> int | None:
+def _either(first: Number | None, other: Number | None) -> Number | None:
     return other if first is None else first
 
 
 def _disagreements(first: ParsedTrial, other: ParsedTrial) -> list[str]:
     pairs = [(name, getattr(first, name), getattr(other, name)) for name in COUNTS]
-    found = [
-        f"{name} is {one} in one file and {two} in another"
-        for name, one, two in pairs
-        if None not in (one, two) and one != two
+    contradictions = [
+        f"{name} is {value} in one file and {other_value} in another"
+        for name, value, other_value in pairs
+        if None not in (value, other_value) and value != other_value
     ]
-    return found + [
-        f"{name} is {one:g} in one file and {two:g} in another"
-        for name, one, two in (
-            ("elapsed_s", first.elapsed_s, other.elapsed_s),
-            ("latency max", first.latency.max_us, other.latency.max_us),
-        )
-        # Texts round to the next unit: at most one part in 60 of what they say.
-        if one is not None and two is not None and abs(one - two) > max(one, two) / 60
+    rounded = (
+        ("elapsed_s", first.elapsed_s, other.elapsed_s),
+        ("latency max", first.latency.max_us, other.latency.max_us),
+    )
+    return contradictions + [
+        f"{name} is {value:g} in one file and {other_value:g} in another"
+        for name, value, other_value in rounded
+        if value is not None and other_value is not None and _differ(value, other_value)
     ]
+
+
+def _differ(value: float, other: float) -> bool:
+    # Texts round to the next unit: at most one part in 60 of what they say.
+    return abs(value - other) > max(value, other) / 60

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, duration_us, number, whole
+from backend.formats.numbers import parse_count, parse_duration_us, parse_number
+from backend.formats.text import Line
 from backend.formats.vegeta.results import NAME, RESOLUTION_US
 
 
@@ -13,7 +14,7 @@ def read_hdrplot(block: Sequence[Line]) -> ParsedTrial:
     """Percentiles of the digest; raises FormatError without a row."""
     points: dict[str, float] = {}
     for line in block[1:]:
-        cells = [number(word) for word in line.words]
+        cells = [parse_number(word) for word in line.words]
         if len(cells) != 4 or None in cells:
             break
         value_ms, fraction = cells[0] or 0.0, cells[1] or 0.0
@@ -49,11 +50,11 @@ def _bucket(line: Line) -> list[float | None] | None:
     bounds, closed, rest = line.text.partition("]")
     low, _, high = bounds.lstrip("[").partition(",")
     words = rest.split()
-    count = whole(words[0]) if len(words) > 1 and words[1].endswith("%") else None
-    begin = duration_us(low.strip())
+    count = parse_count(words[0]) if len(words) > 1 and words[1].endswith("%") else None
+    begin = parse_duration_us(low.strip())
     if not closed or count is None or begin is None:
         return None
-    return [begin, duration_us(high.strip()), count]
+    return [begin, parse_duration_us(high.strip()), count]
 
 
 def _no_rows(block: Sequence[Line], expected: str) -> FormatError:

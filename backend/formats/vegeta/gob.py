@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Source, fault_in
+from backend.formats.refusals import fault_in
+from backend.formats.text import Source
 from backend.formats.vegeta.results import COLUMNS, Attempts
 
 if TYPE_CHECKING:
@@ -195,13 +196,13 @@ class _Decoder:
 
     def _struct(self, fields: Fields) -> Reader:
         def read(data: bytes, at: int) -> tuple[dict[str, Any], int]:
-            found: dict[str, Any] = {}
+            values: dict[str, Any] = {}
             index = -1
             while delta := data[at]:
                 index += delta
                 name, number = fields[index]
-                found[name], at = self._readers[number](data, at + 1)
-            return found, at + 1
+                values[name], at = self._readers[number](data, at + 1)
+            return values, at + 1
 
         return read
 
@@ -210,13 +211,13 @@ class _Decoder:
 
         def read(data: bytes, at: int) -> tuple[list[Any], int]:
             count, at = _uint(data, at)
-            found = []
+            values = []
             for _ in range(count):
                 if key is not None:
                     at = self._readers[key](data, at)[1]
                 value, at = self._readers[element](data, at)
-                found.append(value)
-            return found, at
+                values.append(value)
+            return values, at
 
         return read
 

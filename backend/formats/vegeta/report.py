@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
-    Line,
-    Source,
-    blocks,
-    counted_classes,
-    duration_us,
-    error_class,
-    fault_in,
-    is_prompt,
-    is_whole_error,
-    number,
-    whole,
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import (
+    json_count,
+    json_number,
+    require_count,
+    require_duration_us,
+    require_number,
 )
+from backend.formats.refusals import read_figures
+from backend.formats.text import Line, Source, blocks, is_prompt
+from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
 from backend.formats.vegeta.results import NAME, RESOLUTION_US
 
@@ -34,7 +32,7 @@ STEPS_US = {"h": 60e6, "m": 1e6, "s": 1e3, "ms": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundReport:
     """A report in a source: its kind, its first line's number, its lines or its object."""
 
     kind: str
@@ -42,17 +40,20 @@ class Found:
     body: Any
 
 
-def find_reports(source: Source) -> list[Found]:
+def find_reports(source: Source) -> list[FoundReport]:
     """Every report in the source, in order, the replaced ones too."""
     if '"bytes_in"' in source.text:
         return [
-            Found(JSON, document.line, document.value)
+            FoundReport(JSON, document.line, document.value)
             for document in source.documents
             if isinstance(document.value, dict) and document.value.keys() >= JSON_KEYS
         ]
     lines = source.lines
     starts = [position for position, line in enumerate(lines) if _kind(line)]
-    return [Found(_kind(block[0]) or "", block[0].number, block) for block in blocks(lines, starts)]
+    return [
+        FoundReport(_kind(block[0]) or "", block[0].number, block)
+        for block in blocks(lines, starts)
+    ]
 
 
 def _kind(line: Line) -> str | None:
@@ -64,16 +65,16 @@ def _kind(line: Line) -> str | None:
     return HISTOGRAM if words == ["Bucket", "#", "%", "Histogram"] else None
 
 
-def read_reports(source: Source) -> tuple[int, list[ParsedTrial | FormatError]]:
+def read_reports(source: Source) -> tuple[int, list[Entry]]:
     """How rich the reports are, and their trials; a replaced one is none."""
-    found = find_reports(source)
+    reports = find_reports(source)
     cleared = _cleared_lines(source)
-    entries = [_read_or_refuse(report) for report in found if report.line not in cleared]
-    last = found[-1]
+    entries = [_read_report(report) for report in reports if report.line not in cleared]
+    last = reports[-1]
     if last.line in cleared:
         entries.append(
             FormatError(
-                "The vegeta reports are cut off: each of them was to be replaced by a later one.",
+                "The vegeta output is cut off: its last report is missing.",
                 tool=NAME,
                 line=last.line,
                 found=f"a {last.kind} that -every printed in between",
@@ -91,19 +92,15 @@ def _cleared_lines(source: Source) -> set[int]:
     return {at for at, line in enumerate(data.split(b"\n"), 1) if CLEAR in line}
 
 
-def _read_or_refuse(report: Found) -> ParsedTrial | FormatError:
-    try:
-        return READERS[report.kind](report.body)
-    except FormatError as refused:
-        return refused
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as wrong:
-        return FormatError(
-            f"The vegeta {report.kind} lacks a figure or has one of another kind.",
-            tool=NAME,
-            line=report.line,
-            found=fault_in(wrong),
-            expected="the report as vegeta prints it",
-        )
+def _read_report(report: FoundReport) -> Entry:
+    return read_figures(
+        READERS[report.kind],
+        report.body,
+        tool=NAME,
+        title=f"vegeta {report.kind}",
+        line=report.line,
+        expected="the report as vegeta prints it",
+    )
 
 
 def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
@@ -113,14 +110,15 @@ def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
     }
     wait = report.get("wait")
     rate = report.get("throughput", report.get("rate"))
-    requests = _count(report["requests"])
+    requests = json_count(report["requests"])
     return _report(
         requests,
-        {code: _count(count) for code, count in report["status_codes"].items()},
+        {code: json_count(count) for code, count in report["status_codes"].items()},
         [str(text) for text in report.get("errors") or ()],
-        elapsed_s=(_count(report["duration"]) + (_count(wait) if wait is not None else 0)) / 1e9,
-        reported_rps=None if rate is None else _figure(rate),
-        bytes_received=_count(report["bytes_in"]["total"]),
+        elapsed_s=(json_count(report["duration"]) + (json_count(wait) if wait is not None else 0))
+        / 1e9,
+        reported_rps=None if rate is None else json_number(rate),
+        bytes_received=json_count(report["bytes_in"]["total"]),
         latency=Latency(
             mean_us=_us(latencies["mean"]),
             min_us=_us(latencies["min"]) if "min" in latencies else None,
@@ -132,20 +130,8 @@ def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
     )
 
 
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise TypeError(f"{value!r} is no count")
-    return value
-
-
-def _figure(value: Any) -> float:
-    if type(value) not in (int, float) or not 0 <= value < 1e15:
-        raise TypeError(f"{value!r} is no rate")
-    return float(value)
-
-
 def _us(nanoseconds: Any) -> float:
-    return _count(nanoseconds) / 1000
+    return json_count(nanoseconds) / 1000
 
 
 def _buckets(printed: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -154,33 +140,40 @@ def _buckets(printed: Mapping[str, Any] | None) -> dict[str, Any]:
         return {}
     bounds = [int(key) / 1000 for key in printed]
     ends = [*bounds[1:], None]
-    counts = [_count(count) for count in printed.values()]
+    counts = [json_count(count) for count in printed.values()]
     return {"buckets_us": [list(row) for row in zip(bounds, ends, counts, strict=True)]}
 
 
 def _report(
-    requests: int, codes: Mapping[str, int], texts: Sequence[str] | None, **known: Any
+    requests: int, codes: Mapping[str, int], texts: Sequence[str] | None, **figures: Any
 ) -> ParsedTrial:
     """A trial of the counts; `texts` are the set of errors, None where it may be cut off."""
     if sum(codes.values()) != requests:
         raise ValueError(f"the status codes stand for {sum(codes.values())} of {requests} requests")
     answered = {code: count for code, count in codes.items() if code != "0"}
     # Without a request all figures are zeros that nothing was measured for.
-    measured = known if requests else {**known, "latency": Latency(), "latency_resolution_us": None}
+    measured = (
+        figures if requests else {**figures, "latency": Latency(), "latency_resolution_us": None}
+    )
     return ParsedTrial(
         tool=NAME,
         loop="open",
         requests_completed=sum(answered.values()),
-        requests_ok=sum(n for code, n in answered.items() if 200 <= int(code) < 400),
+        requests_ok=_count_between(answered, 200, 400),
         errors={
             **_classes(codes.get("0", 0), texts),
-            "status": sum(n for code, n in answered.items() if int(code) >= 400),
+            "status": _count_between(answered, 400, inf),
         },
         tool_errors=dict.fromkeys(texts or ()),
         status_counts=answered,
         latency_origin="percentiles" if requests else None,
         **measured,
     )
+
+
+def _count_between(codes: Mapping[str, int], low: int, high: float) -> int:
+    """How many responses had a status from `low` to below `high`."""
+    return sum(count for code, count in codes.items() if low <= int(code) < high)
 
 
 def _classes(unanswered: int, texts: Sequence[str] | None) -> dict[str, int | None]:
@@ -207,23 +200,27 @@ def _read_text(block: Sequence[Line]) -> ParsedTrial:
         raise _cut_off(block)
     totals, times, sizes = rows["Requests"], rows["Latencies"], rows["Bytes In"]
     codes = dict(pair.split(":") for pair in rows["Status Codes"][""].split())
-    counts = {code: _whole(count) for code, count in codes.items()}
-    if sum(counts.values()) < _whole(totals["total"]):
+    counts = {code: require_count(count) for code, count in codes.items()}
+    if sum(counts.values()) < require_count(totals["total"]):
         raise _cut_off(block)
     texts = _texts(block)
     rate = totals.get("throughput", totals.get("rate"))
     trial = _report(
-        _whole(totals["total"]),
+        require_count(totals["total"]),
         counts,
         texts,
-        elapsed_s=_duration(rows["Duration"]["total"]) / 1e6 if "Duration" in rows else None,
-        reported_rps=None if rate is None else _number(rate),
-        bytes_received=_whole(sizes["total"]),
+        elapsed_s=require_duration_us(rows["Duration"]["total"]) / 1e6
+        if "Duration" in rows
+        else None,
+        reported_rps=None if rate is None else require_number(rate),
+        bytes_received=require_count(sizes["total"]),
         latency=Latency(
-            mean_us=_duration(times["mean"]),
-            min_us=_duration(times["min"]) if "min" in times else None,
-            max_us=_duration(times["max"]),
-            percentiles={name: _duration(word) for name, word in times.items() if name.isdigit()},
+            mean_us=require_duration_us(times["mean"]),
+            min_us=require_duration_us(times["min"]) if "min" in times else None,
+            max_us=require_duration_us(times["max"]),
+            percentiles={
+                name: require_duration_us(word) for name, word in times.items() if name.isdigit()
+            },
         ),
         latency_resolution_us=_step_us(list(times.values())),
     )
@@ -269,27 +266,6 @@ def _texts(block: Sequence[Line]) -> list[str] | None:
         texts.append(line.text)
     # The text ends here without a line feed.
     return texts if not texts or is_whole_error(texts[-1]) or _is_status(texts[-1]) else None
-
-
-def _whole(word: str) -> int:
-    count = whole(word)
-    if count is None:
-        raise ValueError(f"{word!r} is no count")
-    return count
-
-
-def _number(word: str) -> float:
-    figure = number(word)
-    if figure is None:
-        raise ValueError(f"{word!r} is no number")
-    return figure
-
-
-def _duration(word: str) -> float:
-    microseconds = duration_us(word)
-    if microseconds is None:
-        raise ValueError(f"{word!r} is no duration")
-    return microseconds
 
 
 def _step_us(words: Sequence[str]) -> float:

@@ -13,8 +13,9 @@ import orjson
 
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import HEAD_BYTES, Source, clean_lines, counted_classes, is_prompt
+from backend.formats.text import HEAD_BYTES, Source, clean_lines, is_prompt
 from backend.formats.timeline import Gathering
+from backend.formats.transport_errors import counted_classes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,16 +87,16 @@ class Attempts:
         keys = [CODE, ERROR]
         wrong = frame.filter((frame[CODE] == 0) | (frame[ERROR] != ""))
         for code, text, count in wrong.group_by(keys).len().select(*keys, "len").iter_rows():
-            known = text in self.texts or len(self.texts) < MOST_TEXTS
+            is_kept = text in self.texts or len(self.texts) < MOST_TEXTS
             if text:
-                self.texts[text if known else OTHERS] += count
+                self.texts[text if is_kept else OTHERS] += count
             if code == 0:
                 self.classes.update(counted_classes({text or "": count}))
 
     def trial(self, *, incomplete: bool = False) -> ParsedTrial:
         """The trial of all attempts; raises FormatError when there is none."""
         if not self.count:
-            raise FormatError("The vegeta results have no attempt.", tool=NAME, expected="results")
+            raise FormatError("The vegeta results have no request.", tool=NAME, expected="results")
         (url,) = self.urls if len(self.urls) == 1 else (None,)
         seen = np.flatnonzero(self.statuses).tolist()
         statuses = {code: int(self.statuses[code]) for code in seen}
@@ -134,7 +135,7 @@ def _figures(name: str, column: pl.Series) -> np.ndarray[Any, np.dtype[Any]]:
 
 def _bad_figure(name: str, found: str) -> FormatError:
     return FormatError(
-        f"The vegeta results have a {name} that cannot be.",
+        f"The vegeta results have an impossible {name}.",
         tool=NAME,
         found=found,
         expected=f"in each row a whole number from 0 to {MOST[name]}",
@@ -212,20 +213,25 @@ def read_json_lines(source: Source) -> ParsedTrial:
 
 def _json_chunks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Whole lines from the first object on, with the number of the first; of a paste, cleaned."""
-    begins = source.data.startswith(b"{") or b"\n{" in source.data
-    if not source.is_log and (not begins or is_prompt(source.text.rstrip().rpartition("\n")[2])):
+    if _is_paste(source):
         texts = (line.text if line.text.startswith("{") else "" for line in source.lines)
         yield 1, "\n".join(texts).encode()
         return
-    begun = False
-    for number, chunk in line_chunks(source, size=JSON_CHUNK_BYTES):
-        if begun or chunk.startswith(b"{"):
-            begun = True
-            yield number, chunk
-        elif b"\n{" in chunk:
-            begun = True
-            before, _, rows = chunk.partition(b"\n{")
-            yield number + before.count(b"\n") + 1, b"{" + rows
+    chunks = line_chunks(source, size=JSON_CHUNK_BYTES)
+    for number, chunk in chunks:
+        before, mark, rows = (b"\n" + chunk).partition(b"\n{")
+        if mark:
+            yield number + before.count(b"\n"), b"{" + rows
+            break
+    yield from chunks
+
+
+def _is_paste(source: Source) -> bool:
+    """Whether prompts or a mail's quoting stand around the objects."""
+    if source.is_log:
+        return False
+    begins = source.data.startswith(b"{") or b"\n{" in source.data
+    return not begins or is_prompt(source.text.rstrip().rpartition("\n")[2])
 
 
 def _frame(chunk: bytes) -> pl.DataFrame:
@@ -247,7 +253,7 @@ def _bad_line(number: int, chunk: bytes) -> FormatError:
     bad = next(((at, line) for at, line in lines if line.strip() and not _is_row(line)), None)
     at, line = bad or (number, chunk)
     return FormatError(
-        "The vegeta results have a line that is none.",
+        "The vegeta results have a damaged line.",
         tool=NAME,
         line=at,
         found=line[:200].decode(errors="replace"),

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import not_one_trial, read_or_refuse
 from backend.formats.text import Document, Line, Source
+from backend.formats.together import read_each, split_sources
 from backend.formats.weighttp.curve import disagreements, is_curve, read_curve
 from backend.formats.weighttp.document import documents, read_document
 from backend.formats.weighttp.report import is_finish, read_report
@@ -39,44 +41,49 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the outputs; with one run, the CSV beside it belongs to it."""
-    curves = [source for source in sources if is_curve(source) and not documents(source)]
-    runs = [run for source in sources if source not in curves for run in _runs(source)]
+    curves, outputs = split_sources(sources, _is_curve_alone)
+    runs = read_each(_runs, outputs)
     if len(curves) > 1 or (curves and len(runs) > 1):
-        raise FormatError(
-            "These files are not of one trial.",
-            tool=NAME,
+        raise not_one_trial(
+            NAME,
             found=f"{len(runs)} runs and {len(curves)} CSV files",
             expected="one run with at most one -e file",
         )
-    if not curves:
-        return runs
-    curve = read_curve(curves[0])
-    return [_with_curve(run, curve) for run in runs] or [curve]
+    return _with_curve(runs, read_curve(curves[0])) if curves else runs
 
 
-def _with_curve(run: ParsedTrial | FormatError, curve: ParsedTrial) -> ParsedTrial | FormatError:
-    if isinstance(run, FormatError):
-        return run
-    return replace(run, disagreements=(*run.disagreements, *disagreements(run, curve)))
+def _is_curve_alone(source: Source) -> bool:
+    return is_curve(source) and not documents(source)
 
 
-def _runs(source: Source) -> list[ParsedTrial | FormatError]:
-    """Each run of an output, in order."""
-    found = {document.line: document for document in documents(source)}
+def _with_curve(runs: Sequence[Entry], curve: ParsedTrial) -> list[Entry]:
+    if not runs:
+        return [curve]
     return [
-        _read_or_refuse(block, next(filter(None, (found.get(line.number) for line in block)), None))
-        for block in _blocks(source.lines, found)
+        run
+        if isinstance(run, FormatError)
+        else replace(run, disagreements=(*run.disagreements, *disagreements(run, curve)))
+        for run in runs
     ]
 
 
-def _blocks(lines: Sequence[Line], found: dict[int, Document]) -> list[list[Line]]:
+def _runs(source: Source) -> list[Entry]:
+    """Each run of an output, in order."""
+    by_line = {document.line: document for document in documents(source)}
+    return [
+        _read(block, next(filter(None, (by_line.get(line.number) for line in block)), None))
+        for block in _blocks(source.lines, by_line)
+    ]
+
+
+def _blocks(lines: Sequence[Line], by_line: dict[int, Document]) -> list[list[Line]]:
     """The lines of each run: one begins where a part stands that comes before the last one."""
     runs: list[list[Line]] = []
     reached, threads = RESULT, 0
     for line in lines:
-        place, thread = _place(line, found), thread_of(line)
+        place, thread = _place(line, by_line), thread_of(line)
         again = place == THREADS == reached and thread is not None and thread.number > threads
         if place is not None and place <= reached and not again:
             runs.append([])
@@ -87,19 +94,18 @@ def _blocks(lines: Sequence[Line], found: dict[int, Document]) -> list[list[Line
     return runs
 
 
-def _place(line: Line, found: dict[int, Document]) -> int | None:
+def _place(line: Line, by_line: dict[int, Document]) -> int | None:
     if is_banner(line):
         return BEGIN
     if thread_of(line) is not None:
         return THREADS
     # A carriage return makes several lines of one number.
-    is_document = line.number in found and "{" in line.text
+    is_document = line.number in by_line and "{" in line.text
     return RESULT if is_finish(line) or is_document else None
 
 
-def _read_or_refuse(block: Sequence[Line], document: Document | None) -> ParsedTrial | FormatError:
+def _read(block: Sequence[Line], document: Document | None) -> Entry:
     start = Start.of(block)
-    try:
-        return read_report(block, start) if document is None else read_document(document, start)
-    except FormatError as refused:
-        return refused
+    if document is None:
+        return read_or_refuse(read_report, block, start)
+    return read_document(document, start)

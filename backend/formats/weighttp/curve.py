@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Line, Source, whole
+from backend.formats.numbers import parse_count
+from backend.formats.text import Line, Source
 
 NAME = "weighttp"
 HEADER = "Percentage served,Time in us"
@@ -41,11 +42,11 @@ def _rows(source: Source) -> Iterator[Line]:
 
 
 def _row(line: Line, following: int, at_least: int) -> tuple[int, int]:
-    cells = [whole(cell.strip()) for cell in line.text.split(",")]
+    cells = [parse_count(cell.strip()) for cell in line.text.split(",")]
     percent, time_us = cells if len(cells) == 2 else (None, None)
     if percent != following or following > 100 or time_us is None or time_us < at_least:
         raise FormatError(
-            "The weighttp -e file has a row that is none.",
+            "The weighttp -e file has a damaged row.",
             tool=NAME,
             line=line.number,
             found=line.text,

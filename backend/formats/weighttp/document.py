@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import Document, Source, fault_in
+from backend.formats.model import Entry, Latency, ParsedTrial
+from backend.formats.numbers import json_count, json_number
+from backend.formats.refusals import broken_document, read_figures
+from backend.formats.text import Document, Source
 from backend.formats.weighttp.report import (
     KILOBYTE,
     STATUS,
@@ -35,34 +37,28 @@ def _is_ours(document: Document, begun: set[int]) -> bool:
     return isinstance(document.value, dict) and document.value.keys() >= KEYS
 
 
-def read_document(document: Document, start: Start) -> ParsedTrial:
-    """One run. Raises FormatError for an object that is broken or lacks a figure."""
+def read_document(document: Document, start: Start) -> Entry:
+    """One run, or why the object is none."""
+    expected = "the whole object that weighttp 0.5 prints"
     if document.value is None:
-        raise FormatError(
-            "The weighttp JSON is broken or cut off.",
-            tool=NAME,
-            line=document.fault_line,
-            found=document.fault,
-            expected="the whole JSON object, to its closing brace",
-        )
-    try:
-        return _trial(document.value, start)
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-        raise FormatError(
-            "The weighttp JSON lacks a figure or has one that cannot be.",
-            tool=NAME,
-            line=document.line,
-            found=fault_in(wrong),
-            expected="the object that weighttp 0.5 prints",
-        ) from None
+        return broken_document(document, tool=NAME, title="weighttp JSON", expected=expected)
+    return read_figures(
+        _trial,
+        document.value,
+        start,
+        tool=NAME,
+        title="weighttp JSON",
+        line=document.line,
+        expected=expected,
+    )
 
 
 def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
     counts, responses = document["request_counts"], document["response_counts"]
-    started, done = _count(counts["started"]), _count(counts["retired"])
-    passed, failed = _count(responses["pass"]), _count(responses["fail"])
-    status = {name: _count(document["status_codes"][name]) for name in STATUS}
-    elapsed, rate = _figure(document["secs_elapsed"]), _figure(document["reqs_per_sec"])
+    started, done = json_count(counts["started"]), json_count(counts["retired"])
+    passed, failed = json_count(responses["pass"]), json_count(responses["fail"])
+    status = {name: json_count(document["status_codes"][name]) for name in STATUS}
+    elapsed, rate = json_number(document["secs_elapsed"]), json_number(document["reqs_per_sec"])
     if done != passed + failed:
         raise ValueError(f"{done} requests retired, {passed} passed and {failed} failed")
     asked = start.agreeing(at_least=started)
@@ -78,9 +74,9 @@ def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
         requests_ok=passed,
         reported_rps=rate,
         bytes_received=_traffic(document["traffic"]),
-        transfer_rate_bytes_s=_figure(document["kBps_per_sec"]) * KILOBYTE,
+        transfer_rate_bytes_s=json_number(document["kBps_per_sec"]) * KILOBYTE,
         errors=error_classes(status, failed),
-        tool_errors={"fail": failed, "errs": _count(responses["errs"])},
+        tool_errors={"fail": failed, "errs": json_count(responses["errs"])},
         status_counts=status,
         latency=latency,
         latency_origin="percentiles" if latency.percentiles else None,
@@ -95,12 +91,12 @@ def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
 
 def _kept_alive(counts: Mapping[str, Any]) -> dict[str, int]:
     """Requests on a connection that was there; versions on the way to 0.5 do not tell it."""
-    return {"keep-alive": _count(counts["keep-alive"])} if "keep-alive" in counts else {}
+    return {"keep-alive": json_count(counts["keep-alive"])} if "keep-alive" in counts else {}
 
 
 def _traffic(sizes: Mapping[str, Any]) -> int:
-    total = _count(sizes["bytes_total"])
-    if total != _count(sizes["bytes_headers"]) + _count(sizes["bytes_body"]):
+    total = json_count(sizes["bytes_total"])
+    if total != json_count(sizes["bytes_headers"]) + json_count(sizes["bytes_body"]):
         raise ValueError(f"{total} bytes in all are not those of headers and bodies")
     return total
 
@@ -108,27 +104,15 @@ def _traffic(sizes: Mapping[str, Any]) -> int:
 def _latency(times: Mapping[str, Any]) -> Latency:
     if times["unit"] != "us":
         raise ValueError(f"times in {times['unit']!r}, not in us")
-    points = {name[:-1]: _figure(value) for name, value in times.items() if name.endswith("%")}
+    points = {name[:-1]: json_number(value) for name, value in times.items() if name.endswith("%")}
     ordered = [points[name] for name in sorted(points, key=int)]
     if ordered != sorted(ordered):
         raise ValueError("percentiles that fall")
     lowest = points.pop("0")
     return Latency(
-        mean_us=_figure(times["avg"]),
-        stdev_us=_figure(times["stddev"]),
+        mean_us=json_number(times["avg"]),
+        stdev_us=json_number(times["stddev"]),
         min_us=lowest,
         max_us=points["100"],
         percentiles=points,
     )
-
-
-def _figure(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
-        raise ValueError(f"{value!r} is no figure")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 63:
-        raise ValueError(f"{value!r} is no count")
-    return value

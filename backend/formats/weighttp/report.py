@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from backend.formats.model import FormatError, ParsedTrial
-from backend.formats.text import Line, number, whole
+from backend.formats.numbers import parse_count, parse_number
+from backend.formats.text import Line
 from backend.formats.weighttp.start import Start
 
 NAME = "weighttp"
@@ -89,12 +90,12 @@ def _finish(block: Sequence[Line]) -> tuple[float | None, float | None, float | 
     if line is None:
         return None, None, None
     before = _before(line)
-    parts = [whole(before.get(unit, "")) for unit in TIME]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(TIME):
+    parts = [parse_count(before.get(unit, "")) for unit in TIME]
+    printed = [part for part in parts if part is not None]
+    if len(printed) < len(TIME):
         return None, None, None
-    elapsed = round(known[0] + known[1] / 1e3 + known[2] / 1e6, 6)
-    return elapsed, number(before.get("req/s", "")), number(before.get("kbyte/s", ""))
+    elapsed = round(printed[0] + printed[1] / 1e3 + printed[2] / 1e6, 6)
+    return elapsed, parse_number(before.get("req/s", "")), parse_number(before.get("kbyte/s", ""))
 
 
 def _before(line: Line) -> dict[str, str]:
@@ -108,9 +109,9 @@ def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str
     if line is None:
         return None
     before = _before(line)
-    counts = {name: whole(before.get(name, "")) for name in names}
-    known = {name: count for name, count in counts.items() if count is not None}
-    return known if len(known) == len(names) else None
+    counts = {name: parse_count(before.get(name, "")) for name in names}
+    printed = {name: count for name, count in counts.items() if count is not None}
+    return printed if len(printed) == len(names) else None
 
 
 def _traffic(block: Sequence[Line]) -> int | None:
@@ -120,15 +121,15 @@ def _traffic(block: Sequence[Line]) -> int | None:
         return None
     words = [word.rstrip(",") for word in line.words]
     sizes = {
-        name: whole(size)
+        name: parse_count(size)
         for size, unit, name in zip(words, words[1:], words[2:], strict=False)
         if unit == "bytes"
     }
-    known = [size for size in (sizes.get(name) for name in TRAFFIC) if size is not None]
-    if len(known) < len(TRAFFIC):
+    printed = [size for size in (sizes.get(name) for name in TRAFFIC) if size is not None]
+    if len(printed) < len(TRAFFIC):
         return None
-    _check(block, "traffic:", known[0], known[1] + known[2])
-    return known[0]
+    _check(block, "traffic:", printed[0], printed[1] + printed[2])
+    return printed[0]
 
 
 def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> None:

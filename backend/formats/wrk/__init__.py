@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.formats.model import FormatError, ParsedTrial
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source
+from backend.formats.together import read_each
 from backend.formats.wrk.report import (
     REFUSED,
-    Report,
     is_start,
     is_stats_head,
     is_wrk2,
+    read_report,
     report_blocks,
 )
 
@@ -43,12 +45,12 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    blocks = [block for source in sources for block in report_blocks(source.lines)]
+    blocks = read_each(lambda source: report_blocks(source.lines), sources)
     if not blocks:
         raise _refused(sources)
-    return [_read_or_refuse(block) for block in blocks]
+    return [read_or_refuse(_read_block, block) for block in blocks]
 
 
 def _refused(sources: Sequence[Source]) -> FormatError:
@@ -62,19 +64,16 @@ def _refused(sources: Sequence[Source]) -> FormatError:
     )
 
 
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
-    try:
-        _refuse_what_may_be_wrk2(block)
-        return Report(block).trial()
-    except FormatError as refused:
-        return refused
+def _read_block(block: Sequence[Line]) -> ParsedTrial:
+    _refuse_what_may_be_wrk2(block)
+    return read_report(block)
 
 
 def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:
     # wrk2 tells itself by lines above the statistics, or by its distribution.
     if is_stats_head(block[0]) and not any(line.text == DISTRIBUTION for line in block):
         raise FormatError(
-            "The report's first lines are missing: it may be wrk's or wrk2's.",
+            "The first lines of the report are missing, so it may be from wrk or from wrk2.",
             tool=NAME,
             line=block[0].number,
             found=block[0].text,

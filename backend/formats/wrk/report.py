@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import orjson
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.text import (
+from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import (
     BINARY_UNITS,
     TIME_UNITS_US,
-    Line,
-    blocks,
-    number,
-    scaled,
+    parse_amount,
+    parse_count,
+    parse_number,
     step_us,
-    whole,
 )
+from backend.formats.text import Line, blocks, last_line
 
 # The second is that of versions before 2.0, which were asked for a number of requests.
 STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
@@ -37,7 +36,7 @@ def threads_and_connections(line: Line) -> tuple[int, int] | None:
     words = line.words
     if len(words) < 5 or words[1:3] != ["threads", "and"] or words[4] != "connections":
         return None
-    threads, connections = whole(words[0]), whole(words[3])
+    threads, connections = parse_count(words[0]), parse_count(words[3])
     return None if threads is None or connections is None else (threads, connections)
 
 
@@ -88,7 +87,12 @@ def is_stats_head(line: Line) -> bool:
     return words[:4] == ["Thread", "Stats", "Avg", "Stdev"] and words[5:] == ["+/-", "Stdev"]
 
 
-class Report:
+def read_report(block: Sequence[Line]) -> ParsedTrial:
+    """The trial of a report's lines; raises FormatError where they are cut off."""
+    return _Report(block).trial()
+
+
+class _Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line]) -> None:
@@ -99,7 +103,7 @@ class Report:
         url, duration_s, count = self._asked()
         requests, elapsed_us, received = self._totals()
         rate = self._rate()
-        transfer = scaled(self._after("Transfer/sec:") or "", BINARY_UNITS)
+        transfer = parse_amount(self._after("Transfer/sec:") or "", BINARY_UNITS)
         # The lines of errors stand before the rate: without it they may be what was cut off.
         reached = any(line.text.startswith("Requests/sec:") for line in self.block)
         status = self._non_2xx() if reached else None
@@ -115,7 +119,7 @@ class Report:
             elapsed_s=elapsed_us / 1e6,
             requests_completed=requests,
             requests_ok=self._ok(requests, status, sockets.get("timeout")),
-            reported_rps=None if rate is None else number(rate),
+            reported_rps=None if rate is None else parse_number(rate),
             bytes_received=round(received),
             transfer_rate_bytes_s=transfer,
             errors={**sockets, "status": status},
@@ -135,20 +139,24 @@ class Report:
         begin, then = next(start for start in STARTS if first.text.startswith(start[0]))
         asked, _, url = first.text.removeprefix(begin).partition(then)
         address = url.split()[0] if url.split() else None
-        duration_us = scaled(asked.strip(), TIME_UNITS_US)
-        return address, None if duration_us is None else duration_us / 1e6, whole(asked.strip())
+        duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+        return (
+            address,
+            None if duration_us is None else duration_us / 1e6,
+            parse_count(asked.strip()),
+        )
 
     def _threads_and_connections(self) -> tuple[int | None, int | None]:
-        found = (threads_and_connections(line) for line in self.block[:2])
-        return next((pair for pair in found if pair is not None), (None, None))
+        pairs = (threads_and_connections(line) for line in self.block[:2])
+        return next((pair for pair in pairs if pair is not None), (None, None))
 
     def _totals(self) -> tuple[int, float, float]:
         for line in self.block:
             words = line.words
             if len(words) >= 6 and words[1:3] == ["requests", "in"] and words[5] == "read":
-                requests = whole(words[0])
-                elapsed = scaled(words[3].rstrip(","), TIME_UNITS_US)
-                received = scaled(words[4], BINARY_UNITS)
+                requests = parse_count(words[0])
+                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
+                received = parse_amount(words[4], BINARY_UNITS)
                 if requests is not None and elapsed is not None and received is not None:
                     return requests, elapsed, received
         last = self.block[-1]
@@ -162,7 +170,7 @@ class Report:
 
     def _rate(self) -> str | None:
         """The printed rate; None where the text ends in it, for then digits may be missing."""
-        last = next((line for line in reversed(self.block) if line.text), self.block[-1])
+        last = last_line(self.block)
         return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
 
     def _after(self, label: str) -> str | None:
@@ -186,10 +194,10 @@ class Report:
         return {}
 
     def _count(self, word: str) -> int:
-        count = whole(word)
+        count = parse_count(word)
         if count is None:
             raise FormatError(
-                "The wrk report has an error count that is no number.",
+                "The wrk report has an invalid error count.",
                 tool="wrk",
                 found=word,
                 expected="a whole number",
@@ -198,7 +206,7 @@ class Report:
 
     def _socket_errors(self) -> dict[str, int]:
         printed = self._printed_sockets()
-        return {name: printed.get(name, 0) for name in ("connect", "read", "write", "timeout")}
+        return {name: printed.get(name, 0) for name in UNANSWERED_CLASSES if name != "other"}
 
     def _tool_errors(self) -> dict[str, int]:
         status = self._non_2xx()
@@ -216,42 +224,39 @@ class Report:
         return max(requests - status - timeout, 0)
 
     def _latency(self) -> tuple[Latency, float | None]:
+        figures, printed = self._statistics(), self._distribution()
+        # Variants of wrk2 have "99%" where wrk has "Max".
+        if "99%" in figures and _time_us(figures["99%"]) is not None:
+            printed.setdefault("99", figures["99%"])
+        steps = [step_us(word) or 0 for word in [*figures.values(), *printed.values()]]
+        latency = Latency(
+            mean_us=_time_us(figures.get("Avg", "")),
+            stdev_us=_time_us(figures.get("Stdev", "")),
+            max_us=_time_us(figures.get("Max", "")),
+            percentiles={key: _time_us(word) or 0.0 for key, word in printed.items()},
+        )
+        return latency, max(steps, default=0) or None
+
+    def _statistics(self) -> dict[str, str]:
+        """The words of the row Latency by the names above them; empty where there is none."""
         row = next((line.words for line in self.block if line.words[:1] == ["Latency"]), [])
         if row[1:2] == ["Distribution"]:
-            row = []
-        printed = self._distribution()
-        # Variants of wrk2 have "99%" where wrk has "Max".
+            return {}
         columns = next((line.words[2:] for line in self.block if is_stats_head(line)), [])
-        figures = dict(zip(columns[:3], row[1:4], strict=False))
-        if "99%" in figures and scaled(figures["99%"], TIME_UNITS_US) is not None:
-            printed.setdefault("99", figures["99%"])
-        steps = [step_us(word) for word in [*figures.values(), *printed.values()]]
-        mean, stdev, highest = (
-            scaled(figures.get(name, ""), TIME_UNITS_US) for name in ("Avg", "Stdev", "Max")
-        )
-        latency = Latency(
-            mean_us=mean,
-            stdev_us=stdev,
-            max_us=highest,
-            percentiles={key: scaled(word, TIME_UNITS_US) or 0.0 for key, word in printed.items()},
-        )
-        return latency, max((step for step in steps if step is not None), default=None)
+        return dict(zip(columns[:3], row[1:4], strict=False))
 
     def _distribution(self) -> dict[str, str]:
-        printed: dict[str, str] = {}
-        inside = False
-        for line in self.block:
-            words = line.words
-            if words[:2] == ["Latency", "Distribution"]:
-                inside = True
-            elif inside and len(words) == 2 and words[0].endswith("%"):
-                percent = number(words[0][:-1])
-                is_point = scaled(words[1], TIME_UNITS_US) is not None
-                if is_point and percent is not None and percent <= 100:
-                    printed[f"{percent:g}"] = words[1]
-            elif inside and words:
-                break
-        return printed
+        """The printed words of the rows below the title Latency Distribution, by percentile."""
+        rows = [line.words for line in self.block if line.words]
+        title = next(
+            (at for at, row in enumerate(rows) if row[:2] == ["Latency", "Distribution"]), len(rows)
+        )
+        points: dict[str, str] = {}
+        for row in takewhile(_is_point, rows[title + 1 :]):
+            percent = parse_number(row[0][:-1])
+            if _time_us(row[1]) is not None and percent is not None and percent <= 100:
+                points[f"{percent:g}"] = row[1]
+        return points
 
     def _lua_json(self) -> dict[str, Any]:
         """What a script's done() printed, where it is one JSON object on a line."""
@@ -268,3 +273,11 @@ def _origin(latency: Latency) -> str | None:
     if latency.percentiles:
         return "percentiles"
     return None if latency.mean_us is None else "summary"
+
+
+def _is_point(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[0].endswith("%")
+
+
+def _time_us(word: str) -> float | None:
+    return parse_amount(word, TIME_UNITS_US)

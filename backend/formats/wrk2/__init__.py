@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.numbers import TIME_UNITS_US as UNITS
+from backend.formats.numbers import parse_amount, parse_number
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
-from backend.formats.text import TIME_UNITS_US as UNITS
-from backend.formats.text import Line, Source, number, scaled
-from backend.formats.wrk.report import Report, is_wrk2, report_blocks
+from backend.formats.text import Line, Source
+from backend.formats.together import read_each
+from backend.formats.wrk.report import is_wrk2, read_report, report_blocks
 
 NAME = "wrk2"
 MARKS = ("Thread calibration:", "HdrHistogram", "nan")
@@ -35,13 +37,13 @@ def claims(source: Source) -> str | None:
     return None
 
 
-def read(sources: Sequence[Source]) -> list[ParsedTrial | FormatError]:
+def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    blocks = [block for source in sources for block in report_blocks(source.lines)]
+    blocks = read_each(lambda source: report_blocks(source.lines), sources)
     return [_read_or_refuse(block) for block in blocks]
 
 
-def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
+def _read_or_refuse(block: Sequence[Line]) -> Entry:
     try:
         return _trial(block)
     except FormatError as refused:
@@ -52,12 +54,12 @@ def _read_or_refuse(block: Sequence[Line]) -> ParsedTrial | FormatError:
 def _trial(block: Sequence[Line]) -> ParsedTrial:
     if not is_wrk2("\n".join(line.text for line in block)):
         raise FormatError(
-            "One of these reports may be wrk's: nothing in it is wrk2's own.",
+            "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
             line=block[0].number,
             found=block[0].text,
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
-    trial = Report(_without_distributions(block)).trial()
+    trial = read_report(_without_distributions(block))
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
     percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)
@@ -72,7 +74,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
         latency=replace(trial.latency, percentiles=percentiles) if has_latency else Latency(),
         latency_origin=_origin(trial, spectrum, percentiles) if has_latency else None,
         latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
-        histogram=spectrum.histogram(unit_us=unit, known=percentiles) if spectrum else None,
+        histogram=spectrum.histogram(unit_us=unit, percentiles=percentiles) if spectrum else None,
         extra={**trial.extra, **_calibration(block), **_extra(spectrum, uncorrected, unit)},
     )
 
@@ -84,7 +86,7 @@ def _unit_us(spectrum: Spectrum, trial: ParsedTrial, head: Line) -> float:
         if mean is None or row is None or abs(mean * unit - row) <= (step or 0.0) + 1:
             return unit
     raise FormatError(
-        "The spectrum is not that of the report.",
+        "The percentile distribution is of another run than the report.",
         line=head.number,
         found=f"a mean of {mean:g}",
         expected=f"one of {row:g} µs, in ms or µs",
@@ -163,7 +165,7 @@ def _percentiles(section: Sequence[Line]) -> dict[str, float]:
         if is_header(line) or line.text.startswith("Detailed"):
             break
         if len(words) == 2 and words[0].endswith("%"):
-            percent, value = number(words[0][:-1]), scaled(words[1], UNITS)
+            percent, value = parse_number(words[0][:-1]), parse_amount(words[1], UNITS)
             if percent is not None and percent <= 100 and value is not None:
                 printed[f"{percent:g}"] = value
     return printed

@@ -37,7 +37,7 @@ def newer_parser(monkeypatch):
     def read(artefacts, **options):
         answer = ask(artefacts, **options)
         for entry in answer["entries"]:
-            entry["contract"]["requests_completed"] = 17_000
+            entry["trial"]["parsed"]["requests_completed"] = 17_000
         return {**answer, "version": "next"}
 
     ask = processing._ask

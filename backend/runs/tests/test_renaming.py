@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.accounts.models import User, Workspace
+from backend.formats.model import ParsedTrial, ReadTrial
 from backend.runs.identity import identity_of
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
@@ -33,7 +34,9 @@ def record_of(server="a", workload="hello", version="1", ordinal=0, **more):
         server={"name": server, "version": version, "configuration": {"workers": 4}},
         workload={"name": workload, "method": "GET", "headers": {"Accept": "*/*"}},
         load={"tool": "wrk", "loop": "closed", "connections": 64},
-        contract={"elapsed_s": 1.0, "requests_completed": 10, "requests_ok": 10},
+        reading=ReadTrial(
+            parsed=ParsedTrial(tool="wrk", elapsed_s=1.0, requests_completed=10, requests_ok=10)
+        ),
         **more,
     )
 

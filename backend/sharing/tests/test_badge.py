@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 from backend.sharing.badge import NoSuchSeries, badge_of, figure_text
 from backend.sharing.text import plain
-from backend.testing.hostile import HOSTILE
+from backend.testing.hostile_names import HOSTILE
 
 
 def figures(*rows, status="comparable"):

@@ -19,7 +19,7 @@ from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Drawing, ResultSet, Visibility
 from backend.sharing.reading import Reading
 from backend.sharing.tasks import draw as draw_task
-from backend.testing.hostile import HOSTILE
+from backend.testing.hostile_names import HOSTILE
 from backend.testing.rows import HELLO, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.processes

@@ -43,7 +43,7 @@ def reads_another_number(monkeypatch):
     def altered(artefacts, **options):
         answer = ask(artefacts, **options)
         for entry in answer["entries"]:
-            entry["contract"]["requests_completed"] = 17_000
+            entry["trial"]["parsed"]["requests_completed"] = 17_000
         return {**answer, "version": "next"}
 
     ask = processing._ask

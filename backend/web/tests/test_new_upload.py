@@ -53,10 +53,10 @@ def test_what_is_not_read_says_where_what_and_what_was_expected(owner, before):
     response = owner.post(URL, {"paste": "hello\n<b>world</b>\n"})
     html = response.content.decode()
     assert response.status_code == 200
-    assert "This is no output of a load tool that is read here." in html
+    assert "We don&#x27;t recognise this file." in html
     assert "<dt>Line</dt><dd>1</dd>" in html
     assert "<code>hello</code>" in html
-    assert "the output of ab" in html
+    assert "Loadsheet reads the output of ab" in html
     assert "<b>world" not in html
     assert now() == before
 

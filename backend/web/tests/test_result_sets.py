@@ -17,7 +17,7 @@ from backend.runs.models import Server, Trial
 from backend.sharing import drawing
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, State, Visibility
-from backend.testing.hostile import HOSTILE
+from backend.testing.hostile_names import HOSTILE
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_measured_run, make_result_set
 

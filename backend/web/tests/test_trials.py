@@ -12,7 +12,7 @@ from backend.ingest.process import process
 from backend.ingest.sandbox import ParserFailed, QuickSandbox
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Dismissal, Trial
-from backend.testing.scenes import CONTRACT
+from backend.testing.scenes import PARSED
 from backend.testing.uploads import WRK, make_upload
 
 FORMATS = Path(__file__).parents[2] / "formats"
@@ -120,7 +120,7 @@ def test_the_timeline_is_given_and_absent_where_there_is_none(owner, scene):
 
 def test_unknown_is_said_to_be_unknown(owner, scene):
     trial = Trial.objects.filter(run=scene.run).first()
-    assert "stdev" not in CONTRACT["latency_us"]
+    assert PARSED.latency.stdev_us is None
     said = places(page(owner, trial), "bytes")[1]
     assert "unknown" in said
 
@@ -204,7 +204,7 @@ def test_the_checks_of_a_run_link_to_their_trials(owner, scene):
 
 
 def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, scene):
-    capture = FORMATS / "wrk2/captures/rate500-latency-fast/stdout"
+    capture = FORMATS / "wrk2/tests/captures/rate500-latency-fast/stdout"
     (trial,) = read(scene.own, capture.read_text())
     assert trial.percentiles_origin == "computed"
     html = page(owner, trial)
@@ -218,7 +218,7 @@ def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, sc
 
 
 def test_counts_that_must_agree_point_to_all_of_them(owner, scene):
-    (trial,) = read(scene.own, (FORMATS / "oha/captures/c10-n2000-text/stdout").read_text())
+    (trial,) = read(scene.own, (FORMATS / "oha/tests/captures/c10-n2000-text/stdout").read_text())
     _, said = places(page(owner, trial), "completed")
     assert "counts that must agree" in said
     assert "lines 14–24" in said

@@ -5,7 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 REPORT = (CAPTURES / "rand-c10-tsv-csv" / "stdout").read_text()
 TSV = (CAPTURES / "rand-c10-tsv-csv" / "plot.tsv").read_text()
 HEADLESS = REPORT[REPORT.index("Server Software") :]
@@ -57,13 +57,13 @@ def test_thousands_may_be_separated(count):
 
 @pytest.mark.parametrize("count", ["10 00", "1,00", "1.000", "1000x"])
 def test_a_count_that_is_none_is_named(count):
-    with pytest.raises(FormatError, match="Complete requests is no number") as refused:
+    with pytest.raises(FormatError, match="no number as its Complete requests") as refused:
         read(re.sub("(Complete requests: +)1000", rf"\g<1>{count}", REPORT))
     assert refused.value.line == 17
 
 
 def test_a_decimal_comma_is_no_thousand():
-    with pytest.raises(FormatError, match="Time taken for tests is no number"):
+    with pytest.raises(FormatError, match="no number as its Time taken for tests"):
         read(re.sub(r"(Time taken for tests: +)\S+", r"\g<1>0,620", REPORT))
 
 

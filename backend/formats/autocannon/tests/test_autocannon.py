@@ -6,7 +6,7 @@ import pytest
 from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.autocannon.table import _localised
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TABLE = (CAPTURES / "c20-500s-text" / "stderr").read_text()
 REFUSED = (CAPTURES / "c10-refused-text" / "stderr").read_text()
 JSON = json.loads((CAPTURES / "c20-hang-t1-json" / "stdout").read_text())
@@ -51,7 +51,7 @@ def test_errors_that_may_have_been_cut_off_are_unknown(cut):
     ("count", "damaged"), [("│ 567 ", "│ 5x7 "), ("│ 500 ", "│ 5x0 "), (", 567 non", ", 5x7 non")]
 )
 def test_a_damaged_count_is_refused(count, damaged):
-    with pytest.raises(FormatError, match="a count that is none"):
+    with pytest.raises(FormatError, match="invalid count"):
         read(TABLE.replace(count, damaged, 1))
 
 
@@ -97,5 +97,5 @@ def test_percentiles_of_old_versions_have_their_point():
 
 def test_a_sampling_interval_that_is_no_number_is_refused():
     text = (CAPTURES / "L100-text" / "stderr").read_text()
-    with pytest.raises(FormatError, match="a count that is none"):
+    with pytest.raises(FormatError, match="invalid count"):
         read(text.replace("every 0.1 ", "every x "))

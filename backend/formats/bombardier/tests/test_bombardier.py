@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TEXT = (CAPTURES / "timeouts-text" / "stdout").read_text()
 PLAIN = (CAPTURES / "c10-n1000-text" / "stdout").read_text()
 JSON = (CAPTURES / "c10-n300-http1-resets-json" / "stdout").read_text()
@@ -66,11 +66,11 @@ def test_two_runs_in_one_paste_and_one_that_did_not_finish():
 
 
 def test_broken_json_is_refused_with_its_place():
-    with pytest.raises(FormatError, match="broken or cut off"):
+    with pytest.raises(FormatError, match="cut off or damaged"):
         read(JSON[:-40])
-    with pytest.raises(FormatError, match="lacks a figure"):
+    with pytest.raises(FormatError, match="missing or invalid figure"):
         read(JSON.replace('"req2xx":266', '"req2xx":"266"'))
-    with pytest.raises(FormatError, match="hold no result, or several"):
+    with pytest.raises(FormatError, match="have no result, or several"):
         read(JSON, JSON)
 
 

@@ -10,7 +10,7 @@ from backend.formats.jmeter.samples import error_class
 from backend.formats.text import Source
 from backend.stats import Histogram
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 DEFAULT = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
     "failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n"
@@ -253,7 +253,7 @@ def test_log_and_summary_that_differ_are_said():
 
 
 def test_two_logs_are_not_one_trial():
-    assert "not of one trial" in str(refused(DEFAULT + ROW, DEFAULT + ROW + ROW))
+    assert "do not belong to one trial" in str(refused(DEFAULT + ROW, DEFAULT + ROW + ROW))
 
 
 def test_a_first_row_without_a_header_that_was_damaged_is_refused_and_not_passed_over():

@@ -6,7 +6,7 @@ import pytest
 from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.locust.errors import error_class
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 
 
 def capture(path):

@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 REPORT = (CAPTURES / "text-c10-r50" / "stderr").read_text()
 JSON = (CAPTURES / "json-c10-r50" / "stdout").read_text()
 VERBOSE = (CAPTURES / "verbose-err500-c5-r40" / "stdout").read_text()
@@ -31,7 +31,7 @@ def test_times_in_ms_are_read_as_such():
 
 
 def test_an_unknown_unit_is_refused():
-    with pytest.raises(FormatError, match="its unit is not known"):
+    with pytest.raises(FormatError, match="unknown unit"):
         read(REPORT.replace("0.03 secs", "0.03 fortnights"))
 
 
@@ -91,14 +91,14 @@ def test_each_run_is_an_entry():
 
 
 def test_a_damaged_count_is_refused():
-    with pytest.raises(FormatError, match="Failed transactions is no number"):
+    with pytest.raises(FormatError, match="no number as its Failed transactions"):
         read(REPORT.replace("Failed transactions:\t           0", "Failed transactions:\t  x0"))
-    with pytest.raises(FormatError, match="failed_transactions is no number"):
+    with pytest.raises(FormatError, match="no number as its failed_transactions"):
         read(JSON.replace('"failed_transactions":\t\t           0', '"failed_transactions": -1'))
 
 
 def test_a_decimal_comma_is_refused_as_no_number():
-    with pytest.raises(FormatError, match="Elapsed time is no number"):
+    with pytest.raises(FormatError, match="no number as its Elapsed time"):
         read(REPORT.replace("1.50 secs", "1,50 secs"))
 
 

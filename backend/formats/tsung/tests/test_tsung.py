@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 ROW = b"1795230791.75;<0.195.0>;2;get;127.0.0.1;/a;b;200;185;26.307;-;;;\n"
 
 

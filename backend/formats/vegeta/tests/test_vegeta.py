@@ -5,7 +5,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 TIMEOUTS = CAPTURES / "rate100-3s-timeouts-text"
 GOB = (TIMEOUTS / "results.bin").read_bytes()
 LINES = (TIMEOUTS / "results.json").read_bytes()
@@ -74,7 +74,7 @@ def test_damaged_results_are_refused():
     damaged = b"".join((first, second.replace(b'"code":', b'"code"'), *others))
     with pytest.raises(FormatError, match=r"Line 2\."):
         read(damaged)
-    with pytest.raises(FormatError, match="latency that cannot be"):
+    with pytest.raises(FormatError, match="impossible latency"):
         read(CSV.replace(b",12482414,", b",-12482414,", 1))
 
 
@@ -142,7 +142,7 @@ def test_a_prompt_behind_a_text_is_no_error():
 
 
 def test_reports_that_were_to_be_replaced_are_no_result():
-    with pytest.raises(FormatError, match="cut off: each of them was to be replaced"):
+    with pytest.raises(FormatError, match="its last report is missing"):
         read(EVERY[: EVERY.rindex(b"Requests")])
 
 
@@ -152,7 +152,7 @@ def test_a_json_report_with_buckets_or_of_older_versions():
     old = {key: REPORT[key] for key in REPORT if key not in ("throughput", "rate", "wait")}
     (trial,) = read(json.dumps(old).encode())
     assert (trial.reported_rps, trial.elapsed_s) == (None, 2.986768987)
-    with pytest.raises(FormatError, match="lacks a figure"):
+    with pytest.raises(FormatError, match="missing or invalid figure"):
         read(json.dumps(REPORT | {"status_codes": {"200": 12}}).encode())
 
 
@@ -168,5 +168,5 @@ def test_files_of_other_runs_disagree():
     (trial,) = read(GOB, TEXT.replace(b"3822", b"3823"))
     assert trial.elapsed_s == 3.431
     assert trial.disagreements == ("bytes_received is 3822 in one file and 3823 in another",)
-    with pytest.raises(FormatError, match="not of one trial"):
+    with pytest.raises(FormatError, match="do not belong to one trial"):
         read(GOB, TEXT + TEXT)

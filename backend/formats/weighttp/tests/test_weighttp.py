@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 
 
 def text_of(case, name="stdout"):
@@ -98,7 +98,7 @@ def test_a_curve_of_another_run_is_a_disagreement():
 
 
 def test_two_curves_are_not_of_one_trial():
-    with pytest.raises(FormatError, match="not of one trial"):
+    with pytest.raises(FormatError, match="do not belong to one trial"):
         runs_of(CURVE, CURVE)
 
 

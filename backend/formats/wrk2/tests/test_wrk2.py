@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
 
-CAPTURES = Path(__file__).parent.parent / "captures"
+CAPTURES = Path(__file__).parent / "captures"
 WHOLE = (CAPTURES / "rate200-rand-U" / "stdout").read_bytes()
 
 
@@ -55,14 +55,14 @@ def test_counts_that_do_not_reach_the_total_are_refused():
 
 
 def test_a_report_of_wrk_among_reports_of_wrk2_is_refused():
-    wrk = (CAPTURES.parent.parent / "wrk/captures/latency-c10-10k/stdout").read_bytes()
+    wrk = (CAPTURES.parents[2] / "wrk/tests/captures/latency-c10-10k/stdout").read_bytes()
     first, second = parse([RawArtefact.of("paste", WHOLE + wrk)])
     assert first.tool == "wrk2"
     assert isinstance(second, FormatError)
 
 
 def capture(name, tool="wrk2"):
-    return (CAPTURES.parent.parent / tool / "captures" / name / "stdout").read_bytes()
+    return (CAPTURES.parents[2] / tool / "tests/captures" / name / "stdout").read_bytes()
 
 
 def test_a_percentile_between_two_rows_is_the_one_printed_beside_them():
@@ -112,7 +112,7 @@ def test_a_spectrum_in_microseconds_is_told_by_the_report_above_it():
 
 
 def test_a_spectrum_of_another_report_is_refused():
-    with pytest.raises(FormatError, match="not that of the report"):
+    with pytest.raises(FormatError, match="of another run than the report"):
         read(WHOLE.replace(b"    Latency    27.89ms", b"    Latency    12.34ms", 1))
 
 

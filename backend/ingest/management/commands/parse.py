@@ -13,8 +13,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
+from backend.formats.model import Entry, latency_of
 from backend.ingest.decompress import DecompressionRefused
-from backend.ingest.parse_child import artefact_of, as_entry
+from backend.ingest.parse_child import artefact_of
+from backend.stats import Histogram
 
 
 class Command(BaseCommand):
@@ -40,7 +42,7 @@ class Command(BaseCommand):
         """Print one object; the refusals, a line each, if there are some."""
         name = ", ".join(str(file) for file in group)
         try:
-            entries = [_shown(as_entry(entry)) for entry in parse(_read(group), tool=tool)]
+            entries = [_shown(entry) for entry in parse(_read(group), tool=tool)]
         except (FormatError, DecompressionRefused, OSError) as error:
             entries = [{"error": str(error)}]
         body = entries[0] if len(entries) == 1 else {"runs": entries}
@@ -53,8 +55,21 @@ def _read(group: Sequence[Path]) -> list[RawArtefact]:
     return [artefact_of(file.name, file, limit_bytes=limit) for file in group]
 
 
-def _shown(entry: dict[str, Any]) -> dict[str, Any]:
-    if "refused" in entry:
-        return {"error": entry["refused"]}
-    extra = {key: entry[key] for key in ("computed_us", "incomplete") if entry[key]}
-    return {**entry["contract"], **extra}
+def _shown(entry: Entry) -> dict[str, Any]:
+    if isinstance(entry, FormatError):
+        return {"error": str(entry)}
+    shown = entry.as_contract()
+    if entry.histogram is not None and entry.histogram.count:
+        shown["computed_us"] = _figures(entry.histogram)
+    return shown
+
+
+def _figures(histogram: Histogram) -> dict[str, Any]:
+    latency = latency_of(histogram)
+    return {
+        "count": histogram.count,
+        "mean": latency.mean_us,
+        "min": latency.min_us,
+        "max": latency.max_us,
+        "percentiles": latency.percentiles,
+    }

@@ -9,17 +9,16 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from backend.accounts.models import Token, TokenKind
-from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
 from backend.ingest.process import process
 from backend.ingest.storage import storage
 from backend.runs.models import Run, Trial
 from backend.sharing.models import Visibility
-from backend.testing.looks import faults_of, picture, violations
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_measured_run, make_result_set
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+from backend.web.tests.browser.page_audit import faults_of, picture, violations
 
 NAMES = (
     *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
@@ -64,7 +63,7 @@ def lab(settings, tmp_path):
         workspace=tenant.workspace,
         content_sha256="1" * 64,
         state=State.FAILED,
-        reason="This is no output of a load tool that is read here. Line 1. Found: 'hello'.",
+        reason="We don't recognise this file. Line 1. Found: 'hello'.",
     )
     token = Token.objects.get(workspace=tenant.workspace, kind=TokenKind.AGENT)
     _send_part(tenant, 0)
@@ -178,38 +177,12 @@ def path_of(name, lab):
 
 
 @pytest.fixture
-def visit(chromium, live_server, lab):
-    contexts = []
+def visit(open_page, lab):
+    def open_path(path, *, tenant=None, width=1440, theme="light"):
+        viewport = {"width": width, "height": 900}
+        return open_page(path, tenant, refusals=(400,), viewport=viewport, color_scheme=theme)
 
-    def open_page(path, *, tenant=None, width=1440, theme="light"):
-        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-        contexts.append(context)
-        page = context.new_page()
-        page.complaints = []
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("console", lambda said: _hear(page, said))
-        if tenant is not None:
-            token = issue(
-                TokenKind.LINK,
-                tenant.workspace,
-                user=tenant.user,
-                name="test",
-                lifetime=LINK_LIFETIME,
-            )
-            page.goto(f"{live_server.url}/sign-in/{token}?next={path.replace('?', '%3F')}")
-        else:
-            page.goto(live_server.url + path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-
-
-def _hear(page, said):
-    # A page of status 400 is said by the browser too; that is no fault of the page.
-    if said.type == "error" and "status of 400" not in said.text:
-        page.complaints.append(said.text)
+    return open_path
 
 
 def test_every_page_fits_is_accessible_and_quiet(visit, lab):
@@ -290,7 +263,7 @@ def test_what_is_pasted_is_read_on_the_page_and_then_saved(visit, lab):
     assert page.url.endswith("/w/lab/upload")
     assert violations(page) == []
     page.locator("#paste").fill("hello <img src=x onerror=alert(1)>")
-    expect(page.locator("#read .notice-error")).to_contain_text("no output of a load tool")
+    expect(page.locator("#read .notice-error")).to_contain_text("We don't recognise this file")
     picture(page, "upload-refused")
     assert page.locator("#read img").count() == 0
     page.locator("#paste").fill(WRK)
@@ -317,20 +290,13 @@ def test_a_dropped_file_is_read(visit, lab):
     assert page.complaints == []
 
 
-def test_pasting_works_without_scripts(chromium, live_server, lab):
-    tenant = lab["tenant"]
-    token = issue(
-        TokenKind.LINK, tenant.workspace, user=tenant.user, name="t", lifetime=LINK_LIFETIME
-    )
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/upload")
+def test_pasting_works_without_scripts(open_page, lab):
+    page = open_page("/w/lab/upload", lab["tenant"], java_script_enabled=False)
     page.locator("#paste").fill(WRK)
     page.get_by_role("button", name="Show what is read").click()
     expect(page.locator("#read")).to_contain_text("1 trial; nothing is saved yet")
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url(re.compile("/u/"))
-    context.close()
 
 
 def test_a_finding_is_dismissed_and_taken_back(visit, lab):

@@ -8,11 +8,10 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from backend.accounts.models import Token, TokenKind
-from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.runs.models import Host, Run
-from backend.testing.looks import violations
 from backend.testing.rows import MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant
+from backend.web.tests.browser.page_audit import violations
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 MANY = 16
@@ -37,29 +36,22 @@ def lab():
 
 
 @pytest.fixture
-def page(chromium, live_server, lab):
-    context = chromium.new_context(viewport=WIDE)
-    page = context.new_page()
-    page.complaints = []
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and page.complaints.append(said.text))
-    token = issue(TokenKind.LINK, lab.workspace, user=lab.user, name="t", lifetime=LINK_LIFETIME)
-    page.goto(f"{live_server.url}/sign-in/{token}?next=/docs/")
+def page(open_page, lab):
+    page = open_page("/docs/", lab, viewport=WIDE)
     yield page
     assert page.complaints == []
-    context.close()
 
 
 @pytest.fixture
 def visit(page, live_server):
-    def open_page(path, viewport=WIDE):
+    def open_path(path, viewport=WIDE):
         page.set_viewport_size(viewport)
         page.goto(live_server.url + path)
         if page.locator("[data-compare]").count():
             page.wait_for_selector("[data-compare].is-ready[aria-busy=false]")
         return page
 
-    return open_page
+    return open_path
 
 
 def box(page, selector):
@@ -176,10 +168,8 @@ def test_text_keeps_off_what_is_below_it(visit, lab):
     assert gap(page, ".steps-lead", ".steps") >= 8
 
 
-def test_the_picture_of_the_front_is_read_on_a_phone(chromium, live_server):
-    context = chromium.new_context(viewport=NARROW)
-    page = context.new_page()
-    page.goto(live_server.url)
+def test_the_picture_of_the_front_is_read_on_a_phone(open_page):
+    page = open_page("", viewport=NARROW)
     size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
     assert page.locator(".picture-label").first.evaluate(size) > 11.5
     whole = box(page, ".picture")
@@ -189,4 +179,3 @@ def test_the_picture_of_the_front_is_read_on_a_phone(chromium, live_server):
         assert at["x"] + at["width"] <= whole["x"] + whole["width"]
     labels = sorted(text.bounding_box()["y"] for text in page.locator(".picture-label").all())
     assert min(below - above for above, below in pairwise(labels)) > 13
-    context.close()

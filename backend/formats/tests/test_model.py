@@ -1,10 +1,10 @@
 import pytest
 
-from backend.runs.measured import measured_s
+from backend.formats.model import ParsedTrial
 
 
 @pytest.mark.parametrize(
-    ("contract", "seconds"),
+    ("times", "seconds"),
     [
         ({"elapsed_s": 3.0, "warmup_s": 1.0}, 2.0),
         ({"elapsed_s": 3.0}, 3.0),
@@ -12,5 +12,5 @@ from backend.runs.measured import measured_s
         ({}, None),
     ],
 )
-def test_a_warm_up_inside_the_time_is_not_measured(contract, seconds):
-    assert measured_s(contract) == seconds
+def test_a_warm_up_inside_the_time_is_not_measured(times, seconds):
+    assert ParsedTrial(tool="h2load", **times).measured_s == seconds

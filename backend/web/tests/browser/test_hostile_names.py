@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import AGENT_LIFETIME as LASTS
-from backend.accounts.tokens import LINK_LIFETIME, find, issue
+from backend.accounts.tokens import find, issue
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import Upload
 from backend.ingest.process import process
@@ -26,7 +26,7 @@ from backend.ingest.storage import storage
 from backend.runs.dismissals import dismiss
 from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet
-from backend.testing.hostile import ATTACKS, FORMULAS
+from backend.testing.hostile_names import ATTACKS, FORMULAS
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -202,28 +202,13 @@ def _kept(owner, run, names):
 
 
 @pytest.fixture
-def page(chromium, live_server, lab, settings):
+def page(open_page, live_server, lab, settings):
     settings.PUBLIC_URL = live_server.url
-    tenant = lab[0]
-    token = issue(
-        TokenKind.LINK, tenant.workspace, user=tenant.user, name="test", lifetime=LINK_LIFETIME
-    )
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.complaints = []
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("console", lambda said: _hear(page, said))
+    page = open_page("/docs/", lab[0], refusals=(400, 404))
     page.on("dialog", lambda dialog: page.complaints.append(dialog.message) or dialog.dismiss())
     page.on("request", lambda asked: _stays(page, live_server.url, asked.url))
-    page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/")
-    yield page
-    context.close()
-
-
-def _hear(page, said):
-    # Refused questions are said by the browser too; that is no fault of a page.
-    if said.type == "error" and not re.search("status of (400|404)", said.text):
-        page.complaints.append(said.text)
+    page.goto(f"{live_server.url}/w/lab/")
+    return page
 
 
 def _stays(page, home, url):

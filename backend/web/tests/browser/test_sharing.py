@@ -8,16 +8,14 @@ import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from backend.accounts.models import TokenKind
-from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.analysis.query import CompareQuery
 from backend.runs.models import Trial
 from backend.sharing.edits import supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.looks import faults_of, picture, violations
 from backend.testing.rows import HELLO, CellSpec, make_run
 from backend.testing.uploads import make_tenant
+from backend.web.tests.browser.page_audit import faults_of, picture, violations
 
 NOTES = """The client was pinned to **cores 0–3**; see [the method](https://example.org/method).
 
@@ -64,20 +62,9 @@ def lab(db, settings, tmp_path):
 
 
 @pytest.fixture
-def page(chromium, live_server, lab, settings):
+def page(open_page, live_server, lab, settings):
     settings.PUBLIC_URL = live_server.url
-    tenant, _ = lab
-    token = issue(
-        TokenKind.LINK, tenant.workspace, user=tenant.user, name="test", lifetime=LINK_LIFETIME
-    )
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.complaints = []
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and page.complaints.append(said.text))
-    page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/result-sets")
-    yield page
-    context.close()
+    return open_page("/w/lab/result-sets", lab[0])
 
 
 def address(made, name):

@@ -11,8 +11,8 @@ import pytest
 
 from backend.ingest.models import Artefact, Part, State, Upload
 from backend.runs.models import Run, Trial
+from backend.testing.delivery_checks import Aim, kill_agents, run_agent, send_through_cuts
 from backend.testing.faulty_proxy import FaultyProxy
-from backend.testing.proofs import Aim, kill_agents, run_agent, send_through_cuts
 from backend.testing.reports import WRK
 from backend.testing.running import Web, environment, kill, start_worker
 from backend.testing.uploads import make_tenant

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from playwright.sync_api import Page
 
-AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parents[4] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 # Where to leave a picture of every look, for people to look at.
 PICTURES = os.environ.get("PICTURES", "")
 WIDTHS = (1440, 390)

@@ -228,12 +228,12 @@ def _launch(aim: Aim, folder: Path, number: int, after_s: float, *, is_live: boo
     plan.write_text(PLAN.format(repeats=TRIALS // 2, url=aim.url))
     words = ["run", plan, "--tool-path", f"wrk={tool}", "--spool", folder / "spool", "--json"]
     target = ["--url", aim.url, "--token", aim.token] if is_live else []
-    with (place / "said").open("wb") as said:
+    with (place / "said").open("wb") as output:
         agent = subprocess.Popen(
             [sys.executable, "-c", QUICK_AGENT, *map(str, [*words, *target])],
             env=_environment(folder / "spool"),
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
         )
         try:
             agent.wait(after_s)
@@ -242,43 +242,55 @@ def _launch(aim: Aim, folder: Path, number: int, after_s: float, *, is_live: boo
         code = agent.wait()
     text = (place / "said").read_text()
     assert code in (0, -9), text
-    found = LINK.search(text) or re.search(r'"id": "([0-9a-f-]{36})"', text)
-    return Launch(ledger, killed=code == -9, run_id=found[1] if found else None)
+    link = LINK.search(text) or re.search(r'"id": "([0-9a-f-]{36})"', text)
+    return Launch(ledger, killed=code == -9, run_id=link[1] if link else None)
 
 
 def _until_read(aim: Aim, launches: Sequence[Launch]) -> Killed:
     deadline = time.monotonic() + READ_WITHIN_S
-    while (found := _count(aim, launches)).faults and time.monotonic() < deadline:
+    while (killed := _count(aim, launches)).faults and time.monotonic() < deadline:
         time.sleep(1)
-    return found
+    return killed
 
 
 def _count(aim: Aim, launches: Sequence[Launch]) -> Killed:
-    found = Killed(kills=sum(launch.killed for launch in launches))
+    killed = Killed(kills=sum(launch.killed for launch in launches))
     recorded: Counter[str] = Counter()
     ended = {launch.run_id for launch in launches if not launch.killed}
     with httpx.Client(base_url=aim.url, headers=aim.headers, timeout=60) as client:
         for run in _runs(client):
             nonces = list(_nonces(client, run))
             recorded.update(nonces)
-            found.interrupted_runs += bool(run["interrupted"])
-            found.finished_runs += not run["interrupted"]
-            said = f"run {run['id']} has {len(nonces)} of {TRIALS} trials"
-            if len(nonces) < TRIALS and not run["interrupted"]:
-                found.faults.append(f"{said} and is not called interrupted")
-            if run["id"] in ended and run["interrupted"]:
-                found.faults.append(f"{said} and is called interrupted, though it ended by itself")
-    begun = [nonce for launch in launches for nonce in launch.begun]
+            killed.interrupted_runs += bool(run["interrupted"])
+            killed.finished_runs += not run["interrupted"]
+            killed.faults += _run_faults(run, len(nonces), has_ended=run["id"] in ended)
     for launch in launches:
         finished = launch.begun[:-1] if launch.killed else launch.begun
-        found.trials_finished += len(finished)
+        killed.trials_finished += len(finished)
         lost = [nonce for nonce in finished if not recorded[nonce]]
-        found.faults += [f"trial {nonce} of {launch.run_id} is lost" for nonce in lost]
-    twice = [nonce for nonce, times in recorded.items() if times > 1]
-    found.faults += [f"trial {nonce} is there {recorded[nonce]} times" for nonce in twice]
-    found.faults += [f"trial {nonce} was never begun" for nonce in set(recorded) - set(begun)]
-    found.trials_recorded = sum(recorded.values())
-    return found
+        killed.faults += [f"trial {nonce} of {launch.run_id} is lost" for nonce in lost]
+    killed.faults += _trial_faults(recorded, launches)
+    killed.trials_recorded = sum(recorded.values())
+    return killed
+
+
+def _run_faults(run: dict[str, Any], trials: int, *, has_ended: bool) -> Iterator[str]:
+    """What is wrong with a run that has so many trials; `has_ended`: its agent was not killed."""
+    trials_of = f"run {run['id']} has {trials} of {TRIALS} trials"
+    if trials < TRIALS and not run["interrupted"]:
+        yield f"{trials_of} and is not called interrupted"
+    if has_ended and run["interrupted"]:
+        yield f"{trials_of} and is called interrupted, though it ended by itself"
+
+
+def _trial_faults(recorded: Counter[str], launches: Sequence[Launch]) -> Iterator[str]:
+    """Trials that were recorded twice, or never begun."""
+    begun = {nonce for launch in launches for nonce in launch.begun}
+    for nonce, times in recorded.items():
+        if times > 1:
+            yield f"trial {nonce} is there {times} times"
+        if nonce not in begun:
+            yield f"trial {nonce} was never begun"
 
 
 def _runs(client: httpx.Client) -> Iterator[dict[str, Any]]:

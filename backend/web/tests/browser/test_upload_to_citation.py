@@ -6,11 +6,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from backend.accounts.models import TokenKind
-from backend.accounts.tokens import LINK_LIFETIME, issue
 from backend.ingest.process import process
-from backend.testing.looks import violations
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+from backend.web.tests.browser.page_audit import violations
 
 WIDTHS, THEMES = (1440, 390), ("light", "dark")
 
@@ -38,25 +36,11 @@ def run():
 
 
 @pytest.fixture
-def page(chromium, live_server, run):
+def page(open_page, run):
     tenant, run_id = run
-    token = issue(
-        TokenKind.LINK, tenant.workspace, user=tenant.user, name="test", lifetime=LINK_LIFETIME
-    )
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.complaints = watch(page)
-    page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/compare%3Frun%3D{run_id}")
+    page = open_page(f"/w/lab/compare?run={run_id}", tenant)
     page.wait_for_selector("[data-compare].is-ready")
-    yield page
-    context.close()
-
-
-def watch(page):
-    complaints = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    return complaints
+    return page
 
 
 def test_the_table_shows_the_numbers_of_the_api_for_the_same_query(page, live_server):

@@ -1,0 +1,147 @@
+"""Numbers, amounts with a unit and durations, as tools print them and as JSON holds them.
+
+Every number here is finite and at least 0: no tool has another one to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
+# As Go prints durations.
+GO_UNITS_US = {"ns": 1e-3, **TIME_UNITS_US}
+# The micro sign and the Greek letter, which look the same.
+MICRO_SIGNS = str.maketrans({"\u00b5": "u", "\u03bc": "u"})
+BINARY_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Above this no count or figure of a test is real, and sums may leave 64 bits.
+LIMIT = 10**18
+LONGEST_LINE = 2000
+
+
+def parse_number(word: str) -> float | None:
+    """The number that a word is, thousands separated by commas allowed; None if it is none.
+
+    A comma is believed between groups of three digits only: elsewhere it may be a decimal one.
+    """
+    plain = _ungrouped(word)
+    # float() takes more than people write ("1_0", "infinity", "٣"): only plain digits here.
+    if not plain.isascii() or not plain.replace(".", "", 1).isdigit() or len(plain) > 30:
+        return None
+    return float(plain)
+
+
+def parse_count(word: str) -> int | None:
+    """The whole number that a word is; None if it is none."""
+    plain = _ungrouped(word)
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else None
+
+
+def _ungrouped(word: str) -> str:
+    """A number without the commas between its thousands; nothing where they are something else."""
+    if "," not in word:
+        return word
+    integer, point, decimals = word.partition(".")
+    head, *groups = integer.split(",")
+    # "0,620" and "12,5" have a decimal comma.
+    grouped = 1 <= len(head) <= 3 and head[0] != "0" and all(len(group) == 3 for group in groups)
+    return f"{head}{''.join(groups)}{point}{decimals}" if grouped and "," not in decimals else ""
+
+
+def split_unit(word: str) -> tuple[str, str]:
+    """("27.92", "ms") of "27.92ms"."""
+    digits = word.rstrip(LETTERS)
+    return digits, word[len(digits) :]
+
+
+def parse_amount(word: str, units: Mapping[str, float]) -> float | None:
+    """The amount of a word such as "27.92ms", in the unit that counts 1; None if it is none."""
+    digits, unit = split_unit(word)
+    value, factor = parse_number(digits), units.get(unit)
+    if value is None or factor is None:
+        return None
+    # Six digits after the point: what multiplying decimals by 1000 adds is noise.
+    amount: float = round(value * factor, 6)
+    return amount
+
+
+def step_us(word: str) -> float | None:
+    """The smallest step a printed time can show, in µs: 10 for "27.92ms", at least 1."""
+    digits, unit = split_unit(word)
+    factor = TIME_UNITS_US.get(unit)
+    if factor is None:
+        return None
+    decimals = len(digits.partition(".")[2])
+    return max(1.0, round(factor / float(10**decimals), 6))
+
+
+def parse_duration_us(word: str) -> float | None:
+    """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is none."""
+    rest, total = word.translate(MICRO_SIGNS), 0.0
+    while rest:
+        digits = len(rest) - len(rest.lstrip("0123456789."))
+        end = len(rest) - len(rest[digits:].lstrip("hmsnu"))
+        amount = parse_amount(rest[:end], GO_UNITS_US)
+        if amount is None:
+            return None
+        total, rest = total + amount, rest[end:]
+    return round(total, 6) if word else None
+
+
+def require_number(word: str) -> float:
+    """As `parse_number`; raises ValueError where the word is no number."""
+    value = parse_number(word)
+    if value is None:
+        raise ValueError(f"{word!r} is not a number")
+    return value
+
+
+def require_count(word: str) -> int:
+    """As `parse_count`; raises ValueError where the word is no count."""
+    count = parse_count(word)
+    if count is None:
+        raise ValueError(f"{word!r} is not a count")
+    return count
+
+
+def require_duration_us(word: str) -> float:
+    """As `parse_duration_us`; raises ValueError where the word is no duration."""
+    microseconds = parse_duration_us(word)
+    if microseconds is None:
+        raise ValueError(f"{word!r} is not a duration")
+    return microseconds
+
+
+def json_number(value: Any) -> float:
+    """The number that a JSON value is; raises ValueError for others, NaN and negative ones."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LIMIT:
+        raise ValueError(f"{value!r} is not a number from 0 on")
+    return float(value)
+
+
+def json_count(value: Any) -> int:
+    """The whole number that a JSON value is; raises ValueError for others."""
+    if json_number(value) != int(value):
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(value)
+
+
+def json_counts(block: Mapping[str, Any]) -> dict[str, int]:
+    """The counts of a JSON object by their names."""
+    return {str(name): json_count(count) for name, count in block.items()}
+
+
+def optional_number(value: Any) -> float | None:
+    """As `json_number`; None for null."""
+    return None if value is None else json_number(value)
+
+
+def optional_line(value: Any) -> str | None:
+    """A text of one line; None for null and for an empty text. Raises ValueError for others."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > LONGEST_LINE or not value.isprintable():
+        raise ValueError(f"{value!r} is not a line of text")
+    return value

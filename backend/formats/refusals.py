@@ -1,0 +1,71 @@
+"""Refusals that several formats share, and how a refused run becomes an entry among others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from backend.formats.model import Entry, FormatError, ParsedTrial
+from backend.formats.text import Document
+
+# What a document raises that lacks a key, or has a value of another kind than its tool writes.
+FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
+
+
+def read_or_refuse(read: Callable[..., ParsedTrial], *arguments: Any) -> Entry:
+    """The trial, or its refusal: the other runs of the input are read all the same."""
+    try:
+        return read(*arguments)
+    except FormatError as refused:
+        return refused
+
+
+def read_figures(
+    read: Callable[..., ParsedTrial],
+    *arguments: Any,
+    tool: str,
+    title: str,
+    expected: str,
+    line: int | None = None,
+) -> Entry:
+    """The trial, or a refusal where a figure is missing or of another kind.
+
+    `title` names what is read ("fortio JSON"), `line` is where it begins.
+    """
+    try:
+        return read(*arguments)
+    except FormatError as refused:
+        return refused
+    except FAULTS as fault:
+        return FormatError(
+            f"The {title} has a missing or invalid figure.",
+            tool=tool,
+            line=line,
+            found=fault_in(fault),
+            expected=expected,
+        )
+
+
+def fault_in(fault: Exception) -> str:
+    """What is wrong in a document, for people: Python's own messages are no help to them."""
+    if isinstance(fault, KeyError):
+        return f"no {fault.args[0]}"
+    return str(fault) if isinstance(fault, ValueError) else "a value of another kind"
+
+
+def broken_document(document: Document, *, tool: str, title: str, expected: str) -> FormatError:
+    """The refusal of JSON that ends too early or cannot be read."""
+    return FormatError(
+        f"The {title} is cut off or damaged.",
+        tool=tool,
+        line=document.fault_line,
+        found=document.fault,
+        expected=expected,
+    )
+
+
+def not_one_trial(tool: str | None = None, *, found: str, expected: str) -> FormatError:
+    """The refusal of files that cannot be of one trial."""
+    return FormatError(
+        "These files do not belong to one trial.", tool=tool, found=found, expected=expected
+    )

@@ -1,0 +1,56 @@
+"""Each question of a workspace's front page, from its link to its answer, in a real Chromium."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from backend.analysis.questions import ALL
+from backend.web.tests.browser.comparison.actions import (
+    answered,
+    assert_fits,
+    assert_table_is,
+    figures_of,
+    press_until,
+    state,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+# By question: the view that answers it, and its sentence.
+ANSWERS = {
+    "fastest": ("sweep", "haproxy .* the requests of .* at 512 connections"),
+    "limits": ("tradeoff", "haproxy 3.0.2 gains no more beyond .* connections"),
+    "distributions": ("nines", "haproxy .* answers 99 % .* in 0[.]69.* the time of nginx"),
+    "versions": ("trend", "nginx .*regressed with version 1.24.0: throughput 0\\.8"),
+    "hardware": ("sweep", "By server: caddy .*bench-2.* serves 3[.].* the requests of .*bench-1"),
+    "cost": ("sweep", "haproxy 3.0.2 spends 0.8.* the CPU time of nginx 1.27.0"),
+    "distance": ("ratios", "By workload: hello: haproxy .* nginx .* 512 .*; json: haproxy "),
+}
+
+
+@pytest.mark.parametrize("question", [id_ for id_, _ in ALL])
+def test_a_question_is_answered_by_keyboard_alone(page, live_server, question):
+    view, sentence = ANSWERS[question]
+    place = [id_ for id_, _ in ALL].index(question)
+    link = page.locator(".question").nth(place).locator("a")
+    target = link.get_attribute("href")
+    press_until(page, "Tab", f"e.getAttribute('href') === {json.dumps(target)}")
+    page.keyboard.press("Enter")
+    answered(page)
+    expect(page.locator("[data-slot=finding]")).to_have_text(re.compile(sentence))
+    expect(page.locator("[data-view][aria-pressed=true]")).to_have_attribute("data-view", view)
+    figures = figures_of(page, live_server.url)
+    said = page.locator("[data-slot=finding]").inner_text()
+    assert figures["finding"].startswith(said.removesuffix("…"))
+    assert figures["series"]
+    assert "null" not in page.locator("main").inner_text()
+    assert figures["outcome"]["status"] != "not_comparable", figures["outcome"]
+    assert_table_is(page, figures)
+    before = state(page)
+    page.reload()
+    answered(page)
+    assert state(page) == before
+    assert_fits(page, question)

@@ -1,0 +1,96 @@
+"""The ranking of a comparison and the checks below it, in a real Chromium."""
+
+import csv
+import io
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from backend.web.tests.browser.comparison.actions import (
+    LIKE,
+    NEWEST,
+    answered,
+    assert_fits,
+    compare,
+    press_until,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_unlike_servers_are_ranked_only_on_request_and_that_is_said(page, live_server):
+    base = live_server.url
+    compare(page, base, connections="128", version=["1.27.0", "3.0.2"], workload="hello")
+    expect(page.locator("[data-slot=outcome]")).to_contain_text("not comparable")
+    expect(page.locator("[data-slot=ranking]")).to_contain_text("Not ranked")
+    assert page.locator(".rank").count() == 0
+    press_until(page, "Tab", "e.dataset.control === 'override'")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("override=1"))
+    answered(page)
+    finding = page.locator("[data-slot=finding]")
+    expect(finding).to_have_text(re.compile("^Not comparable, ranked by request: "))
+    expect(page.locator("[data-slot=outcome]")).to_contain_text("overridden")
+    assert page.locator(".rank").count() == 4
+    answer = page.request.get(base + page.locator("[data-slot=link-json]").get_attribute("href"))
+    assert answer.json()["outcome"]["overridden"] is True
+    table = page.request.get(base + page.locator("[data-slot=link-csv]").get_attribute("href"))
+    rows = list(csv.DictReader(io.StringIO(table.text())))
+    assert {(row["outcome"], row["overridden"]) for row in rows} == {("not_comparable", "yes")}
+    expect(page.get_by_role("button", name="Take back")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(re.compile("override"))
+    answered(page)
+    expect(page.get_by_role("button", name="Rank anyway")).to_be_focused()
+    assert page.complaints == []
+
+
+def test_pressing_a_row_makes_it_the_baseline(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    press_until(page, "Tab", "e.matches('.rank') && e.textContent.includes('envoy')")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("baseline="))
+    answered(page)
+    pressed = page.locator(".rank[aria-pressed=true]")
+    expect(pressed).to_contain_text("envoy")
+    expect(pressed.locator(".ratio")).to_have_text("×1")
+    expect(pressed).to_be_focused()
+    expect(page.locator("[data-slot=finding]")).to_contain_text("the requests of envoy")
+    page.locator("table.figures").first.locator("tbody tr", has_text="nginx").first.locator(
+        "td"
+    ).nth(1).click()
+    expect(pressed).to_contain_text("nginx")
+    expect(page.locator("[data-slot=finding]")).to_contain_text("the requests of nginx")
+    assert page.complaints == []
+
+
+def test_from_a_check_to_its_trial(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    press_until(page, "Tab", "e.matches('#check-too-short .trial-links a')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/t/*")
+    expect(page.locator("main")).to_contain_text("nginx")
+    expect(page.locator("#check-too-short")).to_be_visible()
+    assert page.complaints == []
+
+
+def test_a_finding_is_dismissed_where_it_is_read_and_stays_in_sight(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    address = page.url
+    expect(page.locator("[data-slot=outcome]")).to_contain_text("caveat")
+    press_until(page, "Tab", "e.matches('#check-too-short summary')")
+    page.keyboard.press("Enter")
+    press_until(page, "Tab", "e.matches('#check-too-short input[name=reason]')")
+    page.keyboard.type("Ten seconds are what we always take.")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}#check-too-short")
+    answered(page)
+    expect(page.locator("[data-slot=checks]")).to_contain_text("Ten seconds are what we always")
+    expect(page.locator("[data-slot=outcome]")).not_to_contain_text("caveat")
+    assert_fits(page, "dismissed")
+    press_until(page, "Tab", "e.matches('form.undo button')")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-slot=outcome]")).to_contain_text("caveat")
+    assert page.url.partition("#")[0] == address
+    expect(page.locator("form.undo")).to_have_count(0)

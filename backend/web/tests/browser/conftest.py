@@ -1,0 +1,68 @@
+"""One Chromium for all tests of a process: Playwright's synchronous API starts only once in it."""
+
+import os
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from backend.accounts.models import TokenKind
+from backend.accounts.tokens import LINK_LIFETIME, issue
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+DESKTOP = {"width": 1440, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def _synchronous_django():
+    # Playwright runs an event loop in this thread; the ORM is used between its calls, not in them.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
+@pytest.fixture(scope="session")
+def chromium(_synchronous_django):
+    with sync_playwright() as playwright:
+        path = os.environ.get("CHROMIUM") or None
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium, live_server):
+    """A function that opens a path in a new window, signed in as a tenant's user if one is given.
+
+    `page.complaints` gathers the errors of scripts and of the console; `refusals` are the statuses
+    that the test provokes, which the console reports too.
+    """
+    contexts = []
+
+    def open_path(path, tenant=None, *, refusals=(), **options):
+        contexts.append(chromium.new_context(**{"viewport": DESKTOP, **options}))
+        page = contexts[-1].new_page()
+        _gather_complaints(page, [f"status of {status}" for status in refusals])
+        if tenant is not None:
+            path = f"/sign-in/{_link(tenant)}?next={quote(path)}"
+        page.goto(live_server.url + path)
+        return page
+
+    yield open_path
+    for context in contexts:
+        context.close()
+
+
+def _gather_complaints(page, expected):
+    def hear(message):
+        if message.type == "error" and not any(text in message.text for text in expected):
+            page.complaints.append(message.text)
+
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", hear)
+
+
+def _link(tenant):
+    """The secret of a sign-in link."""
+    return issue(
+        TokenKind.LINK, tenant.workspace, user=tenant.user, name="test", lifetime=LINK_LIFETIME
+    )
