@@ -29,6 +29,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.parts import MAX_PARTS, PartsDiffer, PartsMissing, Whole
 from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
+from backend.links import absolute, link_to
 
 HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_agent_…"
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
@@ -57,8 +58,8 @@ class UploadSerializer(serializers.Serializer[Upload]):
             "finished_at": upload.finished_at,
             "attempts": upload.attempts,
             "run": upload.result_run_id,
-            "url": f"{settings.PUBLIC_URL}/api/v1/uploads/{upload.pk}",
-            "result_url": f"{settings.PUBLIC_URL}/u/{upload.pk}",
+            "url": absolute(link_to("upload", upload.pk)),
+            "result_url": absolute(link_to("upload-page", upload.pk)),
         }
 
 

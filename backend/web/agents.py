@@ -15,6 +15,7 @@ from backend.accounts import access, tokens
 from backend.accounts.models import Token, TokenKind, Workspace
 from backend.fleet.models import Agent
 from backend.fleet.roster import RosterRow, roster
+from backend.links import link_to, run_link
 from backend.web import agent_files, visible
 
 MAX_NAME = 120
@@ -53,12 +54,11 @@ def _page(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Htt
 
 
 def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[str, Any]:
-    front = f"/w/{workspace.slug}/agents"
     may_revoke = access.may_revoke(visible.viewer(request), row.token)
     return {
         "row": row,
-        "run_url": f"/r/{row.run}" if row.run else "",
-        "revoke_url": f"{front}/{row.token.pk}/revoke" if may_revoke else "",
+        "run_url": run_link(row.run) if row.run else "",
+        "revoke_url": link_to("revoke-token", workspace.slug, row.token.pk) if may_revoke else "",
     }
 
 
@@ -70,11 +70,10 @@ def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
     token = rows.filter(pk=token_id).first()
     if token is None or not access.may_revoke(visible.viewer(request), token):
         raise Http404
-    here = f"/w/{workspace.slug}/agents"
     if request.method == "POST":
         tokens.revoke(token)
         messages.info(request, f"The token “{token.name}” was revoked: nothing is taken with it.")
-        return HttpResponseRedirect(here)
+        return HttpResponseRedirect(link_to("agents-page", workspace.slug))
     hosts = list(
         Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
     )

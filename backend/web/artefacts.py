@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from backend.ingest.download import download
 from backend.ingest.models import Artefact
 from backend.ingest.preview import preview
+from backend.links import link_to
 from backend.web import visible
 from backend.web.errors import message
 
@@ -33,7 +34,7 @@ def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
         "artefact": found,
         "text": shown.text,
         "truncated": shown.truncated,
-        "download_url": f"/a/{found.pk}/raw",
+        "download_url": link_to("artefact-raw", found.pk),
         "trial": _trial(found),
     }
     return render(request, "artefact.html", context)
@@ -56,7 +57,7 @@ def _trial(found: Artefact) -> dict[str, Any] | None:
     return {
         "ordinal": trial.ordinal,
         "server": str(trial.cell.series.server),
-        "run_url": f"/r/{trial.run_id}#trial-{trial.pk}",
+        "run_url": link_to("run-page", trial.run_id, fragment=f"trial-{trial.pk}"),
     }
 
 

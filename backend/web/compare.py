@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from urllib.parse import urlencode
 
 import orjson
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -20,6 +18,7 @@ from backend.analysis.cells import NotVisible, understood
 from backend.analysis.comparison import compare as figures_of
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
+from backend.links import absolute, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
@@ -51,7 +50,7 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
                 return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
             return view(request, (workspace, current))
         except QueryError as error:
-            return not_understood(request, error, f"/w/{workspace.slug}/compare")
+            return not_understood(request, error, link_to("compare-page", slug))
         except NotVisible:
             raise Http404 from None
 
@@ -66,19 +65,18 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
     if not run_count([workspace.pk]):
         steps = first_steps(request, workspace)
         return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
-    query = parsed.canonical()
-    only_here = urlencode({"workspace": workspace.slug})
-    asked = f"{query}&{only_here}" if query else only_here
+    query, here = parsed.canonical(), {"workspace": workspace.slug}
+    asked = "&".join(filter(None, (query, query_string(here.items()))))
     writable = access.may_write(visible.viewer(request), workspace.pk)
     context = {
         "workspace": workspace,
         "nav": "compare",
         "query": query,
-        "api_url": f"/api/v1/compare?{only_here}",
-        "json_url": f"/api/v1/compare?{asked}",
-        "csv_url": f"/api/v1/compare.csv?{asked}",
-        "png_url": f"{request.path}.png?{query}",
-        "share_url": f"/w/{workspace.slug}/result-sets/new" if writable else "",
+        "api_url": link_to("compare", query=here),
+        "json_url": link_to("compare", query=asked),
+        "csv_url": link_to("compare-csv", query=asked),
+        "png_url": link_to("compare-png", workspace.slug, query=query),
+        "share_url": link_to("share", workspace.slug) if writable else "",
     }
     return render(request, "compare.html", context)
 
@@ -89,8 +87,7 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     workspace, parsed = question
     here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
     kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
-    query = parsed.canonical()
-    page = f"{settings.PUBLIC_URL}/w/{workspace.slug}/compare{query and f'?{query}'}"
+    page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
     return image(request, lambda: image_of_view(orjson.loads(kept), page))
 
 

@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from backend.accounts import access
+from backend.links import own_path, run_link
 from backend.runs.dismissals import DismissalRefused, dismiss, undo
 from backend.runs.models import Run
 from backend.web import visible
 from backend.web.errors import message
-from backend.web.links import own_page
 
 
 @require_POST
@@ -42,5 +42,5 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
                 hint="Go back, write why the finding is no caveat, and send it again.",
             )
         messages.info(request, "The finding was dismissed. It stays visible, with your reason.")
-    page = own_page(request.POST.get("next", ""), f"/r/{run_id}")
+    page = own_path(request.POST.get("next", ""), run_link(run_id))
     return HttpResponseRedirect(f"{page.partition('#')[0]}#check-{check_id}")

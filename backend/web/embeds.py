@@ -6,9 +6,7 @@ person who looks at it.
 
 from __future__ import annotations
 
-import re
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from csp.decorators import csp_replace
@@ -21,6 +19,7 @@ from django.views.decorators.http import require_safe
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, QueryError
+from backend.links import absolute, result_set_link, route_at
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
@@ -74,7 +73,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
             "outcome": outcome_text(figures),
             "outcome_class": TONES[figures["outcome"]["status"]],
             "theme": theme,
-            "page_url": f"{settings.PUBLIC_URL}{found.path}",
+            "page_url": absolute(found.path),
         },
     )
     answer = HttpResponse(page)
@@ -112,7 +111,7 @@ def oembed(request: HttpRequest) -> HttpResponse:
     found = None if link is None else find_result_set(link, workspace_ids=[])
     if found is None:
         detail = "url leads to nothing that is shared here."
-        hint = f"Give the whole address of a result set: {settings.PUBLIC_URL}/s/…"
+        hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
         return _problem(404, "Nothing to embed", detail, hint)
     if found.is_gone:
         sentence, since = found.end
@@ -129,14 +128,9 @@ def _problem(status: int, title: str, detail: str, hint: str) -> HttpResponse:
 
 def _link_in(url: str) -> UUID | None:
     """The link in an address of this service, and of no other."""
-    if not url.startswith(f"{settings.PUBLIC_URL}/"):
-        return None
-    path = urlsplit(url[:2_000]).path.removeprefix(urlsplit(settings.PUBLIC_URL).path)
-    found = re.fullmatch(r"/(?:s|embed)/([0-9a-fA-F-]{36})", path)
-    try:
-        return UUID(found[1]) if found else None
-    except ValueError:
-        return None
+    route = route_at(url[:2_000])
+    is_result_set = route is not None and route.url_name in ("result-set-page", "embed")
+    return route.kwargs["link"] if route is not None and is_result_set else None
 
 
 def _rich(request: HttpRequest, found: ResultSet) -> dict[str, Any]:
@@ -158,7 +152,7 @@ def _rich(request: HttpRequest, found: ResultSet) -> dict[str, Any]:
 
 def _thumbnail(found: ResultSet) -> dict[str, Any]:
     return {
-        "thumbnail_url": f"{settings.PUBLIC_URL}{found.path}.png",
+        "thumbnail_url": absolute(result_set_link(found.link, "png")),
         "thumbnail_width": WIDTH,
         "thumbnail_height": HEIGHT,
     }

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
 from backend.accounts import access
+from backend.links import link_to
 from backend.web import visible
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
@@ -77,7 +78,13 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
         set_tag_attribute_values=_SCROLLING,
         link_rel="noopener",
     )
-    return title, _ELSEWHERE.sub(r"<code>\1</code>", _LINK.sub(r'href="/docs/\1\2"', cleaned))
+    return title, _ELSEWHERE.sub(r"<code>\1</code>", _LINK.sub(_page_of, cleaned))
+
+
+def _page_of(link: re.Match[str]) -> str:
+    """A link to another document as one to its page."""
+    name, section = link[1], (link[2] or "").removeprefix("#")
+    return f'href="{link_to("guide-page", name, fragment=section)}"'
 
 
 def _names() -> list[tuple[str, str]]:

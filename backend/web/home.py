@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,11 +15,11 @@ from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.questions import Question, questions_of
 from backend.ingest.models import State, Upload
+from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
 from backend.sharing.models import ResultSet
 from backend.web import visible
-from backend.web.links import compare_url
 
 PLACEHOLDER = "<token>"
 LATEST = 8
@@ -32,7 +31,7 @@ QUESTIONS_KEPT_S = 600
 def curl_command(token: str = PLACEHOLDER) -> str:
     """The one command that uploads a saved output."""
     header = f'"Authorization: Bearer {token}"'
-    return f"curl -H {header} -F file=@ab.txt {settings.PUBLIC_URL}/api/v1/uploads"
+    return f"curl -H {header} -F file=@ab.txt {absolute(link_to('upload-list'))}"
 
 
 @require_safe
@@ -77,7 +76,7 @@ def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") 
     return {
         "workspace": workspace,
         "curl_command": curl_command(token or PLACEHOLDER),
-        "token_url": f"/w/{workspace.slug}/tokens" if writable else "",
+        "token_url": link_to("make-token", workspace.slug) if writable else "",
         "new_token": token,
         "writable": writable,
     }
@@ -89,7 +88,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
     context = {
         **first_steps(request, workspace, token=token),
         "nav": "front",
-        "settings_url": f"/w/{workspace.slug}/settings"
+        "settings_url": link_to("settings", workspace.slug)
         if access.may_own(viewer, workspace.pk)
         else "",
         "failed": _failed(workspace),
@@ -121,7 +120,7 @@ def _questions(workspace: Workspace) -> list[Question]:
 
 
 def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
-    url = "" if question.query is None else compare_url(workspace.slug, **question.query)
+    url = "" if question.query is None else compare_link(workspace.slug, **question.query)
     return {
         "id": question.id,
         "text": question.text,
@@ -132,16 +131,16 @@ def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
 
 
 def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
-    front = f"/w/{workspace.slug}"
+    slug = workspace.slug
     names = {
         kind: model.objects.filter(workspace=workspace).values("name").distinct().count()
         for kind, model in (("servers", Server), ("workloads", Workload))
     }
     return [
-        ("run", run_count([workspace.pk]), f"{front}/runs"),
-        ("server", names["servers"], f"{front}/servers"),
-        ("host", Host.objects.filter(workspace=workspace).count(), f"{front}/hosts"),
-        ("workload", names["workloads"], f"{front}/workloads"),
+        ("run", run_count([workspace.pk]), link_to("runs-page", slug)),
+        ("server", names["servers"], link_to("servers-page", slug)),
+        ("host", Host.objects.filter(workspace=workspace).count(), link_to("hosts-page", slug)),
+        ("workload", names["workloads"], link_to("workloads-page", slug)),
     ]
 
 

@@ -37,11 +37,14 @@ class LimitFailedSignIns:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not _signs_in(request):
-            return self.get_response(request)
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
+        if not _is_sign_in(request):
+            return None
         wait = throttle.seconds_until_sign_in(throttle.address_of(request.META))
         if not wait:
-            return self.get_response(request)
+            return None
         response = message(
             request,
             429,
@@ -53,10 +56,9 @@ class LimitFailedSignIns:
         return response
 
 
-def _signs_in(request: HttpRequest) -> bool:
-    return request.path.startswith("/sign-in/") or (
-        request.method == "POST" and request.path == settings.LOGIN_URL
-    )
+def _is_sign_in(request: HttpRequest) -> bool:
+    route = request.resolver_match.url_name if request.resolver_match else None
+    return route == "sign-in" or (request.method == "POST" and route == settings.LOGIN_URL)
 
 
 @receiver(user_login_failed)

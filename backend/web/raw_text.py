@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.analysis.trial_figures import Figure, FigureGroup
 from backend.ingest.provenance import Provenance, RawText, Read
+from backend.links import artefact_link, link_to
 
 # So many places of one figure are named, consecutive lines as one; the rest are counted.
 MAX_PLACES = 4
@@ -32,6 +33,7 @@ class ShownText:
 
     name: str
     url: str
+    download_url: str
     truncated: bool
     index: int
     lines: tuple[tuple[str, int, tuple[Segment, ...]], ...]
@@ -173,7 +175,8 @@ def shown_texts(provenance: Provenance, groups: Sequence[FigureGroup]) -> list[S
     return [
         ShownText(
             text.artefact.name,
-            f"/a/{text.artefact.pk}",
+            artefact_link(text.artefact.pk),
+            link_to("artefact-raw", text.artefact.pk),
             text.truncated or text.text.count("\n") >= MAX_LINES,
             index,
             tuple(_lines(index, text, by_path)),

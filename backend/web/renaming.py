@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
+from backend.links import link_to
 from backend.runs.models import FormerName
 from backend.runs.registry import MODELS
 from backend.runs.renaming import RenameRefused, rename
@@ -37,4 +38,4 @@ def rename_thing(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Ki
             hint="Go back, choose another name and send it again.",
         )
     messages.info(request, f"“{former}” is called “{current}” now. Links with the old name work.")
-    return HttpResponseRedirect(f"/w/{slug}/{kind}s/{id_}")
+    return HttpResponseRedirect(link_to(f"{kind}-page", slug, id_))

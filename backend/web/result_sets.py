@@ -8,12 +8,10 @@ from datetime import timedelta
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from csp.constants import NONE
 from csp.decorators import csp_replace
-from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -23,6 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, CompareQuery, QueryError
+from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.export import csv_of
@@ -62,7 +61,7 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
         "nav": "result-sets",
         "page": page,
         "rows": [{"result_set": one, "newer": _newer(one)} for one in page],
-        "compare_url": f"/w/{workspace.slug}/compare",
+        "compare_url": link_to("compare-page", slug),
     }
     return render(request, "result_sets.html", context)
 
@@ -91,7 +90,7 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
             description=description_from(request.POST),
         )
     except QueryError as error:
-        return not_understood(request, error, f"/w/{workspace.slug}/compare")
+        return not_understood(request, error, link_to("compare-page", slug))
     except (BadForm, NothingToFreeze) as refused:
         return bad_form(request, refused)
     except NotVisible:
@@ -157,8 +156,9 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     context = {
         "workspace": found.workspace if member else None,
         "result_set": found,
-        "json_url": f"{found.path}.json",
-        "csv_url": f"{found.path}.csv",
+        "json_url": result_set_link(found.link, "json"),
+        "csv_url": result_set_link(found.link, "csv"),
+        "png_url": result_set_link(found.link, "png"),
         "compare_url": _compare_url(reading),
         "notes_html": html_of(found.notes),
         "newer": _newer(found),
@@ -181,7 +181,7 @@ def _compare_url(reading: Reading) -> str:
     """The same question on the page where it can be changed."""
     found = reading.result_set
     query = found.frozen_snapshot()["query"] if found.is_frozen else found.query
-    return f"/w/{found.workspace.slug}/compare?{query}"
+    return link_to("compare-page", found.workspace.slug, query=query)
 
 
 def _last_day(found: ResultSet) -> str:
@@ -194,15 +194,16 @@ def _last_day(found: ResultSet) -> str:
 def _elsewhere(reading: Reading) -> dict[str, Any]:
     """How other sites show it: the card of a pasted link, the frame and the badge."""
     found = reading.result_set
-    page_url = f"{settings.PUBLIC_URL}{found.path}"
+    page_url = absolute(found.path)
+    badge_url = absolute(result_set_link(found.link, "svg"))
     title = plain(found.title, 60).translate(_MARKDOWN_SAFE)
-    asked = urlencode({"format": "json", "url": page_url})
     return {
         "card": _card(reading),
         "page_url": page_url,
-        "oembed_url": f"{settings.PUBLIC_URL}/oembed?{asked}",
+        "image_url": absolute(result_set_link(found.link, "png")),
+        "oembed_url": absolute(link_to("oembed", query={"format": "json", "url": page_url})),
         "frame_html": frame_html(found),
-        "badge_markdown": f"[![{title}]({page_url}.svg)]({page_url})",
+        "badge_markdown": f"[![{title}]({badge_url})]({page_url})",
         "width": drawing.WIDTH,
         "height": drawing.HEIGHT if drawing.is_of_fixed_height(found) else None,
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -27,6 +26,7 @@ from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
 from backend.ingest.removal import remove_run
+from backend.links import compare_link, link_to, query_string, session_link, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import BadCursor, run_count, run_page
 from backend.runs.models import Cell, Host, Run, Series, Server, Workload
@@ -47,7 +47,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = visible.workspace_or_404(request, slug)
     given = request.GET.dict()
     after = given.pop("after", "")
-    here = f"/w/{slug}/runs"
+    here = link_to("runs-page", slug)
     try:
         asked = RunSearch.parse(given)
         search = asked.with_current_names([workspace.pk])
@@ -88,7 +88,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _joined(query: str, *, after: str | None) -> str:
-    return "&".join(filter(None, (query, urlencode({"after": after}) if after else "")))
+    return "&".join(filter(None, (query, query_string([("after", after)]) if after else "")))
 
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:
@@ -134,6 +134,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "run": _shown(view),
+        "session_url": _session_url(workspace, view["session"]),
         "standing": progress,
         "trials": trials,
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
@@ -143,10 +144,16 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "base": settings.PUBLIC_URL,
         "checks": _checks(run_id, trials),
         "may_dismiss": visible.may_write(request, workspace),
-        "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
-        "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
+        "compare_url": compare_link(workspace.slug, run=run_id),
+        "upload": upload
+        and {"id": upload.pk, "url": link_to("upload-page", upload.pk), "state": upload.state},
     }
     return render(request, "run.html", context)
+
+
+def _session_url(workspace: Workspace, session: Mapping[str, Any]) -> str:
+    name = session.get("name")
+    return session_link(workspace.slug, name) if name else ""
 
 
 def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
@@ -191,7 +198,7 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
     for trial in trials:
         for check in trial["checks"]:
             found = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
-            found["trials"].append({"url": f"/t/{trial['id']}", "ordinal": trial["ordinal"]})
+            found["trials"].append({"url": trial_link(trial["id"]), "ordinal": trial["ordinal"]})
     for stored in (one for row in _cell_checks(run_id) for one in row):
         described_one = {**described(check_named(stored["id"])), "trials": [], "cells": 0}
         fired.setdefault(stored["id"], described_one)["cells"] += 1
@@ -218,4 +225,4 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     remove_run(found)
     forget_progress(run_id, found.workspace_id)
     messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
-    return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")
+    return HttpResponseRedirect(link_to("runs-page", found.workspace.slug))

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
+from backend.links import link_to, run_link
 from backend.runs.listing import run_page
 from backend.runs.models import Host, Server, Workload
 from backend.runs.search import RunSearch
@@ -28,7 +29,7 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     asked = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_LENGTH]
     pages = [*_PAGES]
     if visible.may_write(request, workspace):
-        pages.append(("Upload", "upload"))
+        pages.append(("Upload", "new-upload"))
     if access.may_own(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
     found = [*_pages(workspace, asked, pages), *(_things(workspace, asked) if asked else [])]
@@ -36,43 +37,43 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 _PAGES = (
-    ("Compare", "compare"),
-    ("Runs", "runs"),
-    ("Servers", "servers"),
-    ("Hosts", "hosts"),
-    ("Workloads", "workloads"),
-    ("Result sets", "result-sets"),
-    ("Front page and questions", ""),
+    ("Compare", "compare-page"),
+    ("Runs", "runs-page"),
+    ("Servers", "servers-page"),
+    ("Hosts", "hosts-page"),
+    ("Workloads", "workloads-page"),
+    ("Result sets", "result-sets-page"),
+    ("Front page and questions", "workspace"),
 )
 
 
 def _pages(
     workspace: Workspace, asked: str, pages: Sequence[tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    links = [(title, f"/w/{workspace.slug}/{path}") for title, path in pages]
-    for title, url in [*links, ("API", "/api/v1/docs")]:
+    links = [(title, link_to(route, workspace.slug)) for title, route in pages]
+    for title, url in [*links, ("API", link_to("api-docs"))]:
         if asked.lower() in title.lower():
             yield _result("page", title, "", url)
 
 
 def _things(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
-    front, own = f"/w/{workspace.slug}", Q(workspace=workspace)
+    slug, own = workspace.slug, Q(workspace=workspace)
     servers = Server.objects.filter(own, Q(name__icontains=asked) | Q(version__icontains=asked))
     for server in servers.order_by("name", "-created_at")[:EACH]:
         more = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
-        yield _result("server", str(server), more, f"{front}/servers/{server.pk}")
+        yield _result("server", str(server), more, link_to("server-page", slug, server.pk))
     hosts = Host.objects.filter(own, Q(name__icontains=asked) | Q(cpu_model__icontains=asked))
     for host in hosts.order_by("name", "pk")[:EACH]:
         more = " · ".join(part for part in (host.cpu_model, host.kernel) if part)
-        yield _result("host", str(host), more, f"{front}/hosts/{host.pk}")
+        yield _result("host", str(host), more, link_to("host-page", slug, host.pk))
     workloads = Workload.objects.filter(own, Q(name__icontains=asked) | Q(path__icontains=asked))
     for workload in workloads.order_by("name", "pk")[:EACH]:
         more = " ".join(part for part in (workload.method, workload.path) if part)
-        yield _result("workload", workload.name, more, f"{front}/workloads/{workload.pk}")
+        yield _result("workload", workload.name, more, link_to("workload-page", slug, workload.pk))
     for run in run_page([workspace.pk], limit=EACH, search=RunSearch(q=asked)).runs:
         labels = [f"{key}: {value}" for key, value in run.labels.items()]
         more = " · ".join([", ".join(run.servers[:3]), *labels])
-        yield _result("run", f"Run {str(run.id)[:8]}", more, f"/r/{run.id}")
+        yield _result("run", f"Run {str(run.id)[:8]}", more, run_link(run.id))
     sets = ResultSet.objects.filter(own, title__icontains=asked).defer("snapshot")
     for result_set in sets[:EACH]:
         yield _result("result set", result_set.title, result_set.visibility, result_set.path)

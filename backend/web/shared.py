@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -17,6 +16,7 @@ from django.utils.cache import get_conditional_response
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
 from backend.analysis.times import instant
+from backend.links import absolute, link_to
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain
@@ -95,7 +95,7 @@ FRAME_WIDTH, FRAME_HEIGHT = 760, 480
 def frame_html(found: ResultSet, width: int = FRAME_WIDTH, height: int = FRAME_HEIGHT) -> str:
     """What shows a result set in another page; sizes in CSS pixels."""
     frame = {
-        "src": f"{settings.PUBLIC_URL}/embed/{found.link}",
+        "src": absolute(link_to("embed", found.link)),
         "width": width,
         "height": height,
         "title": plain(found.title, 200),

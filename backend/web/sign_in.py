@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_GET
 
 from backend.accounts import throttle, tokens
+from backend.links import link_to, own_path
 from backend.web.errors import message
-from backend.web.links import own_page
 
 HINT = "Make another one on the server: manage.py sign_in_link"
 
@@ -38,7 +38,7 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
 
 
 def _next_page(request: HttpRequest) -> str:
-    return own_page(request.GET.get("next", ""), "/")
+    return own_path(request.GET.get("next", ""), link_to("home"))
 
 
 def _without_referrer(response: HttpResponse) -> HttpResponse:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Q
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.catalogue import host_fact
+from backend.links import compare_link, link_to, query_string
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
 from backend.runs.listing import run_page
@@ -23,7 +23,6 @@ from backend.runs.search import RunSearch
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.host_facts import shown_facts
-from backend.web.links import compare_url
 
 PER_PAGE = 50
 LATEST_RUNS = 10
@@ -37,14 +36,14 @@ def servers(request: HttpRequest, slug: str) -> HttpResponse:
     page = catalogue.server_page([workspace.pk], after=_after(request), limit=PER_PAGE)
     rows = [
         {
-            "url": f"/w/{slug}/servers/{listed.id}",
+            "url": link_to("server-page", slug, listed.id),
             "name": listed.name,
             "slot": listed.row.slot % SLOTS,
             "versions": _texts(row.version for row in listed.others),
             "runtimes": _texts(row.runtime for row in listed.others),
             "configurations": len({str(row.configuration) for row in listed.others}),
             "tally": listed.tally,
-            "compare_url": compare_url(slug, server=listed.name),
+            "compare_url": compare_link(slug, server=listed.name),
         }
         for listed in page.rows
     ]
@@ -71,7 +70,7 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
             "configuration": sorted(row.configuration.items()),
             "tally": tallies.get(row.pk, Tally()),
             "is_this": row.pk == found.pk,
-            "compare_url": compare_url(slug, server=found.name, version=row.version or "unknown"),
+            "compare_url": compare_link(slug, server=found.name, version=row.version or "unknown"),
         }
         for row in same
     ]
@@ -84,8 +83,8 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
         "variants": variants,
         **_names(request, workspace, FormerName.Kind.SERVER, found),
         "places": _places(slug, own, server=found.name),
-        "compare_url": compare_url(slug, server=found.name),
-        "versions_url": compare_url(slug, server=found.name, series="version")
+        "compare_url": compare_link(slug, server=found.name),
+        "versions_url": compare_link(slug, server=found.name, series="version")
         if len(versions) > 1
         else "",
         **_runs(workspace, server=found.name),
@@ -100,11 +99,11 @@ def hosts(request: HttpRequest, slug: str) -> HttpResponse:
     page = catalogue.host_page([workspace.pk], after=_after(request), limit=PER_PAGE)
     rows = [
         {
-            "url": f"/w/{slug}/hosts/{listed.id}",
+            "url": link_to("host-page", slug, listed.id),
             "name": listed.name,
             "row": listed.row,
             "tally": listed.tally,
-            "compare_url": compare_url(slug, host=_host_value(listed.row)),
+            "compare_url": compare_link(slug, host=_host_value(listed.row)),
         }
         for listed in page.rows
     ]
@@ -131,7 +130,7 @@ def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
         "as_server": took_part.filter(server_host=found).count(),
         "as_client": took_part.filter(client_host=found).count(),
         "measured": _measured(slug, own, host=_host_value(found)),
-        "compare_url": compare_url(slug, host=_host_value(found)),
+        "compare_url": compare_link(slug, host=_host_value(found)),
         **_runs(workspace, host=str(found.pk)),
     }
     return render(request, "host.html", context)
@@ -144,12 +143,12 @@ def workloads(request: HttpRequest, slug: str) -> HttpResponse:
     page = catalogue.workload_page([workspace.pk], after=_after(request), limit=PER_PAGE)
     rows = [
         {
-            "url": f"/w/{slug}/workloads/{listed.id}",
+            "url": link_to("workload-page", slug, listed.id),
             "name": listed.name,
             "row": listed.row,
             "others": len(listed.others) - 1,
             "tally": listed.tally,
-            "compare_url": compare_url(slug, workload=listed.name),
+            "compare_url": compare_link(slug, workload=listed.name),
         }
         for listed in page.rows
     ]
@@ -174,7 +173,7 @@ def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse
         "headers": sorted(found.headers.items()),
         "others": list(others),
         "measured": _measured(slug, own, workload=found.name),
-        "compare_url": compare_url(slug, workload=found.name),
+        "compare_url": compare_link(slug, workload=found.name),
         **_runs(workspace, workload=found.name),
     }
     return render(request, "workload.html", context)
@@ -193,7 +192,7 @@ def _list(
         "nav": template.removesuffix(".html"),
         "rows": rows,
         "total": page.total,
-        "next_url": f"{here}?{urlencode({'after': page.next})}" if page.next else "",
+        "next_url": f"{here}?{query_string([('after', page.next)])}" if page.next else "",
         "first_url": here if _after(request) else "",
         "writable": visible.may_write(request, workspace),
         "curl_command": curl_command(),
@@ -226,7 +225,7 @@ def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
             "workload": loads[workload_id],
             "tool": tool,
             "tally": tally,
-            "compare_url": compare_url(
+            "compare_url": compare_link(
                 slug,
                 server=server,
                 workload=loads[workload_id].name,
@@ -245,10 +244,10 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
     return [
         {
             "row": rows[id_],
-            "url": f"/w/{slug}/servers/{id_}",
+            "url": link_to("server-page", slug, id_),
             "slot": rows[id_].slot % SLOTS,
             "tally": tally,
-            "compare_url": compare_url(slug, server=rows[id_].name, **fields),
+            "compare_url": compare_link(slug, server=rows[id_].name, **fields),
         }
         for id_, tally in found.items()
     ]
@@ -261,7 +260,7 @@ def _names(
     renames = found.name is not None and visible.may_write(request, workspace)
     return {
         "former_names": former_names(workspace, kind, found.name),
-        "rename_url": f"{request.path}/rename" if renames else "",
+        "rename_url": link_to(f"rename-{kind}", workspace.slug, found.pk) if renames else "",
         "name": found.name,
         "kind": kind,
         "max_name": MAX_NAME,
@@ -271,7 +270,7 @@ def _names(
 def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
     search = RunSearch(**fields)  # type: ignore[arg-type]  # all of these are texts
     page = run_page([workspace.pk], limit=LATEST_RUNS, search=search)
-    url = f"/w/{workspace.slug}/runs?{search.query()}"
+    url = link_to("runs-page", workspace.slug, query=search.query())
     return {"runs": page.runs, "runs_url": url if page.next else ""}
 
 

@@ -16,11 +16,11 @@ from backend.analysis.run_view import hosts_of, trial_view
 from backend.analysis.trial_figures import trial_figures
 from backend.ingest.evidence import artefacts_by_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
+from backend.links import compare_link, link_to, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Trial, TrialTimeline
 from backend.web import visible
 from backend.web.host_facts import shown_host
-from backend.web.links import compare_url
 from backend.web.raw_text import rows_of, shown_texts
 from backend.web.things import SLOTS
 
@@ -49,9 +49,9 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "cell": found.cell,
         "slot": found.cell.series.server.slot % SLOTS,
         "run": found.run,
-        "server_url": f"/w/{workspace.slug}/servers/{found.cell.series.server_id}",
-        "workload_url": f"/w/{workspace.slug}/workloads/{found.cell.series.workload_id}",
-        "compare_url": compare_url(
+        "server_url": link_to("server-page", workspace.slug, found.cell.series.server_id),
+        "workload_url": link_to("workload-page", workspace.slug, found.cell.series.workload_id),
+        "compare_url": compare_link(
             workspace.slug, run=found.run_id, workload=found.cell.series.workload.name
         ),
         "groups": rows_of(groups, provenance, found.parsed),
@@ -64,7 +64,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "artefacts": artefacts_by_trial(found.run_id).get(str(found.pk), []),
         "hosts": [shown_host(host) for host in hosts_of(found.run)],
         "has_timeline": TrialTimeline.objects.filter(trial=found).exists(),
-        "timeline_url": f"/api/v1/trials/{found.pk}/timeline",
+        "timeline_url": link_to("trial-timeline", found.pk),
         **_neighbours(found),
     }
     return render(request, "trial.html", context)
@@ -107,7 +107,7 @@ def _neighbours(found: Trial) -> dict[str, Any]:
     before = others.filter(ordinal__lt=found.ordinal).order_by("-ordinal").first()
     after = others.filter(ordinal__gt=found.ordinal).order_by("ordinal").first()
     return {
-        "before": before and {"url": f"/t/{before.pk}", "ordinal": before.ordinal},
-        "after": after and {"url": f"/t/{after.pk}", "ordinal": after.ordinal},
+        "before": before and {"url": trial_link(before.pk), "ordinal": before.ordinal},
+        "after": after and {"url": trial_link(after.pk), "ordinal": after.ordinal},
         "of": Trial.objects.filter(run=found.run_id).count(),
     }

@@ -20,6 +20,7 @@ from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.evidence import listed
 from backend.ingest.receive import IncomingFile, Sender, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
+from backend.links import link_to, run_link
 from backend.web import visible
 from backend.web.home import curl_command
 
@@ -51,8 +52,8 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
         "nav": "runs",
         "upload": found,
         "artefacts": [listed(row) for row in found.artefacts.all()],
-        "api_url": f"/api/v1/uploads/{found.pk}",
-        "run_url": f"/r/{found.result_run_id}" if found.result_run_id else "",
+        "api_url": link_to("upload", found.pk),
+        "run_url": run_link(found.result_run_id) if found.result_run_id else "",
     }
     return render(request, "upload.html", context)
 
@@ -103,7 +104,7 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
         raise NotSent(str(error), status=413) from None
     except CannotClean as error:
         raise NotSent(f"{error} Send it uncompressed, or in pieces.", status=422) from None
-    return HttpResponseRedirect(f"/u/{receipt.upload.pk}")
+    return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk))
 
 
 def _files(request: HttpRequest) -> list[IncomingFile]:
