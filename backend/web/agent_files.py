@@ -44,8 +44,8 @@ def offered(name: str) -> AgentFile | None:
 
 def offered_wheel() -> AgentFile | None:
     """The newest wheel, for pipx."""
-    found = sorted(Path(settings.AGENT_FILES).glob(WHEELS))
-    return offered(found[-1].name) if found else None
+    wheels = sorted(Path(settings.AGENT_FILES).glob(WHEELS))
+    return offered(wheels[-1].name) if wheels else None
 
 
 @lru_cache(maxsize=8)
@@ -63,29 +63,29 @@ def pyz(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 def pyz_sha256(request: HttpRequest) -> HttpResponseBase:
     """Its checksum, as `sha256sum --check` reads it."""
-    found = offered(PYZ)
-    if found is None:
+    file = offered(PYZ)
+    if file is None:
         raise Http404
-    return HttpResponse(f"{found.sha256}  {found.name}\n", content_type="text/plain")
+    return HttpResponse(f"{file.sha256}  {file.name}\n", content_type="text/plain")
 
 
 @require_safe
 def wheel(request: HttpRequest, name: str) -> HttpResponseBase:
     """The agent as a wheel, of the name that it must have for pip."""
-    found = offered_wheel()
-    return _answer(request, found if found is not None and found.name == name else None)
+    newest = offered_wheel()
+    return _answer(request, newest if newest is not None and newest.name == name else None)
 
 
-def _answer(request: HttpRequest, found: AgentFile | None) -> HttpResponseBase:
-    if found is None:
+def _answer(request: HttpRequest, file: AgentFile | None) -> HttpResponseBase:
+    if file is None:
         raise Http404
-    etag = f'"{found.sha256}"'
+    etag = f'"{file.sha256}"'
     response: HttpResponseBase
     if request.headers.get("If-None-Match") == etag:
         response = HttpResponseNotModified()
     else:
         response = FileResponse(
-            found.path.open("rb"), as_attachment=True, content_type="application/octet-stream"
+            file.path.open("rb"), as_attachment=True, content_type="application/octet-stream"
         )
     response["ETag"] = etag
     response["Cache-Control"] = "public, no-cache"

@@ -24,18 +24,18 @@ log = logging.getLogger(__name__)
 @require_safe
 def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
     """The artefact as text, its beginning if it is long."""
-    found = visible.artefact_or_404(request, artefact_id)
+    artefact = visible.artefact_or_404(request, artefact_id)
     try:
-        shown = preview(found.sha256)
+        shown = preview(artefact.sha256)
     except FileNotFoundError:
-        return _missing(request, found)
+        return _missing(request, artefact)
     context = {
-        "workspace": found.upload.workspace,
-        "artefact": found,
+        "workspace": artefact.upload.workspace,
+        "artefact": artefact,
         "text": shown.text,
         "truncated": shown.truncated,
-        "download_url": link_to("artefact-raw", found.pk),
-        "trial": _trial(found),
+        "download_url": link_to("artefact-raw", artefact.pk),
+        "trial": _trial(artefact),
     }
     return render(request, "artefact.html", context)
 
@@ -43,15 +43,15 @@ def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
 @require_safe
 def raw(request: HttpRequest, artefact_id: UUID) -> HttpResponseBase:
     """The stored bytes, never as a page: what a stranger's file says must not run here."""
-    found = visible.artefact_or_404(request, artefact_id)
+    artefact = visible.artefact_or_404(request, artefact_id)
     try:
-        return download(found)
+        return download(artefact)
     except FileNotFoundError:
-        return _missing(request, found)
+        return _missing(request, artefact)
 
 
-def _trial(found: Artefact) -> dict[str, Any] | None:
-    trial = found.trials.select_related("cell__series__server").first()
+def _trial(artefact: Artefact) -> dict[str, Any] | None:
+    trial = artefact.trials.select_related("cell__series__server").first()
     if trial is None:
         return None
     return {
@@ -61,13 +61,13 @@ def _trial(found: Artefact) -> dict[str, Any] | None:
     }
 
 
-def _missing(request: HttpRequest, found: Artefact) -> HttpResponse:
-    log.error("artefact_missing", extra={"artefact": str(found.pk), "sha256": found.sha256})
+def _missing(request: HttpRequest, artefact: Artefact) -> HttpResponse:
+    log.error("artefact_missing", extra={"artefact": str(artefact.pk), "sha256": artefact.sha256})
     return message(
         request,
         500,
         title="The stored file is missing",
-        sentence=f"The service keeps a record of this artefact ({found.sha256[:12]}…), but its "
+        sentence=f"The service keeps a record of this artefact ({artefact.sha256[:12]}…), but its "
         "bytes are not in the storage.",
         hint="Tell who runs this service: the storage must be restored from its backup.",
     )

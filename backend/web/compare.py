@@ -22,9 +22,9 @@ from backend.links import absolute, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
-from backend.web.errors import message
+from backend.web.errors import not_understood
 from backend.web.home import first_steps
-from backend.web.shared import image
+from backend.web.result_set_answers import image
 
 Question = tuple[Workspace, CompareQuery]
 
@@ -89,15 +89,3 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
     page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
     return image(request, lambda: image_of_view(orjson.loads(kept), page))
-
-
-def not_understood(request: HttpRequest, error: QueryError, page: str) -> HttpResponse:
-    """A query that names no view: which field, what was got, what is allowed."""
-    return message(
-        request,
-        400,
-        title="This link is not understood",
-        sentence=str(error),
-        hint="Correct the address.",
-        start=page,
-    )

@@ -22,17 +22,17 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
     Back to `next`, a page of this site, or to the run's own.
     """
-    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     viewer = visible.viewer(request)
-    if found is None or not access.may_write(viewer, found.workspace_id):
+    if run is None or not access.may_write(viewer, run.workspace_id):
         raise Http404
     check_id = request.POST.get("check", "")
     if request.POST.get("undo") == "1":
-        done = undo(found, check_id, by=viewer)
+        done = undo(run, check_id, by=viewer)
         messages.info(request, "The dismissal was taken back." if done else "Nothing to take back.")
     else:
         try:
-            dismiss(found, check_id, reason=request.POST.get("reason", ""), author=viewer)
+            dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)
         except DismissalRefused as refused:
             return message(
                 request,

@@ -25,7 +25,7 @@ from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
 from backend.web.errors import plain_message
-from backend.web.shared import (
+from backend.web.result_set_answers import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
     cacheable,
@@ -50,34 +50,40 @@ TONES = {
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # it knows no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     """The chart alone, to be framed by any page."""
-    found = _shared(link)
-    if found.is_gone:
-        sentence, since = found.end
-        return guarded(found, plain_message(410, "This result set is gone", sentence, _on(since)))
+    result_set = _shared(link)
+    if result_set.is_gone:
+        sentence, since = result_set.end
+        return guarded(
+            result_set, plain_message(410, "This result set is gone", sentence, _on(since))
+        )
     try:
         theme = _theme(request)
     except QueryError as error:
         hint = f"Correct or leave out {error.field[:80]}."
-        return guarded(found, plain_message(400, "This link is not understood", str(error), hint))
-    reading = Reading(found)
+        return guarded(
+            result_set, plain_message(400, "This link is not understood", str(error), hint)
+        )
+    reading = Reading(result_set)
     try:
         figures = reading.figures
     except (NotVisible, QueryError) as error:
         title = "This live result set has no answer now"
-        return guarded(found, plain_message(409, title, why_no_answer(error), ""))
+        return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
     page = render_to_string(
         "embed.html",
         {
-            "result_set": found,
+            "result_set": result_set,
             "figures": figures,
             "outcome": outcome_text(figures),
             "outcome_class": TONES[figures["outcome"]["status"]],
             "theme": theme,
-            "page_url": absolute(found.path),
+            "page_url": absolute(result_set.path),
         },
     )
     answer = HttpResponse(page)
-    return guarded(found, cacheable(request, answer, found, key=page.encode(), seconds=MAX_AGE_S))
+    return guarded(
+        result_set, cacheable(request, answer, result_set, key=page.encode(), seconds=MAX_AGE_S)
+    )
 
 
 def _theme(request: HttpRequest) -> str:
@@ -94,10 +100,10 @@ def _on(moment: Any) -> str:
 
 
 def _shared(link: UUID) -> ResultSet:
-    found = find_result_set(link, workspace_ids=[])
-    if found is None:
+    result_set = find_result_set(link, workspace_ids=[])
+    if result_set is None:
         raise Http404
-    return found
+    return result_set
 
 
 @require_safe
@@ -108,15 +114,15 @@ def oembed(request: HttpRequest) -> HttpResponse:
         detail = f"format: got {form[:40]!r}, allowed is json."
         return _problem(501, "This format is not offered", detail, "Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
-    found = None if link is None else find_result_set(link, workspace_ids=[])
-    if found is None:
+    result_set = None if link is None else find_result_set(link, workspace_ids=[])
+    if result_set is None:
         detail = "url leads to nothing that is shared here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
         return _problem(404, "Nothing to embed", detail, hint)
-    if found.is_gone:
-        sentence, since = found.end
-        return guarded(found, _problem(410, "This result set is gone", sentence, _on(since)))
-    answer = guarded(found, JsonResponse(_rich(request, found)))
+    if result_set.is_gone:
+        sentence, since = result_set.end
+        return guarded(result_set, _problem(410, "This result set is gone", sentence, _on(since)))
+    answer = guarded(result_set, JsonResponse(_rich(request, result_set)))
     answer["Cache-Control"] = f"public, max-age={MAX_AGE_S}"
     return answer
 
@@ -133,26 +139,26 @@ def _link_in(url: str) -> UUID | None:
     return route.kwargs["link"] if route is not None and is_result_set else None
 
 
-def _rich(request: HttpRequest, found: ResultSet) -> dict[str, Any]:
+def _rich(request: HttpRequest, result_set: ResultSet) -> dict[str, Any]:
     width = _within(request.GET.get("maxwidth"), FRAME_WIDTH, LEAST_WIDTH)
     height = _within(request.GET.get("maxheight"), FRAME_HEIGHT, LEAST_HEIGHT)
     return {
         "version": "1.0",
         "type": "rich",
-        "title": plain(found.title, 200),
+        "title": plain(result_set.title, 200),
         "provider_name": "Loadsheet",
         "provider_url": settings.PUBLIC_URL,
         "cache_age": MAX_AGE_S,
         "width": width,
         "height": height,
-        "html": frame_html(found, width, height),
-        **(_thumbnail(found) if is_of_fixed_height(found) else {}),
+        "html": frame_html(result_set, width, height),
+        **(_thumbnail(result_set) if is_of_fixed_height(result_set) else {}),
     }
 
 
-def _thumbnail(found: ResultSet) -> dict[str, Any]:
+def _thumbnail(result_set: ResultSet) -> dict[str, Any]:
     return {
-        "thumbnail_url": absolute(result_set_link(found.link, "png")),
+        "thumbnail_url": absolute(result_set_link(result_set.link, "png")),
         "thumbnail_width": WIDTH,
         "thumbnail_height": HEIGHT,
     }

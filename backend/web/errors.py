@@ -19,6 +19,18 @@ def message(
     return render(request, "message.html", context, status=status)
 
 
+def not_understood(request: HttpRequest, error: Exception, start: str) -> HttpResponse:
+    """A link that names no view: which field, what was got, what is allowed."""
+    return message(
+        request,
+        400,
+        title="This link is not understood",
+        sentence=str(error),
+        hint="Correct the address.",
+        start=start,
+    )
+
+
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return message(
         request,

@@ -50,10 +50,10 @@ _SCROLLING = {tag: {"tabindex": "0"} for tag in ("pre", "table")}
 @require_safe
 def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     """One document; its links to others lead to their pages."""
-    found = FOLDER / f"{name}.md"
-    if not _NAME.fullmatch(name) or not found.is_file():
+    document = FOLDER / f"{name}.md"
+    if not _NAME.fullmatch(name) or not document.is_file():
         raise Http404
-    title, body = _rendered(found, found.stat().st_mtime_ns)
+    title, body = _rendered(document, document.stat().st_mtime_ns)
     # The way back for who came from a workspace.
     workspace = access.workspaces_of(visible.viewer(request)).first()
     shown = {"name": name, "title": title, "body": body, "names": _names()}

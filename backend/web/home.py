@@ -42,8 +42,12 @@ def home(request: HttpRequest) -> HttpResponse:
         return _front(request, workspaces[0])
     context = {
         "workspaces": [
-            {"workspace": one, "runs": run_count([one.pk]), "latest": _latest(one)}
-            for one in workspaces
+            {
+                "workspace": workspace,
+                "runs": run_count([workspace.pk]),
+                "latest": _latest(workspace),
+            }
+            for workspace in workspaces
         ],
         "curl_command": curl_command(),
     }
@@ -98,7 +102,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         context |= {
             "runs": run_page([workspace.pk], limit=LATEST).runs,
             "counts": _counts(workspace),
-            "questions": [_shown(workspace, one) for one in _questions(workspace)],
+            "questions": [_shown(workspace, question) for question in _questions(workspace)],
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
         }
     return render(request, "workspace.html", context)
@@ -112,11 +116,11 @@ def _latest(workspace: Workspace) -> Run | None:
 def _questions(workspace: Workspace) -> list[Question]:
     """Found anew when anything changed that they ask about."""
     key = f"questions:{workspace.pk}:{workspace.data_version}"
-    known: list[Question] | None = cache.get(key)
-    if known is None:
-        known = questions_of(workspace.pk, workspace.slug)
-        cache.set(key, known, QUESTIONS_KEPT_S)
-    return known
+    questions: list[Question] | None = cache.get(key)
+    if questions is None:
+        questions = questions_of(workspace.pk, workspace.slug)
+        cache.set(key, questions, QUESTIONS_KEPT_S)
+    return questions
 
 
 def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:

@@ -80,9 +80,9 @@ def shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _inside(name: str, value: Any, labels: Mapping[str, str]) -> list[tuple[str, Any]]:
     if not isinstance(value, dict):
         return [] if value is None else [(name, value)]
-    known = [(label, value[key]) for key, label in labels.items() if key in value]
+    labelled = [(label, value[key]) for key, label in labels.items() if key in value]
     rest = sorted(key for key in value if key not in labels)
-    return known + [(f"{name}: {key}", value[key]) for key in rest]
+    return labelled + [(f"{name}: {key}", value[key]) for key in rest]
 
 
 def _gib(size_bytes: int | None) -> str | None:

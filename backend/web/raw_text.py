@@ -49,20 +49,18 @@ class Row:
     note: str = ""
 
 
+Place = tuple[int, Read, str]  # index of the artefact, the reading, its id on the page
+
+
 def rows_of(
     groups: Sequence[FigureGroup], provenance: Provenance, stored: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The groups with each figure's places. `stored` is what was read when it was recorded."""
     places = _places_by_path(provenance)
-    agreeing = places.get("", [])
-    several = len(provenance.texts) > 1
     return [
         {
             "group": group,
-            "rows": [
-                _row(figure, places, agreeing, provenance, stored, several=several)
-                for figure in group.figures
-            ],
+            "rows": [_row(figure, places, provenance, stored) for figure in group.figures],
         }
         for group in groups
     ]
@@ -70,39 +68,36 @@ def rows_of(
 
 def _row(
     figure: Figure,
-    places: Mapping[str, list[tuple[int, Read, str]]],
-    agreeing: Sequence[tuple[int, Read, str]],
+    places: Mapping[str, list[Place]],
     provenance: Provenance,
     stored: Mapping[str, Any],
-    *,
-    several: bool,
 ) -> Row:
     row = Row(figure)
     if not figure.is_known or not provenance.figures:
         return row
-    moved = [path for path in figure.paths if _differs(path, provenance.figures, stored)]
-    if moved:
+    if any(_differs(path, provenance.figures, stored) for path in figure.paths):
         row.note = "this version of the parser reads it otherwise; see the run's readings"
         return row
-    found = {at[2]: at for path in figure.paths for at in places.get(path, [])}
-    if not found and agreeing and _is_count(figure.value):
-        found, row.note = {at[2]: at for at in agreeing}, "counts that must agree, "
-    elif not found:
-        row.note = "from its words, no number"
-    spans = _spans(found.values())
-    names = provenance.texts
+    figure_places, row.note = _places_of(figure, places)
+    spans = _spans({place[2]: place for place in figure_places}.values())
+    names = [text.artefact.name if len(provenance.texts) > 1 else "" for text in provenance.texts]
     row.places = [
-        {
-            "id": span.id,
-            "lines": f"line {span.first}"
-            if span.first == span.last
-            else f"lines {span.first}–{span.last}",
-            "file": names[span.artefact].artefact.name if several else "",
-        }
+        {"id": span.id, "lines": span.lines, "file": names[span.artefact]}
         for span in spans[:MAX_PLACES]
     ]
     row.more = sum(span.last - span.first + 1 for span in spans[MAX_PLACES:])
     return row
+
+
+def _places_of(figure: Figure, places: Mapping[str, list[Place]]) -> tuple[list[Place], str]:
+    """Where the figure is printed, and what to say of these places."""
+    printed = [place for path in figure.paths for place in places.get(path, [])]
+    if printed:
+        return printed, ""
+    agreeing = places.get("", [])
+    if agreeing and _is_count(figure.value):
+        return agreeing, "counts that must agree, "
+    return [], "from its words, no number"
 
 
 def _is_count(value: Any) -> bool:
@@ -119,8 +114,14 @@ class _Span:
     last: int
     id: str
 
+    @property
+    def lines(self) -> str:
+        """In words: "line 3" or "lines 3–5"."""
+        is_one = self.first == self.last
+        return f"line {self.first}" if is_one else f"lines {self.first}–{self.last}"
 
-def _spans(places: Iterable[tuple[int, Read, str]]) -> list[_Span]:
+
+def _spans(places: Iterable[Place]) -> list[_Span]:
     spans: list[_Span] = []
     for index, read, id_ in sorted(places, key=lambda place: (place[0], place[1].start)):
         before = spans[-1] if spans else None
@@ -145,13 +146,13 @@ def _differs(path: str, now: Mapping[str, Any], stored: Mapping[str, Any]) -> bo
     return bool(now.get(path) != then)
 
 
-def _places_by_path(provenance: Provenance) -> dict[str, list[tuple[int, Read, str]]]:
-    found: dict[str, list[tuple[int, Read, str]]] = defaultdict(list)
+def _places_by_path(provenance: Provenance) -> dict[str, list[Place]]:
+    places: dict[str, list[Place]] = defaultdict(list)
     for index, text in enumerate(provenance.texts):
         for read in text.reads:
             for path in read.figures or ("",):
-                found[path].append((index, read, place_id(index, read)))
-    return found
+                places[path].append((index, read, place_id(index, read)))
+    return places
 
 
 def place_id(index: int, read: Read) -> str:
@@ -197,7 +198,11 @@ def _lines(
             segments.append(_segment(index, text, read, by_path))
             at, read = read.end, next(reads, None)
         segments.append(Segment(text.text[at:end]))
-        yield f"line-{index}-{number}", number, tuple(one for one in segments if one.text)
+        yield (
+            f"line-{index}-{number}",
+            number,
+            tuple(segment for segment in segments if segment.text),
+        )
         start = end + 1
 
 

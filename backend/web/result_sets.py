@@ -32,10 +32,8 @@ from backend.sharing.notes import html_of
 from backend.sharing.reading import Reading
 from backend.sharing.text import plain
 from backend.web import visible
-from backend.web.compare import not_understood
-from backend.web.errors import message
-from backend.web.result_set_forms import BadForm, description_from
-from backend.web.shared import (
+from backend.web.errors import message, not_understood
+from backend.web.result_set_answers import (
     cacheable,
     check_fields,
     frame_html,
@@ -45,6 +43,7 @@ from backend.web.shared import (
     no_answer,
     not_taken,
 )
+from backend.web.result_set_forms import BadForm, description_from
 
 PER_PAGE = 25
 View = Callable[[HttpRequest, Reading], HttpResponse]
@@ -60,7 +59,7 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
         "workspace": workspace,
         "nav": "result-sets",
         "page": page,
-        "rows": [{"result_set": one, "newer": _newer(one)} for one in page],
+        "rows": [{"result_set": result_set, "newer": _newer(result_set)} for result_set in page],
         "compare_url": link_to("compare-page", slug),
     }
     return render(request, "result_sets.html", context)
@@ -121,16 +120,16 @@ def readable(*fields: str) -> Callable[[View], Callable[[HttpRequest, UUID], Htt
     What is gone leaves its tombstone at every address.
     """
 
-    def of(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
+    def decorate(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
         @require_safe
         @wraps(view)
-        def found(request: HttpRequest, link: UUID) -> HttpResponse:
+        def readable_view(request: HttpRequest, link: UUID) -> HttpResponse:
             result_set = visible.result_set_or_404(request, link)
             return guarded(result_set, _answer(request, result_set, view, fields))
 
-        return found
+        return readable_view
 
-    return of
+    return decorate
 
 
 def _answer(
@@ -151,61 +150,65 @@ def _answer(
 @readable(*DRAWING)
 def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The page."""
-    found = reading.result_set
-    member = visible.is_member(request, found)
+    result_set = reading.result_set
+    is_member = visible.is_member(request, result_set)
     context = {
-        "workspace": found.workspace if member else None,
-        "result_set": found,
-        "json_url": result_set_link(found.link, "json"),
-        "csv_url": result_set_link(found.link, "csv"),
-        "png_url": result_set_link(found.link, "png"),
+        "workspace": result_set.workspace if is_member else None,
+        "result_set": result_set,
+        "json_url": result_set_link(result_set.link, "json"),
+        "csv_url": result_set_link(result_set.link, "csv"),
+        "png_url": result_set_link(result_set.link, "png"),
         "compare_url": _compare_url(reading),
-        "notes_html": html_of(found.notes),
-        "newer": _newer(found),
-        "newer_one": _told(found, found.superseded_by, member=member),
-        "older_ones": [one for one in found.supersedes.all() if _told(found, one, member=member)],
-        "is_member": member,
-        "can_manage": visible.may_manage(request, found),
-        "last_day": _last_day(found),
-        **(_elsewhere(reading) if found.is_shared else {}),
+        "notes_html": html_of(result_set.notes),
+        "newer": _newer(result_set),
+        "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
+        "older_ones": [
+            older
+            for older in result_set.supersedes.all()
+            if _told(result_set, older, is_member=is_member)
+        ],
+        "is_member": is_member,
+        "can_manage": visible.may_manage(request, result_set),
+        "last_day": _last_day(result_set),
+        **(_elsewhere(reading) if result_set.is_shared else {}),
     }
     return render(request, "result_set.html", context)
 
 
-def _told(page: ResultSet, other: ResultSet | None, *, member: bool) -> ResultSet | None:
+def _told(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:
     """The other one, where the readers of this page may be told its address."""
-    return other if other is not None and (member or page.may_name(other)) else None
+    return other if other is not None and (is_member or page.may_name(other)) else None
 
 
 def _compare_url(reading: Reading) -> str:
     """The same question on the page where it can be changed."""
-    found = reading.result_set
-    query = found.frozen_snapshot()["query"] if found.is_frozen else found.query
-    return link_to("compare-page", found.workspace.slug, query=query)
+    result_set = reading.result_set
+    query = result_set.frozen_snapshot()["query"] if result_set.is_frozen else result_set.query
+    return link_to("compare-page", result_set.workspace.slug, query=query)
 
 
-def _last_day(found: ResultSet) -> str:
+def _last_day(result_set: ResultSet) -> str:
     """What the form sent: the day before the moment it ends."""
-    if found.expires_at is None:
+    if result_set.expires_at is None:
         return ""
-    return (found.expires_at - timedelta(microseconds=1)).date().isoformat()
+    return (result_set.expires_at - timedelta(microseconds=1)).date().isoformat()
 
 
 def _elsewhere(reading: Reading) -> dict[str, Any]:
     """How other sites show it: the card of a pasted link, the frame and the badge."""
-    found = reading.result_set
-    page_url = absolute(found.path)
-    badge_url = absolute(result_set_link(found.link, "svg"))
-    title = plain(found.title, 60).translate(_MARKDOWN_SAFE)
+    result_set = reading.result_set
+    page_url = absolute(result_set.path)
+    badge_url = absolute(result_set_link(result_set.link, "svg"))
+    title = plain(result_set.title, 60).translate(_MARKDOWN_SAFE)
     return {
         "card": _card(reading),
         "page_url": page_url,
-        "image_url": absolute(result_set_link(found.link, "png")),
+        "image_url": absolute(result_set_link(result_set.link, "png")),
         "oembed_url": absolute(link_to("oembed", query={"format": "json", "url": page_url})),
-        "frame_html": frame_html(found),
+        "frame_html": frame_html(result_set),
         "badge_markdown": f"[![{title}]({badge_url})]({page_url})",
         "width": drawing.WIDTH,
-        "height": drawing.HEIGHT if drawing.is_of_fixed_height(found) else None,
+        "height": drawing.HEIGHT if drawing.is_of_fixed_height(result_set) else None,
     }
 
 
@@ -217,11 +220,13 @@ def _card(reading: Reading) -> dict[str, str]:
     try:
         figures = reading.figures
     except (NotVisible, QueryError):
-        return {"finding": "", "conditions": "", "outcome": ""}
+        return {"finding": "", "conditions": "", "description": ""}
+    finding, conditions = figures["finding"], figures["conditions"]
+    parts = (finding, outcome_text(figures), conditions)
     return {
-        "finding": figures["finding"],
-        "conditions": figures["conditions"],
-        "outcome": outcome_text(figures),
+        "finding": finding,
+        "conditions": conditions,
+        "description": " · ".join(filter(None, parts)),
     }
 
 
@@ -255,12 +260,12 @@ def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
 @readable("series")
 def as_svg(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The badge: the title and one figure. `series` chooses another than the first."""
-    found = reading.result_set
+    result_set = reading.result_set
     try:
-        badge = badge_of(found.title, reading.figures, request.GET.get("series"))
+        badge = badge_of(result_set.title, reading.figures, request.GET.get("series"))
     except NoSuchSeries as unknown:
         hint = "Correct or leave out series."
         return message(request, 400, title="No such series", sentence=str(unknown), hint=hint)
     svg = render_to_string("badge.svg", {"badge": badge}).strip().encode()
     answer = HttpResponse(svg, content_type="image/svg+xml")
-    return cacheable(request, answer, found, key=svg, seconds=300)
+    return cacheable(request, answer, result_set, key=svg, seconds=300)

@@ -32,8 +32,8 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
         pages.append(("Upload", "new-upload"))
     if access.may_own(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
-    found = [*_pages(workspace, asked, pages), *(_things(workspace, asked) if asked else [])]
-    return JsonResponse({"query": asked, "results": found})
+    results = [*_pages(workspace, asked, pages), *(_named_rows(workspace, asked) if asked else [])]
+    return JsonResponse({"query": asked, "results": results})
 
 
 _PAGES = (
@@ -56,27 +56,48 @@ def _pages(
             yield _result("page", title, "", url)
 
 
-def _things(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
-    slug, own = workspace.slug, Q(workspace=workspace)
-    servers = Server.objects.filter(own, Q(name__icontains=asked) | Q(version__icontains=asked))
-    for server in servers.order_by("name", "-created_at")[:EACH]:
-        more = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
-        yield _result("server", str(server), more, link_to("server-page", slug, server.pk))
-    hosts = Host.objects.filter(own, Q(name__icontains=asked) | Q(cpu_model__icontains=asked))
-    for host in hosts.order_by("name", "pk")[:EACH]:
-        more = " · ".join(part for part in (host.cpu_model, host.kernel) if part)
-        yield _result("host", str(host), more, link_to("host-page", slug, host.pk))
-    workloads = Workload.objects.filter(own, Q(name__icontains=asked) | Q(path__icontains=asked))
-    for workload in workloads.order_by("name", "pk")[:EACH]:
-        more = " ".join(part for part in (workload.method, workload.path) if part)
-        yield _result("workload", workload.name, more, link_to("workload-page", slug, workload.pk))
-    for run in run_page([workspace.pk], limit=EACH, search=RunSearch(q=asked)).runs:
-        labels = [f"{key}: {value}" for key, value in run.labels.items()]
-        more = " · ".join([", ".join(run.servers[:3]), *labels])
-        yield _result("run", f"Run {str(run.id)[:8]}", more, run_link(run.id))
-    sets = ResultSet.objects.filter(own, title__icontains=asked).defer("snapshot")
+def _named_rows(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    """Servers, hosts, workloads, runs and result sets whose names hold `asked`."""
+    yield from _servers(workspace, asked)
+    yield from _hosts(workspace, asked)
+    yield from _workloads(workspace, asked)
+    yield from _runs(workspace, asked)
+    sets = ResultSet.objects.filter(workspace=workspace, title__icontains=asked).defer("snapshot")
     for result_set in sets[:EACH]:
         yield _result("result set", result_set.title, result_set.visibility, result_set.path)
+
+
+def _servers(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(version__icontains=asked)
+    rows = Server.objects.filter(is_named, workspace=workspace)
+    for server in rows.order_by("name", "-created_at")[:EACH]:
+        hint = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
+        url = link_to("server-page", workspace.slug, server.pk)
+        yield _result("server", str(server), hint, url)
+
+
+def _hosts(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(cpu_model__icontains=asked)
+    rows = Host.objects.filter(is_named, workspace=workspace)
+    for host in rows.order_by("name", "pk")[:EACH]:
+        hint = " · ".join(filter(None, (host.cpu_model, host.kernel)))
+        yield _result("host", str(host), hint, link_to("host-page", workspace.slug, host.pk))
+
+
+def _workloads(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(path__icontains=asked)
+    rows = Workload.objects.filter(is_named, workspace=workspace)
+    for workload in rows.order_by("name", "pk")[:EACH]:
+        hint = " ".join(filter(None, (workload.method, workload.path)))
+        url = link_to("workload-page", workspace.slug, workload.pk)
+        yield _result("workload", workload.name, hint, url)
+
+
+def _runs(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    for run in run_page([workspace.pk], limit=EACH, search=RunSearch(q=asked)).runs:
+        labels = [f"{key}: {value}" for key, value in run.labels.items()]
+        hint = " · ".join([", ".join(run.servers[:3]), *labels])
+        yield _result("run", f"Run {str(run.id)[:8]}", hint, run_link(run.id))
 
 
 def _result(kind: str, title: str, hint: str, url: str) -> dict[str, Any]:

@@ -72,11 +72,13 @@ def _trials(text: str) -> int:
 
 
 def _factors(given: list[str]) -> list[str]:
-    known = [factor.id for factor in HOST_FACTORS]
+    factor_ids = [factor.id for factor in HOST_FACTORS]
     for name in given:
-        if name not in known:
-            raise NotSaved(f"There is no fact “{name[:40]}”; expected some of {', '.join(known)}.")
-    return [name for name in known if name in given]
+        if name not in factor_ids:
+            raise NotSaved(
+                f"There is no fact “{name[:40]}”; expected some of {', '.join(factor_ids)}."
+            )
+    return [name for name in factor_ids if name in given]
 
 
 def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> HttpResponse:

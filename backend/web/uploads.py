@@ -25,6 +25,7 @@ from backend.web import visible
 from backend.web.home import curl_command
 
 PASTED = "pasted.txt"
+EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
 # Fields of the form, and where they stand in the envelope.
 SAID = {
     "server": ("server", "name"),
@@ -46,14 +47,14 @@ class NotSent(Exception):
 @require_safe
 def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
     """What became of an upload; the page asks again until it has ended."""
-    found = visible.upload_or_404(request, upload_id)
+    upload = visible.upload_or_404(request, upload_id)
     context = {
-        "workspace": found.workspace,
+        "workspace": upload.workspace,
         "nav": "runs",
-        "upload": found,
-        "artefacts": [listed(row) for row in found.artefacts.all()],
-        "api_url": link_to("upload", found.pk),
-        "run_url": run_link(found.result_run_id) if found.result_run_id else "",
+        "upload": upload,
+        "artefacts": [listed(row) for row in upload.artefacts.all()],
+        "api_url": link_to("upload", upload.pk),
+        "run_url": run_link(upload.result_run_id) if upload.result_run_id else "",
     }
     return render(request, "upload.html", context)
 
@@ -143,8 +144,9 @@ def _form(
         "nav": "runs",
         "given": {name: request.POST.get(name, "") for name in (*SAID, "host", "same_host")},
         "pasted": request.POST.get("paste", ""),
+        "example": EXAMPLE,
         "files": None if files is None else [_shown(file) for file in files],
-        "found": sum(len(file.trials) for file in files or ()),
+        "trial_count": sum(len(file.trials) for file in files or ()),
         "refused": refused,
         "curl_command": curl_command(),
     }

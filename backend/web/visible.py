@@ -23,10 +23,10 @@ def workspaces(request: HttpRequest) -> list[UUID]:
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
-    found = access.workspaces_of(viewer(request)).filter(slug=slug).first()
-    if found is None:
+    workspace = access.workspaces_of(viewer(request)).filter(slug=slug).first()
+    if workspace is None:
         raise Http404
-    return found
+    return workspace
 
 
 def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
@@ -39,34 +39,34 @@ def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
 def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
     rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
-    found = rows.filter(pk=upload_id, workspace__in=workspaces(request)).first()
-    if found is None:
+    upload = rows.filter(pk=upload_id, workspace__in=workspaces(request)).first()
+    if upload is None:
         raise Http404
-    return found
+    return upload
 
 
 def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     rows = Artefact.objects.select_related("upload__workspace")
-    found = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
-    if found is None:
+    artefact = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
+    if artefact is None:
         raise Http404
-    return found
+    return artefact
 
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, also one that is gone: its readers are told so."""
-    found = find_result_set(link, workspace_ids=workspaces(request))
-    if found is None:
+    result_set = find_result_set(link, workspace_ids=workspaces(request))
+    if result_set is None:
         raise Http404
-    return found
+    return result_set
 
 
 def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set, for a change to it."""
-    found = result_set_or_404(request, link)
-    if not may_manage(request, found):
+    result_set = result_set_or_404(request, link)
+    if not may_manage(request, result_set):
         raise Http404
-    return found
+    return result_set
 
 
 def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:

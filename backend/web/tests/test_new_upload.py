@@ -15,13 +15,6 @@ URL = "/w/own-lab/upload"
 
 
 @pytest.fixture
-def owner(scene):
-    client = Client()
-    client.force_login(scene.own.user)
-    return client
-
-
-@pytest.fixture
 def before(scene):
     return [model.objects.count() for model in (Upload, Artefact, Run, Trial, Server)]
 

@@ -54,11 +54,11 @@ def servers(request: HttpRequest, slug: str) -> HttpResponse:
 def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
     """A server with its versions and configurations, where it was measured and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
-    found = Server.objects.filter(pk=server_id, workspace=workspace).first()
-    if found is None:
+    server = Server.objects.filter(pk=server_id, workspace=workspace).first()
+    if server is None:
         raise Http404
     same = list(
-        Server.objects.filter(workspace=workspace, name=found.name).order_by("-created_at", "pk")[
+        Server.objects.filter(workspace=workspace, name=server.name).order_by("-created_at", "pk")[
             : catalogue.MAX_RELATED
         ]
     )
@@ -69,8 +69,8 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
             "row": row,
             "configuration": sorted(row.configuration.items()),
             "tally": tallies.get(row.pk, Tally()),
-            "is_this": row.pk == found.pk,
-            "compare_url": compare_link(slug, server=found.name, version=row.version or "unknown"),
+            "is_this": row.pk == server.pk,
+            "compare_url": compare_link(slug, server=server.name, version=row.version or "unknown"),
         }
         for row in same
     ]
@@ -78,16 +78,16 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
     context = {
         "workspace": workspace,
         "nav": "servers",
-        "server": found,
-        "slot": found.slot % SLOTS,
+        "server": server,
+        "slot": server.slot % SLOTS,
         "variants": variants,
-        **_names(request, workspace, FormerName.Kind.SERVER, found),
-        "places": _places(slug, own, server=found.name),
-        "compare_url": compare_link(slug, server=found.name),
-        "versions_url": compare_link(slug, server=found.name, series="version")
+        **_names(request, workspace, FormerName.Kind.SERVER, server),
+        "places": _places(slug, own, server=server.name),
+        "compare_url": compare_link(slug, server=server.name),
+        "versions_url": compare_link(slug, server=server.name, series="version")
         if len(versions) > 1
         else "",
-        **_runs(workspace, server=found.name),
+        **_runs(workspace, server=server.name),
     }
     return render(request, "server.html", context)
 
@@ -114,24 +114,24 @@ def hosts(request: HttpRequest, slug: str) -> HttpResponse:
 def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
     """A machine: its facts, what was measured on it and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
-    found = Host.objects.filter(pk=host_id, workspace=workspace).first()
-    if found is None:
+    host = Host.objects.filter(pk=host_id, workspace=workspace).first()
+    if host is None:
         raise Http404
-    took_part = Run.objects.filter(Q(server_host=found) | Q(client_host=found))
+    took_part = Run.objects.filter(Q(server_host=host) | Q(client_host=host))
     latest = took_part.order_by("-recorded_at").only("facts", "server_host_id").first()
-    more = _recorded_facts(latest, found)
-    own = Q(workspace=workspace, run__server_host=found)
+    more = _recorded_facts(latest, host)
+    own = Q(workspace=workspace, run__server_host=host)
     context = {
         "workspace": workspace,
         "nav": "hosts",
-        "host": found,
-        **_names(request, workspace, FormerName.Kind.HOST, found),
+        "host": host,
+        **_names(request, workspace, FormerName.Kind.HOST, host),
         "more_facts": more,
-        "as_server": took_part.filter(server_host=found).count(),
-        "as_client": took_part.filter(client_host=found).count(),
-        "measured": _measured(slug, own, host=_host_value(found)),
-        "compare_url": compare_link(slug, host=_host_value(found)),
-        **_runs(workspace, host=str(found.pk)),
+        "as_server": took_part.filter(server_host=host).count(),
+        "as_client": took_part.filter(client_host=host).count(),
+        "measured": _measured(slug, own, host=_host_value(host)),
+        "compare_url": compare_link(slug, host=_host_value(host)),
+        **_runs(workspace, host=str(host.pk)),
     }
     return render(request, "host.html", context)
 
@@ -159,22 +159,22 @@ def workloads(request: HttpRequest, slug: str) -> HttpResponse:
 def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse:
     """What a workload asks for, and who was measured with it."""
     workspace = visible.workspace_or_404(request, slug)
-    found = Workload.objects.filter(pk=workload_id, workspace=workspace).first()
-    if found is None:
+    workload = Workload.objects.filter(pk=workload_id, workspace=workspace).first()
+    if workload is None:
         raise Http404
-    same = Workload.objects.filter(workspace=workspace, name=found.name)
-    others = same.exclude(pk=found.pk).order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
-    own = Q(workspace=workspace, series__workload=found)
+    same = Workload.objects.filter(workspace=workspace, name=workload.name)
+    others = same.exclude(pk=workload.pk).order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
+    own = Q(workspace=workspace, series__workload=workload)
     context = {
         "workspace": workspace,
         "nav": "workloads",
-        "workload": found,
-        **_names(request, workspace, FormerName.Kind.WORKLOAD, found),
-        "headers": sorted(found.headers.items()),
+        "workload": workload,
+        **_names(request, workspace, FormerName.Kind.WORKLOAD, workload),
+        "headers": sorted(workload.headers.items()),
         "others": list(others),
-        "measured": _measured(slug, own, workload=found.name),
-        "compare_url": compare_link(slug, workload=found.name),
-        **_runs(workspace, workload=found.name),
+        "measured": _measured(slug, own, workload=workload.name),
+        "compare_url": compare_link(slug, workload=workload.name),
+        **_runs(workspace, workload=workload.name),
     }
     return render(request, "workload.html", context)
 
@@ -208,17 +208,17 @@ def _texts(values: Any) -> list[str]:
     return sorted({value for value in values if value}, reverse=True)
 
 
-def _host_value(found: Host) -> str:
+def _host_value(host: Host) -> str:
     """A host in a link: its name, else the slug that stands for it."""
-    fact = host_fact(found)
+    fact = host_fact(host)
     return fact.name or fact.slug
 
 
 def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
     """Where a server was measured: host, workload and tool, the latest first."""
-    found = catalogue.tally_by(own, "run__server_host", "series__workload", "series__tool")
-    hosts = Host.objects.in_bulk([key[0] for key in found if key[0]])
-    loads = Workload.objects.in_bulk([key[1] for key in found])
+    tallies = catalogue.tally_by(own, "run__server_host", "series__workload", "series__tool")
+    hosts = Host.objects.in_bulk([key[0] for key in tallies if key[0]])
+    loads = Workload.objects.in_bulk([key[1] for key in tallies])
     return [
         {
             "host": hosts.get(host_id),
@@ -233,14 +233,14 @@ def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
                 host=_host_value(hosts[host_id]) if host_id else "unknown",
             ),
         }
-        for (host_id, workload_id, tool), tally in found.items()
+        for (host_id, workload_id, tool), tally in tallies.items()
     ]
 
 
 def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
     """Which servers were measured where `own` holds, the latest first."""
-    found = catalogue.tally_by(own, "series__server")
-    rows = Server.objects.in_bulk(list(found))
+    tallies = catalogue.tally_by(own, "series__server")
+    rows = Server.objects.in_bulk(list(tallies))
     return [
         {
             "row": rows[id_],
@@ -249,19 +249,19 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
             "tally": tally,
             "compare_url": compare_link(slug, server=rows[id_].name, **fields),
         }
-        for id_, tally in found.items()
+        for id_, tally in tallies.items()
     ]
 
 
 def _names(
-    request: HttpRequest, workspace: Workspace, kind: FormerName.Kind, found: Any
+    request: HttpRequest, workspace: Workspace, kind: FormerName.Kind, row: Any
 ) -> dict[str, Any]:
     """What the thing was called before, and where it is given another name."""
-    renames = found.name is not None and visible.may_write(request, workspace)
+    renames = row.name is not None and visible.may_write(request, workspace)
     return {
-        "former_names": former_names(workspace, kind, found.name),
-        "rename_url": link_to(f"rename-{kind}", workspace.slug, found.pk) if renames else "",
-        "name": found.name,
+        "former_names": former_names(workspace, kind, row.name),
+        "rename_url": link_to(f"rename-{kind}", workspace.slug, row.pk) if renames else "",
+        "name": row.name,
         "kind": kind,
         "max_name": MAX_NAME,
     }
@@ -274,10 +274,10 @@ def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
     return {"runs": page.runs, "runs_url": url if page.next else ""}
 
 
-def _recorded_facts(run: Run | None, found: Host) -> list[tuple[str, Any]]:
+def _recorded_facts(run: Run | None, host: Host) -> list[tuple[str, Any]]:
     """What the latest run says of the machine beyond its identity."""
     if run is None or not isinstance(run.facts, dict):
         return []
-    role = "server" if run.server_host_id == found.pk else "client"
-    known = run.facts.get(role) or {}
-    return shown_facts(known)
+    role = "server" if run.server_host_id == host.pk else "client"
+    facts = run.facts.get(role) or {}
+    return shown_facts(facts)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
+from django.utils.html import format_html
 
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
@@ -44,28 +44,33 @@ def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
     return message(request, 400, title=title, sentence=str(error), hint=hint)
 
 
-def guarded(found: ResultSet, answer: HttpResponse) -> HttpResponse:
+def guarded(result_set: ResultSet, answer: HttpResponse) -> HttpResponse:
     """Unlisted links are kept out of indexes and of other sites' logs; shared data may be read
     by any page, for it is sent without asking who reads."""
-    if found.visibility == Visibility.UNLISTED:
+    if result_set.visibility == Visibility.UNLISTED:
         answer["X-Robots-Tag"] = "noindex"
         answer["Referrer-Policy"] = "no-referrer"
-    if found.is_shared and not answer.get("Content-Type", "").startswith("text/html"):
+    if result_set.is_shared and not answer.get("Content-Type", "").startswith("text/html"):
         answer["Access-Control-Allow-Origin"] = "*"
     return answer
 
 
 def cacheable(
-    request: HttpRequest, answer: HttpResponse, found: ResultSet, *, key: bytes, seconds: int = 0
+    request: HttpRequest,
+    answer: HttpResponse,
+    result_set: ResultSet,
+    *,
+    key: bytes,
+    seconds: int = 0,
 ) -> HttpResponse:
     """With an ETag over `key`. What is shared may be kept for some seconds, else a cache must ask:
     the bytes of a frozen one never change, but who may read them does."""
     etag = f'"{hashlib.sha256(key).hexdigest()}"'
     answer["ETag"] = etag
-    if found.expires_at is not None:
-        left = math.ceil((found.expires_at - timezone.now()).total_seconds())
+    if result_set.expires_at is not None:
+        left = math.ceil((result_set.expires_at - timezone.now()).total_seconds())
         seconds = max(0, min(seconds, left))
-    if found.visibility == Visibility.PUBLIC or (found.is_shared and seconds):
+    if result_set.visibility == Visibility.PUBLIC or (result_set.is_shared and seconds):
         answer["Cache-Control"] = f"public, max-age={seconds}" if seconds else "no-cache"
     kept = get_conditional_response(request, etag, None, answer)
     return kept if isinstance(kept, HttpResponse) else answer
@@ -92,32 +97,33 @@ def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
 FRAME_WIDTH, FRAME_HEIGHT = 760, 480
 
 
-def frame_html(found: ResultSet, width: int = FRAME_WIDTH, height: int = FRAME_HEIGHT) -> str:
+def frame_html(result_set: ResultSet, width: int = FRAME_WIDTH, height: int = FRAME_HEIGHT) -> str:
     """What shows a result set in another page; sizes in CSS pixels."""
-    frame = {
-        "src": absolute(link_to("embed", found.link)),
-        "width": width,
-        "height": height,
-        "title": plain(found.title, 200),
-    }
-    return render_to_string("partials/frame.html", frame).strip()
+    return format_html(
+        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" '
+        'referrerpolicy="no-referrer" style="border:0;max-width:100%"></iframe>',
+        absolute(link_to("embed", result_set.link)),
+        width,
+        height,
+        plain(result_set.title, 200),
+    )
 
 
-def gone(request: HttpRequest, found: ResultSet) -> HttpResponse:
+def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
     """The tombstone: why there is nothing here any more, and since when."""
-    sentence, since = found.end
+    sentence, since = result_set.end
     title = "This result set is gone"
     if request.path.endswith(".json"):
         body = {"title": title, "status": 410, "detail": sentence, "since": instant(since)}
-        body["sha256"] = found.sha256 or None
+        body["sha256"] = result_set.sha256 or None
         return JsonResponse(body, status=410, content_type="application/problem+json")
     context = {
-        "result_set": found,
+        "result_set": result_set,
         "title": title,
         "sentence": sentence,
         "since": since,
         # Who may give an expired one another day finds the form where the result set was.
-        "can_extend": found.state == State.EXPIRED and visible.may_manage(request, found),
+        "can_extend": result_set.state == State.EXPIRED and visible.may_manage(request, result_set),
     }
     return render(request, "tombstone.html", context, status=410)
 
@@ -126,11 +132,11 @@ def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
     """A live question that cannot be answered any more: its run is gone, or its field."""
     title = "This live result set has no answer now"
     hint = "Whoever made it can save the question anew."
-    said = why_no_answer(error)
+    reason = why_no_answer(error)
     if request.path.endswith(".json"):
-        body = {"title": title, "status": 409, "detail": said, "hint": hint}
+        body = {"title": title, "status": 409, "detail": reason, "hint": hint}
         return JsonResponse(body, status=409, content_type="application/problem+json")
-    return message(request, 409, title=title, sentence=said, hint=hint)
+    return message(request, 409, title=title, sentence=reason, hint=hint)
 
 
 def why_no_answer(error: Exception) -> str:
