@@ -245,7 +245,7 @@ class UploadDetail(APIView):
             raise Problem(
                 404,
                 "Not found",
-                f"There is no upload {upload_id} that you may see.",
+                f"Upload {upload_id} was not found, or is not shared with you.",
                 hint=NOT_FOUND_HINT,
             )
         return Response(UploadSerializer(upload).data)

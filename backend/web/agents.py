@@ -74,7 +74,9 @@ def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
         raise Http404
     if request.method == "POST":
         tokens.revoke(token)
-        messages.info(request, f"The token “{token.name}” was revoked: nothing is taken with it.")
+        messages.info(
+            request, f"The token “{token.name}” was revoked. The service no longer accepts it."
+        )
         return HttpResponseRedirect(link_to("agents-page", workspace.slug))
     hosts = list(
         Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)

@@ -67,7 +67,7 @@ def _missing(request: HttpRequest, artefact: Artefact) -> HttpResponse:
         request,
         500,
         title="The stored file is missing",
-        sentence=f"The service keeps a record of this artefact ({artefact.sha256[:12]}…), but its "
+        sentence=f"The service has a record of this file ({artefact.sha256[:12]}…), but its "
         "bytes are not in the storage.",
-        hint="Tell who runs this service: the storage must be restored from its backup.",
+        hint="Tell the operator of this service to restore the storage from a backup.",
     )

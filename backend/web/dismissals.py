@@ -29,7 +29,9 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
     check_id = request.POST.get("check", "")
     if request.POST.get("undo") == "1":
         done = undo(run, check_id, by=viewer)
-        messages.info(request, "The dismissal was taken back." if done else "Nothing to take back.")
+        messages.info(
+            request, "The finding was restored." if done else "The finding was not dismissed."
+        )
     else:
         try:
             dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)
@@ -39,8 +41,8 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
                 400,
                 title="Nothing was dismissed",
                 sentence=str(refused),
-                hint="Go back, write why the finding is no caveat, and send it again.",
+                hint="Go back, give a reason, and send it again.",
             )
-        messages.info(request, "The finding was dismissed. It stays visible, with your reason.")
+        messages.info(request, "The finding was dismissed. It stays visible with your reason.")
     page = own_path(request.POST.get("next", ""), run_link(run_id))
     return HttpResponseRedirect(f"{page.partition('#')[0]}#check-{check_id}")

@@ -59,15 +59,15 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     try:
         theme = _theme(request)
     except QueryError as error:
-        hint = f"Correct or leave out {error.field[:80]}."
+        hint = f"Correct or remove {error.field[:80]}."
         return guarded(
-            result_set, plain_message(400, "This link is not understood", str(error), hint)
+            result_set, plain_message(400, "We don't understand this link", str(error), hint)
         )
     reading = Reading(result_set)
     try:
         figures = reading.figures
     except (NotVisible, QueryError) as error:
-        title = "This live result set has no answer now"
+        title = "This live result set has no results now"
         return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
     page = render_to_string(
         "embed.html",
@@ -112,11 +112,11 @@ def oembed(request: HttpRequest) -> HttpResponse:
     form = request.GET.get("format", "json")
     if form != "json":
         detail = f"format: got {form[:40]!r}, allowed is json."
-        return _problem(501, "This format is not offered", detail, "Ask for format=json.")
+        return _problem(501, "Unknown format", detail, "Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
     result_set = None if link is None else find_result_set(link, workspace_ids=[])
     if result_set is None:
-        detail = "url leads to nothing that is shared here."
+        detail = "url is not the address of a shared result set here."
         hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
         return _problem(404, "Nothing to embed", detail, hint)
     if result_set.is_gone:

@@ -24,9 +24,9 @@ def not_understood(request: HttpRequest, error: Exception, start: str) -> HttpRe
     return message(
         request,
         400,
-        title="This link is not understood",
+        title="We don't understand this link",
         sentence=str(error),
-        hint="Correct the address.",
+        hint="Correct the address, or start again.",
         start=start,
     )
 
@@ -35,8 +35,8 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return message(
         request,
         400,
-        title="This request could not be understood",
-        sentence="The address or the form holds something this page does not take.",
+        title="We don't understand this request",
+        sentence="The address or the form contains something that this page does not accept.",
         hint="Go back, reload the page and try again.",
     )
 
@@ -46,8 +46,8 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
         request,
         403,
         title="Not allowed",
-        sentence="You may not do this.",
-        hint="Ask an owner of the workspace for a role that may.",
+        sentence="Your role does not allow this.",
+        hint="Ask an owner of the workspace for another role.",
     )
 
 
@@ -56,8 +56,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         title="This form is out of date",
-        sentence="The form did not come from a page you opened in this session.",
-        hint="Go back, reload the page and send it again. Cookies must be allowed.",
+        sentence="The page with this form was opened in another session.",
+        hint="Allow cookies, go back, reload the page and send the form again.",
     )
 
 
@@ -65,9 +65,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return message(
         request,
         404,
-        title="Nothing here that you may see",
-        sentence="This address leads nowhere, or to something that is not shared with you.",
-        hint="If somebody gave you this link, sign in first, or ask for it to be shared.",
+        title="Page not found, or not shared with you",
+        sentence="Nothing at this address is visible to you.",
+        hint="Check the address, sign in, or ask the person who sent you the link to share it.",
     )
 
 
@@ -75,9 +75,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Without the request: its session or user may be what failed."""
     return plain_message(
         500,
-        "The service failed on this page",
-        "It was logged. Nothing was half kept.",
-        "Try again; if it stays, report the time and the address.",
+        "Something went wrong on our side",
+        "The error was logged. Nothing was saved in part.",
+        "Try again. If the error stays, report the time and the address of this page.",
     )
 
 

@@ -49,7 +49,7 @@ class LimitFailedSignIns:
             request,
             429,
             title="Too many failed sign-ins",
-            sentence="From your address too many passwords or links were wrong within an hour.",
+            sentence="Too many wrong passwords or links came from your address within an hour.",
             hint=f"Try again in {math.ceil(wait / 60)} minutes.",
         )
         response["Retry-After"] = str(wait)

@@ -76,7 +76,7 @@ def _row(
     if not figure.is_known or not provenance.figures:
         return row
     if any(_differs(path, provenance.figures, stored) for path in figure.paths):
-        row.note = "this version of the parser reads it otherwise; see the run's readings"
+        row.note = "this parser version reads another value; see the run's page"
         return row
     figure_places, row.note = _places_of(figure, places)
     spans = _spans({place[2]: place for place in figure_places}.values())
@@ -96,8 +96,8 @@ def _places_of(figure: Figure, places: Mapping[str, list[Place]]) -> tuple[list[
         return printed, ""
     agreeing = places.get("", [])
     if agreeing and _is_count(figure.value):
-        return agreeing, "counts that must agree, "
-    return [], "from its words, no number"
+        return agreeing, "counts that must be equal, "
+    return [], "implied by the output"
 
 
 def _is_count(value: Any) -> bool:
@@ -210,7 +210,7 @@ def _segment(index: int, text: RawText, read: Read, by_path: Mapping[str, Figure
     printed = text.text[read.start : read.end]
     figures = list(dict.fromkeys(by_path[path] for path in read.figures if path in by_path))
     if not figures:
-        why = "must agree with other counts" if not read.figures else ", ".join(read.figures[:4])
+        why = "must equal other counts" if not read.figures else ", ".join(read.figures[:4])
         return Segment(printed, place_id(index, read), "", why)
     labels = [figure.label for figure in figures[:4]]
     return Segment(

@@ -37,5 +37,5 @@ def rename_thing(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Ki
             sentence=str(refused),
             hint="Go back, choose another name and send it again.",
         )
-    messages.info(request, f"“{former}” is called “{current}” now. Links with the old name work.")
+    messages.info(request, f"“{former}” is now “{current}”. Links with the old name still work.")
     return HttpResponseRedirect(link_to(f"{kind}-page", slug, id_))

@@ -37,7 +37,7 @@ def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
 
 def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
     """An address with a field that it does not take: which, what was got, what is allowed."""
-    title, hint = "This link is not understood", f"Correct or leave out {error.field[:80]}."
+    title, hint = "We don't understand this link", f"Correct or remove {error.field[:80]}."
     if request.path.endswith(".json"):
         body = {"title": title, "status": 400, "detail": str(error), "hint": hint}
         return JsonResponse(body, status=400, content_type="application/problem+json")
@@ -81,17 +81,17 @@ def image(request: HttpRequest, draw: Callable[[], bytes]) -> HttpResponse:
     try:
         return HttpResponse(draw(), content_type="image/png")
     except BusyDrawing:
-        answer = _no_image(request, "Another image is being drawn.", "Ask again in some seconds.")
+        answer = _no_image(request, "Another image is being drawn.", "Try again in a few seconds.")
         answer["Retry-After"] = "2"
         return answer
     except CannotDraw as error:
         return _no_image(
-            request, str(error), "The page, its JSON and its CSV hold the same figures."
+            request, str(error), "The page, its JSON and its CSV have the same numbers."
         )
 
 
 def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
-    return message(request, 503, title="There is no image", sentence=sentence, hint=hint)
+    return message(request, 503, title="No image available", sentence=sentence, hint=hint)
 
 
 FRAME_WIDTH, FRAME_HEIGHT = 760, 480
@@ -130,8 +130,8 @@ def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
 
 def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
     """A live question that cannot be answered any more: its run is gone, or its field."""
-    title = "This live result set has no answer now"
-    hint = "Whoever made it can save the question anew."
+    title = "This live result set has no results now"
+    hint = "Ask its author to save the comparison again."
     reason = why_no_answer(error)
     if request.path.endswith(".json"):
         body = {"title": title, "status": 409, "detail": reason, "hint": hint}

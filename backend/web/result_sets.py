@@ -108,7 +108,7 @@ def bad_form(request: HttpRequest, refused: Exception) -> HttpResponse:
     return message(
         request,
         400,
-        title="This cannot be kept",
+        title="The result set was not saved",
         sentence=str(refused),
         hint="Go back, correct the form and send it again.",
     )

@@ -137,7 +137,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "nav": "runs",
         "run": _shown(view),
         "session_url": _session_url(workspace, view["session"]),
-        "standing": progress,
+        "progress": progress,
         "trials": trials,
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
@@ -172,7 +172,7 @@ def _session_url(workspace: Workspace, session: Mapping[str, Any]) -> str:
 def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
     """A run that its agent told of, and of which nothing has come yet."""
     workspace = Workspace.objects.get(pk=progress.workspace_id)
-    context = {"workspace": workspace, "nav": "runs", "standing": progress}
+    context = {"workspace": workspace, "nav": "runs", "progress": progress}
     return render(request, "run_waiting.html", context)
 
 
@@ -239,5 +239,5 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         raise Http404
     remove_run(run)
     forget_progress(run_id, run.workspace_id)
-    messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
+    messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
     return HttpResponseRedirect(link_to("runs-page", run.workspace.slug))

@@ -46,7 +46,9 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
     with transaction.atomic():
         Workspace.objects.filter(pk=workspace.pk).update(**fields)
         workspace.changed()
-    messages.info(request, "Saved. Comparisons use it from now on; frozen ones stay as they are.")
+    messages.info(
+        request, "Saved. Comparisons use the new settings. Frozen result sets do not change."
+    )
     return HttpResponseRedirect(request.path)
 
 
@@ -65,7 +67,7 @@ def _share(text: str) -> float:
 def _trials(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text[:9]) in MIN_TRIALS):
         raise NotSaved(
-            f"The least number of trials is “{text[:20]}”; expected a whole number from "
+            f"Trials per load point is “{text[:20]}”; expected a whole number from "
             f"{MIN_TRIALS.start} to {MIN_TRIALS.stop - 1}."
         )
     return int(text)

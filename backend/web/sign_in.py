@@ -11,7 +11,7 @@ from backend.accounts import throttle, tokens
 from backend.links import link_to, own_path
 from backend.web.errors import message
 
-HINT = "Make another one on the server: manage.py sign_in_link"
+HINT = "Create another one on the server: manage.py sign_in_link"
 
 
 # Not HEAD: a program that only looks at a link must not use it up.
@@ -34,7 +34,9 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
     # Whoever opens the link again in the same browser wants the page, not a lesson.
     if request.user.is_authenticated:
         return HttpResponseRedirect(_next_page(request))
-    return message(request, 410, title="This link no longer signs in", sentence=reason, hint=HINT)
+    return message(
+        request, 410, title="This sign-in link no longer works", sentence=reason, hint=HINT
+    )
 
 
 def _next_page(request: HttpRequest) -> str:

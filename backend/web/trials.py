@@ -77,9 +77,9 @@ def _provenance(trial: Trial) -> Provenance:
         return Provenance((), {}, str(failed))
     except FileNotFoundError:
         log.error("artefact_missing", extra={"trial": str(trial.pk)})
-        return Provenance((), {}, "A stored file of this trial is missing from the storage.")
+        return Provenance((), {}, "A file of this trial is missing from the storage.")
     except StorageAway:
-        return Provenance((), {}, "The storage is away; the figures stand, try again for the text.")
+        return Provenance((), {}, "The storage is not reachable. Try again later to see the text.")
 
 
 _GLANCE = (

@@ -80,14 +80,14 @@ def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
 def _read(request: HttpRequest, workspace: Workspace, user: User) -> list[DryFile]:
     files, raw = _files(request), _envelope(request)
     if wait := throttle.seconds_until_preview(str(user.pk)):
-        raise NotSent(f"Too much was read within a minute. Wait {wait} s.", status=429, wait=wait)
+        raise NotSent(f"Too many previews within a minute. Wait {wait} s.", status=429, wait=wait)
     try:
         envelope = Envelope() if raw is None else read_envelope(raw)
         return dry_run(workspace, files, envelope)
     except EnvelopeError as error:
         raise NotSent(str(error)) from None
     except UploadTooLarge as error:
-        raise NotSent(f"{error} Save it without looking.", status=413) from None
+        raise NotSent(f"{error} Save it without a preview.", status=413) from None
     except ParserFailed as busy:
         raise NotSent(str(busy), status=503) from None
 
@@ -114,7 +114,7 @@ def _files(request: HttpRequest) -> list[IncomingFile]:
     if pasted.strip():
         files.append(SimpleUploadedFile(PASTED, pasted.replace("\r\n", "\n").encode()))
     if not files:
-        raise NotSent("Nothing was sent: paste what the load tool printed, or choose its file.")
+        raise NotSent("Nothing was sent. Paste the output of a load tool, or choose its file.")
     return files
 
 

@@ -220,7 +220,7 @@ def test_every_page_fits_is_accessible_and_quiet(visit, lab):
         page = visit(path_of(name, lab), tenant=tenant)
         if name == "agents-token":
             page.get_by_label("Name of the machine").fill("bench-client-3")
-            page.get_by_role("button", name="Make a token").click()
+            page.get_by_role("button", name="Create token").click()
             expect(page.locator("#new-token")).to_contain_text("ls_agent_")
         if name == "trial-seconds":
             expect(page.locator("[data-slot=timeline] canvas")).to_have_count(3)
@@ -326,8 +326,8 @@ def test_pasting_works_without_scripts(chromium, live_server, lab):
     page = context.new_page()
     page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/upload")
     page.locator("#paste").fill(WRK)
-    page.get_by_role("button", name="Show what is read").click()
-    expect(page.locator("#read")).to_contain_text("1 trial; nothing is saved yet")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#read")).to_contain_text("1 trial; not saved yet")
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url(re.compile("/u/"))
     context.close()
@@ -353,7 +353,7 @@ def test_a_thing_is_renamed_by_keyboard_alone(visit, lab, name, width):
     page = visit(path_of(name, lab), tenant=lab["tenant"], width=width)
     page.locator("summary", has_text="Rename").focus()
     page.keyboard.press("Enter")
-    field = page.get_by_label(f"New name of this {name}")
+    field = page.get_by_label(f"New name of the {name}")
     box = page.locator(".menu[open] > .menu-body").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
@@ -410,7 +410,7 @@ def test_a_run_grows_while_it_is_read(visit, lab):
 
 def test_a_run_is_there_from_its_first_word_on(visit, lab):
     page = visit(f"/r/{RUNNING}", tenant=lab["tenant"])
-    expect(page.locator("main")).to_contain_text("No trial has come yet")
+    expect(page.locator("main")).to_contain_text("No trials yet")
     expect(page.locator("[data-live]")).to_contain_text("running")
     assert page.complaints == []
 

@@ -25,7 +25,7 @@ def now():
 
 def test_what_was_pasted_is_read_and_not_stored(owner, before):
     html = owner.post(URL, {"paste": WRK, "server": "nginx", "version": "1.27"}).content.decode()
-    assert "1 trial; nothing is saved yet" in html
+    assert "1 trial; not saved yet" in html
     assert 'value="6000.0" data-format="rate"' in html
     assert 'value="10020.0" data-format="time"' in html
     assert "nginx 1.27" in html

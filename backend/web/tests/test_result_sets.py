@@ -32,7 +32,7 @@ class TestKeeping:
         assert (made.kind, made.query, made.author) == (Kind.LIVE, "metric=p99", scene.own.user)
         page = owner.get(link).content.decode()
         assert "<strong>why</strong>" in page
-        assert "Answered anew at each visit" in page
+        assert "Updated at each visit" in page
 
     def test_until_the_end_of_a_day(self, owner, scene):
         form = {"query": "", "title": "T", "last_day": "2099-12-30"}
