@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
-from django.utils.html import format_html
+from django.utils.html import escape
 
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
@@ -99,13 +99,11 @@ FRAME_WIDTH, FRAME_HEIGHT = 760, 480
 
 def frame_html(result_set: ResultSet, width: int = FRAME_WIDTH, height: int = FRAME_HEIGHT) -> str:
     """What shows a result set in another page; sizes in CSS pixels."""
-    return format_html(
-        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" '
-        'referrerpolicy="no-referrer" style="border:0;max-width:100%"></iframe>',
-        absolute(link_to("embed", result_set.link)),
-        width,
-        height,
-        plain(result_set.title, 200),
+    source = escape(absolute(link_to("embed", result_set.link)))
+    return (
+        f'<iframe src="{source}" width="{width}" height="{height}" '
+        f'title="{escape(plain(result_set.title, 200))}" loading="lazy" '
+        'referrerpolicy="no-referrer" style="border:0;max-width:100%"></iframe>'
     )
 
 

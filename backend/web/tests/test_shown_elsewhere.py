@@ -36,6 +36,11 @@ class TestElsewhere:
         answer = stranger.get(html.unescape(oembed).removeprefix(PUBLIC_URL)).json()
         assert answer["title"] == "A title"
 
+    def test_the_html_to_embed_is_text_on_the_page(self, owner, scene):
+        page = owner.get(keep(scene).path).content.decode()
+        assert "&lt;iframe src=" in page
+        assert "<iframe" not in page
+
     def test_a_private_one_tells_other_sites_nothing(self, owner, scene):
         page = owner.get(keep(scene, visibility=Visibility.PRIVATE).path).content.decode()
         assert "og:" not in page
