@@ -16,8 +16,8 @@ def main():
     version = version_in("backend/__init__.py")
     if version_in(AGENT) != version:
         sys.exit(f"{AGENT} says {version_in(AGENT)}, backend/__init__.py says {version}")
-    if f"## {version}" not in (ROOT / "CHANGELOG.md").read_text():
-        sys.exit(f"CHANGELOG.md has no section “## {version}”")
+    if f"## [{version}]" not in (ROOT / "CHANGELOG.md").read_text():
+        sys.exit(f"CHANGELOG.md has no section “## [{version}]”")
 
 
 def version_in(module):
