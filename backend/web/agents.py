@@ -1,4 +1,4 @@
-"""Who measures: the agents of a workspace, adding one, and ending one."""
+"""The agents of a workspace: listing, adding and revoking them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_NAME = 120
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def agents(request: HttpRequest, slug: str) -> HttpResponse:
-    """The agents, and how to add one; a POST makes a token, shown this once beside its commands."""
+    """The agents and how to add one. A POST creates a token, which is shown once."""
     if request.method != "POST":
         return _page(request, visible.workspace_or_404(request, slug))
     workspace = visible.writable_workspace_or_404(request, slug)
@@ -66,7 +66,7 @@ def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[s
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
-    """What revoking a token ends; a POST does it."""
+    """What revoking a token changes. A POST revokes it."""
     workspace = visible.workspace_or_404(request, slug)
     rows = Token.objects.filter(workspace=workspace, kind=TokenKind.AGENT, revoked_at=None)
     token = rows.filter(pk=token_id).first()

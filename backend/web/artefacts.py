@@ -1,4 +1,4 @@
-"""Raw output: a page to read it, and the stored bytes to download."""
+"""Raw output: a page that shows it, and the stored bytes for download."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
-    """The artefact as text, its beginning if it is long."""
+    """The artefact as text; only its beginning where it is long."""
     artefact = visible.artefact_or_404(request, artefact_id)
     try:
         shown = preview(artefact.sha256)
@@ -42,7 +42,8 @@ def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
 
 @require_safe
 def raw(request: HttpRequest, artefact_id: UUID) -> HttpResponseBase:
-    """The stored bytes, never as a page: what a stranger's file says must not run here."""
+    """The stored bytes as a download. Never as a page: an uploaded file must not run in a
+    browser."""
     artefact = visible.artefact_or_404(request, artefact_id)
     try:
         return download(artefact)

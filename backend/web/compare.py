@@ -30,9 +30,9 @@ Question = tuple[Workspace, CompareQuery]
 
 
 def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view of a comparison: it gets the workspace and the query, which names no other.
+    """Decorate a view of a comparison: it gets the workspace and the parsed query.
 
-    A link with a name that its thing had before leads to the one with its name of now.
+    A link with a former name of a server, host or workload redirects to the current name.
     """
 
     @require_safe
@@ -41,7 +41,7 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
         workspace = visible.workspace_or_404(request, slug)
         try:
             parsed = CompareQuery.parse(request.GET)
-            # The path names the workspace; the query need not, and cannot name another.
+            # The path names the workspace, so the query may not name another.
             named, parsed = parsed.workspace, replace(parsed, workspace=None)
             if named not in (None, workspace.slug):
                 raise UnknownValue("workspace", named or "", {workspace.slug})
@@ -59,8 +59,10 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
 
 @asking
 def compare(request: HttpRequest, question: Question) -> HttpResponse:
-    """The page; its figures come from the API by the same query string. While there is no run at
-    all it teaches how to send one."""
+    """The comparison page. Its figures come from the API with the same query string.
+
+    A workspace without runs gets the first steps instead.
+    """
     workspace, parsed = question
     if not run_count([workspace.pk]):
         steps = first_steps(request, workspace)
@@ -83,7 +85,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
 
 @asking
 def as_png(request: HttpRequest, question: Question) -> HttpResponse:
-    """The chart of the same query as an image, with its link in it."""
+    """The chart of the query as an image, with the link of its page in it."""
     workspace, parsed = question
     here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
     kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))

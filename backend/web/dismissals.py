@@ -1,4 +1,4 @@
-"""Dismissing a check's findings in a run, with a reason, and taking that back."""
+"""Dismissing a check's findings in a run, and restoring them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from backend.web.errors import message
 
 @require_POST
 def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Fields: check, reason; with undo=1 the dismissal of that check is taken back.
+    """Fields: check, reason; undo=1 restores the finding.
 
-    Back to `next`, a page of this site, or to the run's own.
+    Redirects to `next`, a page of this site, or to the page of the run.
     """
     run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     viewer = visible.viewer(request)

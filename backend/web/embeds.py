@@ -1,7 +1,6 @@
-"""Result sets inside other sites: the embedded page and oEmbed. Neither reads who is asking.
+"""Result sets on other sites: the embedded page and oEmbed. Neither reads the session.
 
-Only what is shared is shown, without a cookie or a session: a framed page must not act for the
-person who looks at it.
+Only shared result sets are shown, without cookies: a framed page must not act for its viewer.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ TONES = {
 
 @require_safe
 @xframe_options_exempt
-@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # it knows no arguments
+@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
-    """The chart alone, to be framed by any page."""
+    """The chart alone, for a frame on any page."""
     result_set = _shared(link)
     if result_set.is_gone:
         sentence, since = result_set.end
@@ -87,7 +86,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
 
 
 def _theme(request: HttpRequest) -> str:
-    """The asked theme, or nothing. Raises QueryError where the frame asks for what there is not."""
+    """The requested theme, or an empty text. Raises QueryError for an unknown field or theme."""
     check_fields(request, (*DRAWING, "theme"))
     theme = request.GET.get("theme", "")
     if theme not in ("", *THEMES):
@@ -108,7 +107,7 @@ def _shared(link: UUID) -> ResultSet:
 
 @require_safe
 def oembed(request: HttpRequest) -> HttpResponse:
-    """How to embed what is at `url`, as https://oembed.com says: 404 for what is not shared."""
+    """How to embed the result set at `url`, by https://oembed.com; 404 where it is not shared."""
     form = request.GET.get("format", "json")
     if form != "json":
         detail = f"format: got {form[:40]!r}, allowed is json."
@@ -133,7 +132,7 @@ def _problem(status: int, title: str, detail: str, hint: str) -> HttpResponse:
 
 
 def _link_in(url: str) -> UUID | None:
-    """The link in an address of this service, and of no other."""
+    """The link of a result set in an address of this service; None for any other address."""
     route = route_at(url[:2_000])
     is_result_set = route is not None and route.url_name in ("result-set-page", "embed")
     return route.kwargs["link"] if route is not None and is_result_set else None
@@ -165,7 +164,7 @@ def _thumbnail(result_set: ResultSet) -> dict[str, Any]:
 
 
 def _within(asked: str | None, usual: int, least: int) -> int:
-    """The usual size, or the smaller one that was asked for."""
+    """The requested size within bounds, else the usual size."""
     if asked is None or not (asked.isascii() and asked.isdigit()):
         return usual
     return max(least, min(int(asked[:6]), usual))

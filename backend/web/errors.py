@@ -1,4 +1,4 @@
-"""The error pages. What one may not see and what does not exist are the same page."""
+"""The error pages. A page that does not exist and a page that is not shared look the same."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ log = logging.getLogger(__name__)
 def message(
     request: HttpRequest, status: int, *, title: str, sentence: str, hint: str = "", start: str = ""
 ) -> HttpResponse:
-    """One sentence on a page of its own, and what to do. `start`: the page to start again from."""
+    """A page with one sentence and what to do. `start`: a page to start again from."""
     context = {"title": title, "sentence": sentence, "hint": hint, "start": start}
     return render(request, "message.html", context, status=status)
 
 
 def not_understood(request: HttpRequest, error: Exception, start: str) -> HttpResponse:
-    """A link that names no view: which field, what was got, what is allowed."""
+    """A link whose query is refused: the field, what was sent, and what is allowed."""
     return message(
         request,
         400,
@@ -72,7 +72,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without the request: its session or user may be what failed."""
+    """Rendered without the request: its session or user may be the cause of the failure."""
     return plain_message(
         500,
         "Something went wrong on our side",
@@ -82,12 +82,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def outage(status: int, title: str, sentence: str, *, hint: str) -> HttpResponse:
-    """Something the service needs is away. Without the request: its session needs the database."""
+    """A service that Loadsheet needs is not reachable. Rendered without the request, whose
+    session needs the database."""
     return plain_message(status, title, sentence, hint)
 
 
 def plain_message(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
-    """A message without the request: nothing is known of who asks."""
+    """A message rendered without the request, so without the viewer's name."""
     context = {"title": title, "sentence": sentence, "hint": hint}
     try:
         page: str = render_to_string("message.html", context)

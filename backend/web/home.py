@@ -1,4 +1,4 @@
-"""The front page, a workspace's front, and making a token there."""
+"""The front page, the front of a workspace, and creating a token there."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ QUESTIONS_KEPT_S = 600
 
 
 def curl_command(token: str = PLACEHOLDER) -> str:
-    """The one command that uploads a saved output."""
+    """The command that uploads a saved report."""
     header = f'"Authorization: Bearer {token}"'
     return f"curl -H {header} -F file=@ab.txt {absolute(link_to('upload-list'))}"
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What this is; for a member, their workspace, or the choice among several."""
+    """An introduction; for a member, their workspace or a choice of workspaces."""
     workspaces = list(access.workspaces_of(visible.viewer(request)))
     if len(workspaces) == 1:
         return _front(request, workspaces[0])
@@ -56,13 +56,13 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def workspace_front(request: HttpRequest, slug: str) -> HttpResponse:
-    """The questions its data answer, what is new and what failed; while empty, the first steps."""
+    """Questions, latest runs and failed uploads; the first steps while the workspace is empty."""
     return _front(request, visible.workspace_or_404(request, slug))
 
 
 @require_POST
 def make_token(request: HttpRequest, slug: str) -> HttpResponse:
-    """A new agent token, shown this once inside the command that uses it."""
+    """A new agent token, shown once in the command that uses it."""
     workspace = visible.writable_workspace_or_404(request, slug)
     clear = tokens.issue(
         TokenKind.AGENT,
@@ -75,7 +75,7 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") -> dict[str, Any]:
-    """What the commands that fill a workspace need."""
+    """The context of the commands that fill a workspace."""
     writable = visible.may_write(request, workspace)
     return {
         "workspace": workspace,
@@ -114,7 +114,7 @@ def _latest(workspace: Workspace) -> Run | None:
 
 
 def _questions(workspace: Workspace) -> list[Question]:
-    """Found anew when anything changed that they ask about."""
+    """Cached until the data of the workspace change."""
     key = f"questions:{workspace.pk}:{workspace.data_version}"
     questions: list[Question] | None = cache.get(key)
     if questions is None:
@@ -149,7 +149,7 @@ def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
 
 
 def _failed(workspace: Workspace) -> list[Upload]:
-    """The uploads that lately could not be read."""
+    """The uploads of the last 14 days that could not be read."""
     rows = Upload.objects.filter(
         workspace=workspace,
         state__in=[State.FAILED, State.QUARANTINED],

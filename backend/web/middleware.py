@@ -1,4 +1,4 @@
-"""What every response carries unless its view said otherwise."""
+"""Headers and limits that apply to every response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 class PrivateByDefault:
-    """Nothing is kept by a browser or a cache between, unless a view allows it."""
+    """Forbids caching unless the view allows it."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -31,7 +31,7 @@ class PrivateByDefault:
 
 
 class LimitFailedSignIns:
-    """Who failed too often to sign in waits, with a link or with a password."""
+    """Makes an address wait after too many failed sign-ins, by link or by password."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -63,6 +63,6 @@ def _is_sign_in(request: HttpRequest) -> bool:
 
 @receiver(user_login_failed)
 def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> None:
-    """A wrong password, whichever form it came from."""
+    """Count a wrong password, from any form."""
     if request is not None:
         throttle.count_failed_sign_in(throttle.address_of(request.META))

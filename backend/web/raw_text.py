@@ -1,4 +1,4 @@
-"""Raw output as lines to show, each number that was read a link to its figure and back."""
+"""Raw output as lines. Each number that was read links to its figure, and back."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from backend.analysis.trial_figures import Figure, FigureGroup
 from backend.ingest.provenance import Provenance, RawText, Read
 from backend.links import artefact_link, link_to
 
-# So many places of one figure are named, consecutive lines as one; the rest are counted.
+# So many places of a figure are listed, consecutive lines as one. The rest are counted.
 MAX_PLACES = 4
-# What is longer is for the download.
+# Longer texts are shown up to here; the download has all of them.
 MAX_LINES = 3_000
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of a line; `id` and `figures` only where a number was read."""
+    """A piece of a line. `id` and `target` are set only where a number was read."""
 
     text: str
     id: str = ""
@@ -41,7 +41,7 @@ class ShownText:
 
 @dataclass(slots=True)
 class Row:
-    """A figure with where it is printed, or with the words that say why no place is named."""
+    """A figure with the places it was read from, or a note that says why it has none."""
 
     figure: Figure
     places: list[dict[str, Any]] = field(default_factory=list)
@@ -55,7 +55,7 @@ Place = tuple[int, Read, str]  # index of the artefact, the reading, its id on t
 def rows_of(
     groups: Sequence[FigureGroup], provenance: Provenance, stored: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """The groups with each figure's places. `stored` is what was read when it was recorded."""
+    """The groups with the places of each figure. `stored`: the values stored with the trial."""
     places = _places_by_path(provenance)
     return [
         {
@@ -90,7 +90,7 @@ def _row(
 
 
 def _places_of(figure: Figure, places: Mapping[str, list[Place]]) -> tuple[list[Place], str]:
-    """Where the figure is printed, and what to say of these places."""
+    """The places where the figure is printed, and a note about them."""
     printed = [place for path in figure.paths for place in places.get(path, [])]
     if printed:
         return printed, ""
@@ -101,7 +101,7 @@ def _places_of(figure: Figure, places: Mapping[str, list[Place]]) -> tuple[list[
 
 
 def _is_count(value: Any) -> bool:
-    # A zero is more often said by silence: tools print errors only where there are any.
+    # Most tools print no error count when there are no errors.
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
@@ -137,7 +137,7 @@ def _differs(path: str, now: Mapping[str, Any], stored: Mapping[str, Any]) -> bo
         return False
     then: Any = stored
     for position, name in enumerate(path.split(".")):
-        # A percentile's own name may hold a point ("99.9").
+        # The name of a percentile may contain a dot ("99.9").
         rest = ".".join(path.split(".")[position:])
         if isinstance(then, Mapping) and rest in then:
             then = then[rest]
@@ -160,11 +160,11 @@ def place_id(index: int, read: Read) -> str:
 
 
 def shown_texts(provenance: Provenance, groups: Sequence[FigureGroup]) -> list[ShownText]:
-    """The raw texts with links from each number to the first figure that stands on it."""
+    """The raw texts, with a link from each number to the first figure that uses it."""
     by_path = {
         path: figure for group in groups for figure in group.figures for path in figure.paths
     }
-    # A figure that was read goes before one that was computed with it.
+    # A figure that was read takes precedence over a figure computed from it.
     by_path.update(
         {
             figure.paths[0]: figure

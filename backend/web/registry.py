@@ -1,4 +1,4 @@
-"""The servers, hosts and workloads of a workspace: a list and a page of each."""
+"""The servers, hosts and workloads of a workspace: a list and a page for each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SLOTS = 8
 
 @require_safe
 def servers(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every server that was measured, one line for all versions of a name."""
+    """Every measured server, with one line per name."""
     workspace = visible.workspace_or_404(request, slug)
     page = catalogue.server_page([workspace.pk], after=_after(request), limit=PER_PAGE)
     rows = [
@@ -52,7 +52,7 @@ def servers(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
-    """A server with its versions and configurations, where it was measured and its latest runs."""
+    """A server: its versions and configurations, where it was measured, and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
     server = Server.objects.filter(pk=server_id, workspace=workspace).first()
     if server is None:
@@ -94,7 +94,7 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
 
 @require_safe
 def hosts(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every machine that took part, with what is known of it."""
+    """Every machine that took part, with its facts."""
     workspace = visible.workspace_or_404(request, slug)
     page = catalogue.host_page([workspace.pk], after=_after(request), limit=PER_PAGE)
     rows = [
@@ -112,7 +112,7 @@ def hosts(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
-    """A machine: its facts, what was measured on it and its latest runs."""
+    """A machine: its facts, the servers measured on it, and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
     host = Host.objects.filter(pk=host_id, workspace=workspace).first()
     if host is None:
@@ -138,7 +138,7 @@ def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
 
 @require_safe
 def workloads(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every workload: what is asked, and how often."""
+    """Every workload, with its request and how often it was measured."""
     workspace = visible.workspace_or_404(request, slug)
     page = catalogue.workload_page([workspace.pk], after=_after(request), limit=PER_PAGE)
     rows = [
@@ -157,7 +157,7 @@ def workloads(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse:
-    """What a workload asks for, and who was measured with it."""
+    """A workload: its request, the servers measured with it, and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
     workload = Workload.objects.filter(pk=workload_id, workspace=workspace).first()
     if workload is None:
@@ -209,13 +209,13 @@ def _texts(values: Any) -> list[str]:
 
 
 def _host_value(host: Host) -> str:
-    """A host in a link: its name, else the slug that stands for it."""
+    """How a link names a host: by its name, else by its slug."""
     fact = host_fact(host)
     return fact.name or fact.slug
 
 
 def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
-    """Where a server was measured: host, workload and tool, the latest first."""
+    """The hosts, workloads and tools a server was measured with, the latest first."""
     tallies = catalogue.tally_by(own, "run__server_host", "series__workload", "series__tool")
     hosts = Host.objects.in_bulk([key[0] for key in tallies if key[0]])
     loads = Workload.objects.in_bulk([key[1] for key in tallies])
@@ -238,7 +238,7 @@ def _places(slug: str, own: Q, *, server: str) -> list[dict[str, Any]]:
 
 
 def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
-    """Which servers were measured where `own` holds, the latest first."""
+    """The servers of the cells that `own` selects, the latest first."""
     tallies = catalogue.tally_by(own, "series__server")
     rows = Server.objects.in_bulk(list(tallies))
     return [
@@ -256,7 +256,7 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
 def _names(
     request: HttpRequest, workspace: Workspace, kind: FormerName.Kind, row: Any
 ) -> dict[str, Any]:
-    """What the thing was called before, and where it is given another name."""
+    """Former names, and the address of the form that renames."""
     renames = row.name is not None and visible.may_write(request, workspace)
     return {
         "former_names": former_names(workspace, kind, row.name),
@@ -275,7 +275,7 @@ def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
 
 
 def _recorded_facts(run: Run | None, host: Host) -> list[tuple[str, Any]]:
-    """What the latest run says of the machine beyond its identity."""
+    """Facts of the machine in its latest run, beyond its identity."""
     if run is None or not isinstance(run.facts, dict):
         return []
     role = "server" if run.server_host_id == host.pk else "client"

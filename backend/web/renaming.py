@@ -1,4 +1,4 @@
-"""Giving a server, host or workload another name, by the members of its workspace."""
+"""Renaming a server, host or workload."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from backend.web.errors import message
 
 
 @require_POST
-def rename_thing(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind) -> HttpResponse:
-    """Field: name. All rows of the thing's name get the new one; a host without a name keeps none,
-    since uploads would not find it again."""
+def rename_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind) -> HttpResponse:
+    """Field: name. Renames every row with this name.
+
+    A host without a name cannot be renamed: later uploads would not find it.
+    """
     workspace = visible.writable_workspace_or_404(request, slug)
     named = MODELS[kind]._default_manager.filter(pk=id_, workspace=workspace, name__isnull=False)
     former = named.values_list("name", flat=True).first()

@@ -1,4 +1,4 @@
-"""What every answer about a result set has in common: who may keep it, and what stays of it."""
+"""What all answers about a result set share: caching, headers, errors and the tombstone."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from backend.sharing.text import plain
 from backend.web import visible
 from backend.web.errors import message
 
-# What other sites add to the links they pass on, to count who came from them: no reader asked it.
+# Tracking fields that other sites add to links: they are ignored.
 _COUNTED = re.compile(r"utm_[a-z_]+|[a-z]*clk?id|mc_[ce]id")
 
 
 def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
-    """Raises QueryError for a field that is none of `fields`, and for a value without a meaning."""
+    """Raises QueryError for a field that is not in `fields`, and for a value without meaning."""
     for name in request.GET:
         if name not in fields and not _COUNTED.fullmatch(name):
             raise UnknownField(name, fields)
@@ -36,7 +36,7 @@ def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
 
 
 def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
-    """An address with a field that it does not take: which, what was got, what is allowed."""
+    """A query field that the address does not accept: which, what was sent, what is allowed."""
     title, hint = "We don't understand this link", f"Correct or remove {error.field[:80]}."
     if request.path.endswith(".json"):
         body = {"title": title, "status": 400, "detail": str(error), "hint": hint}
@@ -45,8 +45,8 @@ def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
 
 
 def guarded(result_set: ResultSet, answer: HttpResponse) -> HttpResponse:
-    """Unlisted links are kept out of indexes and of other sites' logs; shared data may be read
-    by any page, for it is sent without asking who reads."""
+    """Keep unlisted links out of search engines and referrers, and let any site read shared
+    data."""
     if result_set.visibility == Visibility.UNLISTED:
         answer["X-Robots-Tag"] = "noindex"
         answer["Referrer-Policy"] = "no-referrer"
@@ -63,8 +63,10 @@ def cacheable(
     key: bytes,
     seconds: int = 0,
 ) -> HttpResponse:
-    """With an ETag over `key`. What is shared may be kept for some seconds, else a cache must ask:
-    the bytes of a frozen one never change, but who may read them does."""
+    """Add an ETag over `key`, and let caches keep a shared answer for `seconds`.
+
+    Other caches must ask each time: the bytes of a frozen set never change, but its readers do.
+    """
     etag = f'"{hashlib.sha256(key).hexdigest()}"'
     answer["ETag"] = etag
     if result_set.expires_at is not None:
@@ -77,7 +79,7 @@ def cacheable(
 
 
 def image(request: HttpRequest, draw: Callable[[], bytes]) -> HttpResponse:
-    """The PNG that is drawn, or 503 with what is missing."""
+    """The drawn PNG, or 503 with the reason."""
     try:
         return HttpResponse(draw(), content_type="image/png")
     except BusyDrawing:
@@ -98,7 +100,7 @@ FRAME_WIDTH, FRAME_HEIGHT = 760, 480
 
 
 def frame_html(result_set: ResultSet, width: int = FRAME_WIDTH, height: int = FRAME_HEIGHT) -> str:
-    """What shows a result set in another page; sizes in CSS pixels."""
+    """The HTML that embeds a result set in another page; sizes in CSS pixels."""
     source = escape(absolute(link_to("embed", result_set.link)))
     return (
         f'<iframe src="{source}" width="{width}" height="{height}" '
@@ -108,7 +110,7 @@ def frame_html(result_set: ResultSet, width: int = FRAME_WIDTH, height: int = FR
 
 
 def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
-    """The tombstone: why there is nothing here any more, and since when."""
+    """The tombstone: why the result set is gone, and since when."""
     sentence, since = result_set.end
     title = "This result set is gone"
     if request.path.endswith(".json"):
@@ -120,14 +122,15 @@ def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
         "title": title,
         "sentence": sentence,
         "since": since,
-        # Who may give an expired one another day finds the form where the result set was.
+        # Members can extend an expired result set from its tombstone.
         "can_extend": result_set.state == State.EXPIRED and visible.may_manage(request, result_set),
     }
     return render(request, "tombstone.html", context, status=410)
 
 
 def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
-    """A live question that cannot be answered any more: its run is gone, or its field."""
+    """A live result set whose query cannot be answered any more, such as after its run was
+    deleted."""
     title = "This live result set has no results now"
     hint = "Ask its author to save the comparison again."
     reason = why_no_answer(error)
@@ -138,5 +141,5 @@ def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def why_no_answer(error: Exception) -> str:
-    """What is missing, but nothing of what else there is: readers of a link may not know that."""
+    """What is missing. Names nothing else of the workspace: readers of a link may not know it."""
     return error.said if isinstance(error, UnknownValue) else str(error)

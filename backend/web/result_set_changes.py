@@ -34,7 +34,7 @@ Change = Callable[[HttpRequest, ResultSet], None]
 
 
 def change(make: Change) -> Callable[[HttpRequest, UUID], HttpResponse]:
-    """A form of its managers; back to its page afterwards."""
+    """Decorate a change by a member of the workspace; it redirects to the result set."""
 
     @require_POST
     @wraps(make)
@@ -51,7 +51,7 @@ def change(make: Change) -> Callable[[HttpRequest, UUID], HttpResponse]:
 
 @change
 def edit_result_set(request: HttpRequest, result_set: ResultSet) -> None:
-    """Who may read it and until when, its notes, and of a live one its title."""
+    """Change visibility, last day and notes; the title of a live result set only."""
     form = request.POST
     fields: dict[str, Any] = {}
     if "visibility" in form:
@@ -67,13 +67,13 @@ def edit_result_set(request: HttpRequest, result_set: ResultSet) -> None:
 
 @change
 def supersede_result_set(request: HttpRequest, result_set: ResultSet) -> None:
-    """Name the newer one by its address, or none by an empty field."""
+    """Name the newer result set by its address; an empty field names none."""
     given = request.POST.get("by", "").strip()
     supersede(result_set, _linked(given, result_set) if given else None)
 
 
 def _linked(given: str, result_set: ResultSet) -> ResultSet:
-    """The result set an address or an id leads to, of the same workspace."""
+    """The result set that an address or an id names, in the same workspace."""
     ids = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", given[-200:].lower())
     newer = ids and find_result_set(UUID(ids[-1]), workspace_ids=[result_set.workspace_id])
     if not newer or newer.workspace_id != result_set.workspace_id:
@@ -85,19 +85,19 @@ def _linked(given: str, result_set: ResultSet) -> ResultSet:
 
 @change
 def withdraw_result_set(request: HttpRequest, result_set: ResultSet) -> None:
-    """Leave only a tombstone with the reason."""
+    """Replace it by a tombstone with the reason."""
     withdraw(result_set, request.POST.get("reason", "").replace("\0", "")[:REASON_LENGTH])
 
 
 @change
 def revoke_result_set(request: HttpRequest, result_set: ResultSet) -> None:
-    """Move it to a new address; the old one leads nowhere."""
+    """Give it a new address; the old address becomes 404."""
     revoke(result_set)
 
 
 @require_safe
 def changes(request: HttpRequest, link: UUID) -> HttpResponse:
-    """What the same question gives now. Of the workspace's runs as they are, so for members."""
+    """The frozen query computed again. Only for members: it reads the runs as they are now."""
     result_set = visible.result_set_or_404(request, link)
     if not (visible.is_member(request, result_set) and result_set.is_frozen):
         raise Http404
@@ -117,7 +117,7 @@ def changes(request: HttpRequest, link: UUID) -> HttpResponse:
 
 
 def _row(difference: Difference) -> dict[str, Any]:
-    """A figure then and now, in words of the screen."""
+    """A figure then and now, as texts."""
     change_ratio = difference.ratio
     ratio = (
         "" if change_ratio is None or change_ratio.value is None else f"{change_ratio.value:.3g}×"
@@ -128,7 +128,7 @@ def _row(difference: Difference) -> dict[str, Any]:
         _text(difference.before, difference.unit),
         _text(difference.after, difference.unit),
     )
-    if before == after:  # three digits do not tell them apart
+    if before == after:  # three digits are not enough to see the difference
         before, after = (
             f"{difference.before!r} {difference.unit}",
             f"{difference.after!r} {difference.unit}",

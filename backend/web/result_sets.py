@@ -1,4 +1,4 @@
-"""Result sets: the list, making one, and reading one in every format it has."""
+"""Result sets: listing, creating and reading them in every format."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ View = Callable[[HttpRequest, Reading], HttpResponse]
 
 @require_safe
 def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
-    """Those of a workspace, newest first, with what became of each."""
+    """The result sets of a workspace, newest first, with their state."""
     workspace = visible.workspace_or_404(request, slug)
     rows = ResultSet.objects.filter(workspace=workspace).select_related("workspace", "author")
     page = Paginator(rows.defer("snapshot", "notes"), PER_PAGE).get_page(request.GET.get("page"))
@@ -66,7 +66,7 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _newer(result_set: ResultSet) -> str:
-    """In words; nothing where nothing came or the question cannot be asked any more."""
+    """How many newer runs there are, as a text; empty for none or where the query has no answer."""
     count = 0 if result_set.is_gone else newer_runs(result_set)
     if not count:
         return ""
@@ -79,7 +79,7 @@ def _plural(count: int, noun: str) -> str:
 
 @require_POST
 def share(request: HttpRequest, slug: str) -> HttpResponse:
-    """Keep a comparison under a link of its own: its figures as they are now, or its question."""
+    """Save a comparison under a link: its figures (frozen) or its query (live)."""
     workspace = visible.writable_workspace_or_404(request, slug)
     try:
         made = _made_of(request)(
@@ -115,9 +115,9 @@ def bad_form(request: HttpRequest, refused: Exception) -> HttpResponse:
 
 
 def readable(*fields: str) -> Callable[[View], Callable[[HttpRequest, UUID], HttpResponse]]:
-    """A view of a result set that is there, and the fields that its address takes.
+    """Decorate a view that reads a result set; `fields` are those that its address accepts.
 
-    What is gone leaves its tombstone at every address.
+    A result set that is gone shows its tombstone at every address.
     """
 
     def decorate(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
@@ -176,26 +176,26 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 
 def _told(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:
-    """The other one, where the readers of this page may be told its address."""
+    """The other result set, where the readers of this page may know its address."""
     return other if other is not None and (is_member or page.may_name(other)) else None
 
 
 def _compare_url(reading: Reading) -> str:
-    """The same question on the page where it can be changed."""
+    """The same query on the comparison page."""
     result_set = reading.result_set
     query = result_set.frozen_snapshot()["query"] if result_set.is_frozen else result_set.query
     return link_to("compare-page", result_set.workspace.slug, query=query)
 
 
 def _last_day(result_set: ResultSet) -> str:
-    """What the form sent: the day before the moment it ends."""
+    """The last day as the form sends it; empty where there is none."""
     if result_set.expires_at is None:
         return ""
     return (result_set.expires_at - timedelta(microseconds=1)).date().isoformat()
 
 
 def _elsewhere(reading: Reading) -> dict[str, Any]:
-    """How other sites show it: the card of a pasted link, the frame and the badge."""
+    """What other sites use: the card of a pasted link, the frame and the badge."""
     result_set = reading.result_set
     page_url = absolute(result_set.path)
     badge_url = absolute(result_set_link(result_set.link, "svg"))
@@ -216,7 +216,7 @@ _MARKDOWN_SAFE = str.maketrans("[]()<>!`\\", "         ")
 
 
 def _card(reading: Reading) -> dict[str, str]:
-    """What a site shows beside the pasted link. A live one that has no answer still has a title."""
+    """The texts that a site shows beside a pasted link; empty where there is no answer."""
     try:
         figures = reading.figures
     except (NotVisible, QueryError):
@@ -232,14 +232,14 @@ def _card(reading: Reading) -> dict[str, str]:
 
 @readable()
 def as_json(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """Of a frozen one the very bytes the SHA-256 is over; of a live one its figures now."""
+    """Frozen: exactly the bytes that were hashed. Live: the figures now."""
     answer = HttpResponse(reading.json, content_type="application/json")
     return cacheable(request, answer, reading.result_set, key=reading.json)
 
 
 @readable("view")
 def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The figures as the table of the view that was kept, or of the asked one."""
+    """The table of the saved view, or of the view in the query."""
     table = csv_of(reading.figures, request.GET.get("view"))
     answer = HttpResponse(table, content_type="text/csv; charset=utf-8")
     name = f"loadsheet-{reading.result_set.link}.csv"
@@ -249,7 +249,7 @@ def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 @readable()
 def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The chart as an image, drawn now where it is not kept yet."""
+    """The chart as an image; it is drawn if no image is stored."""
     answer = image(request, lambda: drawing.image_of(reading))
     if answer.status_code != HTTPStatus.OK:
         return answer
@@ -259,7 +259,7 @@ def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
 @csp_replace({"style-src": [NONE], "script-src": [NONE]})  # type: ignore[arg-type]
 @readable("series")
 def as_svg(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The badge: the title and one figure. `series` chooses another than the first."""
+    """The badge: the title and one figure. `series` selects the series."""
     result_set = reading.result_set
     try:
         badge = badge_of(result_set.title, reading.figures, request.GET.get("series"))

@@ -42,7 +42,7 @@ MAX_NAMES = 200
 
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The runs that the link selects, the last received first, and what became of uploads."""
+    """The runs that match the link, newest first, and recent uploads."""
     workspace = visible.workspace_or_404(request, slug)
     given = request.GET.dict()
     after = given.pop("after", "")
@@ -74,7 +74,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _search_form(workspace: Workspace, search: RunSearch) -> dict[str, Any]:
-    """The fields of the form with what each offers and holds, and how many runs fit."""
+    """The fields of the search form with their choices and values, and how many runs match."""
     chosen = search.query()
     total = run_count([workspace.pk], search)
     return {
@@ -94,7 +94,7 @@ def _joined(query: str, *, after: str | None) -> str:
 
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:
-    """What each field of the form offers; a name beyond these still works in a link."""
+    """The names that each field offers. A name beyond them still works in a link."""
     series = Series.objects.filter(workspace=workspace).order_by("tool")
     hosts = Host.objects.filter(workspace=workspace)
     shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
@@ -153,7 +153,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def _reproduction(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The plan, and the commands that fetch it and carry it out again."""
+    """The plan, and the commands that run it again."""
     again = reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials))
     is_seeded = again and again.seed is not None and again.order == "randomised"
     seed = f" --seed {again.seed}" if again and is_seeded else ""
@@ -170,7 +170,7 @@ def _session_url(workspace: Workspace, session: Mapping[str, Any]) -> str:
 
 
 def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
-    """A run that its agent told of, and of which nothing has come yet."""
+    """A run that its agent has announced, before any trial has arrived."""
     workspace = Workspace.objects.get(pk=progress.workspace_id)
     context = {"workspace": workspace, "nav": "runs", "progress": progress}
     return render(request, "run_waiting.html", context)
@@ -178,7 +178,7 @@ def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
 
 @require_safe
 def plan(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """The plan of the run, as it was hashed."""
+    """The plan of the run; its bytes are those that were hashed."""
     rows = Run.objects.filter(workspace__in=visible.workspaces(request)).exclude(plan="")
     run = rows.filter(pk=run_id).first()
     if run is None:
@@ -187,7 +187,7 @@ def plan(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
-    """The run as the template takes it: instants to format, facts as lines."""
+    """The run for the template: times as datetimes, facts as lines."""
     instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
     events = [{**event, "at": _event_instant(event.get("at"))} for event in view["events"]]
     hosts = [shown_host(host) for host in view["hosts"]]
@@ -206,7 +206,7 @@ def _instant(text: str | None) -> datetime | None:
 
 
 def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each check that fired, on which trials and load points, the gravest first."""
+    """Each check that fired, with its trials and load points, the most severe first."""
     fired: dict[str, dict[str, Any]] = {}
     for trial in trials:
         for check in trial["checks"]:
@@ -233,7 +233,7 @@ def _cell_checks(run_id: UUID) -> list[str]:
 
 @require_POST
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Take a run away for ever; by who may write to its workspace."""
+    """Delete a run permanently; for members who may write."""
     run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404

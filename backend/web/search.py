@@ -1,4 +1,4 @@
-"""What the command palette finds: pages and things of one workspace whose names fit."""
+"""The search palette: pages, servers, hosts, workloads, runs and result sets of a workspace."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _pages(
 
 
 def _named_rows(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
-    """Servers, hosts, workloads, runs and result sets whose names hold `asked`."""
+    """Servers, hosts, workloads, runs and result sets whose names contain `asked`."""
     yield from _servers(workspace, asked)
     yield from _hosts(workspace, asked)
     yield from _workloads(workspace, asked)

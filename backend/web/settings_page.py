@@ -1,4 +1,4 @@
-"""What an owner decides for a workspace: when a difference matters, and what must match."""
+"""The settings of a workspace: when a difference is relevant, and what must match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backend.accounts.models import Workspace, default_must_match
 from backend.analysis.factors import FACTORS
 from backend.web import visible
 
-# Of the comparison's factors those that are facts of machines; the tool is a choice of its own.
+# The factors that describe a host. The load tool is a factor too, but not of a host.
 HOST_FACTORS = tuple(
     factor for factor in FACTORS if factor.rule != "must" and not factor.id.startswith("tool")
 )
@@ -24,12 +24,12 @@ MIN_TRIALS = range(2, 51)
 
 
 class NotSaved(ValueError):
-    """A field is not as allowed; nothing was saved."""
+    """A field was refused, and nothing was saved."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """The settings, for owners alone; whoever is none is told no more than a stranger."""
+    """The settings form. Only owners see it; everyone else gets 404."""
     workspace = visible.workspace_or_404(request, slug)
     if not access.may_own(visible.viewer(request), workspace.pk):
         raise Http404

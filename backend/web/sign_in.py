@@ -14,10 +14,10 @@ from backend.web.errors import message
 HINT = "Create another one on the server: manage.py sign_in_link"
 
 
-# Not HEAD: a program that only looks at a link must not use it up.
+# Not HEAD: a link preview must not use up the link.
 @require_GET
 def sign_in(request: HttpRequest, token: str) -> HttpResponse:
-    """Use the link, sign in, and go on to the page it was made for."""
+    """Sign in with the link, then redirect to the page it was made for."""
     try:
         user = tokens.redeem_link(token)
     except tokens.TokenRefused as refused:
@@ -31,7 +31,7 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, reason: str) -> HttpResponse:
-    # Whoever opens the link again in the same browser wants the page, not a lesson.
+    # Opening the link again in the same browser leads to the page.
     if request.user.is_authenticated:
         return HttpResponseRedirect(_next_page(request))
     return message(

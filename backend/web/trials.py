@@ -1,4 +1,4 @@
-"""One trial: what was read from its raw output, beside the raw output."""
+"""One trial: its figures beside its raw output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
-    """The trial with every figure, each pointing to the line it came from."""
+    """The trial with every figure; each figure links to the line it was read from."""
     rows = Trial.objects.select_related(
         *("cell__series__server", "cell__series__workload"),
         *("run__workspace", "run__server_host", "run__client_host"),
@@ -90,7 +90,7 @@ _GLANCE = (
 
 
 def _glance(glance: Any) -> list[tuple[str, float, str]]:
-    """What the agent saw of the tool's own figures: its rules and searches decided on them."""
+    """Figures that the agent read from the tool's output, for its rules and searches."""
     if not isinstance(glance, dict):
         return []
     figures = [(glance.get(name), label, kind, scale) for name, label, kind, scale in _GLANCE]

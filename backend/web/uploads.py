@@ -1,4 +1,4 @@
-"""Sending files in the browser: what is read is shown before it is saved; then where it stands."""
+"""Uploading in the browser: a preview, then the state of the upload."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from backend.web.home import curl_command
 
 PASTED = "pasted.txt"
 EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
-# Fields of the form, and where they stand in the envelope.
-SAID = {
+# Fields of the form, and their place in the envelope.
+DETAILS = {
     "server": ("server", "name"),
     "version": ("server", "version"),
     "runtime": ("server", "runtime"),
@@ -37,7 +37,7 @@ SAME_HOST = {"yes": True, "no": False}
 
 
 class NotSent(Exception):
-    """The form cannot be taken; the message says why, as a sentence."""
+    """The form was refused; the message is a sentence that says why."""
 
     def __init__(self, sentence: str, *, status: int = 400, wait: int = 0) -> None:
         super().__init__(sentence)
@@ -46,7 +46,7 @@ class NotSent(Exception):
 
 @require_safe
 def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
-    """What became of an upload; the page asks again until it has ended."""
+    """The state of an upload. The page reloads its state until the upload has ended."""
     upload = visible.upload_or_404(request, upload_id)
     context = {
         "workspace": upload.workspace,
@@ -61,7 +61,7 @@ def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Drop or paste. With action=save it is an upload like any other, else it is only read."""
+    """The upload form. action=save stores the files, any other action shows a preview."""
     workspace = visible.writable_workspace_or_404(request, slug)
     user = visible.viewer(request)
     if request.method != "POST" or user is None:
@@ -119,9 +119,9 @@ def _files(request: HttpRequest) -> list[IncomingFile]:
 
 
 def _envelope(request: HttpRequest) -> dict[str, Any] | None:
-    """What was said of the measurement, as an envelope; None where nothing was."""
+    """The details from the form as an envelope; None where all fields are empty."""
     envelope: dict[str, Any] = {}
-    for name, (part, key) in SAID.items():
+    for name, (part, key) in DETAILS.items():
         if text := request.POST.get(name, "").strip():
             envelope.setdefault(part, {})[key] = text
     if host := request.POST.get("host", "").strip():
@@ -142,7 +142,7 @@ def _form(
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "given": {name: request.POST.get(name, "") for name in (*SAID, "host", "same_host")},
+        "given": {name: request.POST.get(name, "") for name in (*DETAILS, "host", "same_host")},
         "pasted": request.POST.get("paste", ""),
         "example": EXAMPLE,
         "files": None if files is None else [_shown(file) for file in files],

@@ -1,4 +1,4 @@
-"""The addresses of the pages."""
+"""The paths of the pages."""
 
 from django.urls import path
 
@@ -43,7 +43,7 @@ urlpatterns = [
     *(
         path(
             f"w/<slug:slug>/{kind}s/<uuid:id_>/rename",
-            renaming.rename_thing,
+            renaming.rename_row,
             {"kind": kind},
             name=f"rename-{kind}",
         )

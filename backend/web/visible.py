@@ -1,4 +1,4 @@
-"""Finding what a page shows: what the viewer may not see does not exist (404, never 403)."""
+"""Finding what a page shows. What the viewer may not see is 404, never 403."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backend.sharing.reading import find_result_set
 
 
 def viewer(request: HttpRequest) -> User | None:
-    """Who looks at the page; tokens are for the API alone."""
+    """The signed-in user; None for everyone else. Tokens work for the API only."""
     return request.user if isinstance(request.user, User) else None
 
 
@@ -30,7 +30,7 @@ def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
 
 def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
-    """The workspace, for a change to it. A viewer's role is told no more than a stranger."""
+    """The workspace, for a change; 404 for viewers, as for strangers."""
     workspace = workspace_or_404(request, slug)
     if not access.may_write(viewer(request), workspace.pk):
         raise Http404
@@ -54,7 +54,7 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
-    """The result set at this link, also one that is gone: its readers are told so."""
+    """The result set at this link, including one that is gone and has a tombstone."""
     result_set = find_result_set(link, workspace_ids=workspaces(request))
     if result_set is None:
         raise Http404
@@ -62,7 +62,7 @@ def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
 
 
 def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
-    """The result set, for a change to it."""
+    """The result set, for a change; 404 for everyone who may not change it."""
     result_set = result_set_or_404(request, link)
     if not may_manage(request, result_set):
         raise Http404
