@@ -28,10 +28,9 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
         raise Http404
     check_id = request.POST.get("check", "")
     if request.POST.get("undo") == "1":
-        done = undo(run, check_id, by=viewer)
-        messages.info(
-            request, "The finding was restored." if done else "The finding was not dismissed."
-        )
+        is_undone = undo(run, check_id, by=viewer)
+        sentence = "The dismissal was taken back." if is_undone else "There was no dismissal."
+        messages.info(request, sentence)
     else:
         try:
             dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)

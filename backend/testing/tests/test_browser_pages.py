@@ -327,7 +327,7 @@ def test_pasting_works_without_scripts(chromium, live_server, lab):
     page.goto(f"{live_server.url}/sign-in/{token}?next=/w/lab/upload")
     page.locator("#paste").fill(WRK)
     page.get_by_role("button", name="Preview").click()
-    expect(page.locator("#read")).to_contain_text("1 trial; not saved yet")
+    expect(page.locator("#read")).to_contain_text("1 trial, not saved yet")
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url(re.compile("/u/"))
     context.close()

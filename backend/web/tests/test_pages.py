@@ -179,7 +179,7 @@ def test_a_made_token_is_shown_once_and_works(owner):
 def test_a_missing_page_says_what_to_do(path):
     response = Client().get(path)
     assert response.status_code == 404
-    assert b"sign in first" in response.content
+    assert b"sign in, or ask" in response.content
 
 
 def test_a_form_without_its_token_is_refused_with_a_sentence(scene):
@@ -197,7 +197,7 @@ def test_a_failing_page_is_a_page(monkeypatch):
     monkeypatch.setattr(home.access, "workspaces_of", lambda _: 1 / 0)
     response = Client(raise_request_exception=False).get("/")
     assert response.status_code == 500
-    assert b"It was logged" in response.content
+    assert b"The error was logged" in response.content
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ class TestKeeping:
     def test_a_long_list_has_pages(self, owner, scene):
         for _ in range(26):
             make_result_set(scene.own.workspace, Visibility.PRIVATE)
-        assert "Older ones" in owner.get("/w/own-lab/result-sets").content.decode()
-        assert "Newer ones" in owner.get("/w/own-lab/result-sets?page=2").content.decode()
+        assert ">Older</a>" in owner.get("/w/own-lab/result-sets").content.decode()
+        assert ">Newer</a>" in owner.get("/w/own-lab/result-sets?page=2").content.decode()
         assert owner.get("/w/own-lab/result-sets?page=x").status_code == 200
 
 

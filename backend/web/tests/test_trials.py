@@ -78,7 +78,7 @@ def test_a_figure_that_is_read_otherwise_now_is_not_pointed_anywhere(owner, scen
     )
     texts, said = places(page(owner, trial), "completed")
     assert texts == []
-    assert "reads it otherwise" in said
+    assert "reads another value" in said
 
 
 def test_output_that_is_too_long_is_shown_without_marks_and_says_so(owner, scene):
