@@ -7,6 +7,7 @@ without importing a page. Paths themselves stand in the `urls.py` files, templat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import UUID
@@ -97,6 +98,7 @@ def result_set_link(link: UUID, form: str = "page") -> str:
     return link_to(f"result-set-{form}", link)
 
 
+@lru_cache(maxsize=256)  # an answer names the same few checks for each of its trials
 def check_link(check_id: str) -> str:
     """The section of the documentation that explains a check."""
     return link_to("guide-page", "checks", fragment=check_id)
