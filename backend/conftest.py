@@ -1,6 +1,11 @@
 """Marks the tests that need a database, so that `scripts/test --unit` can leave them out."""
 
 import pytest
+from hypothesis import settings
+
+# A busy machine must fail no test.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 DATABASE = {"db", "transactional_db", "live_server"}
 

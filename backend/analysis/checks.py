@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.analysis.facts import DismissalFact
 from backend.analysis.points import Point
+from backend.links import check_link
 from backend.runs.checks import CHECKS, Check
 
 MAX_LISTED = 100
@@ -53,7 +54,7 @@ def described(check: Check) -> dict[str, Any]:
         "severity": check.severity,
         "title": check.title,
         "explanation": check.explanation,
-        "section": f"/docs/checks#{check.id}",
+        "section": check_link(check.id),
     }
 
 

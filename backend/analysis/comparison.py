@@ -23,6 +23,7 @@ from backend.analysis.query import CompareQuery
 from backend.analysis.ranking import Entrant, Ranking, rank
 from backend.analysis.series import Plan, SeriesGroup, group, ordered, plan_of
 from backend.analysis.times import instant
+from backend.links import link_to, run_link
 from backend.runs.transactions import repeatable_read
 
 SCHEMA = 2
@@ -358,10 +359,12 @@ def _sentence(left_out: Sequence[str]) -> str | None:
 
 def _links(gathered: Gathered) -> dict[str, str]:
     query = gathered.query.canonical()
-    tail = f"?{query}" if query else ""
-    links = {"json": f"/api/v1/compare{tail}", "csv": f"/api/v1/compare.csv{tail}"}
+    links = {
+        "json": link_to("compare", query=query),
+        "csv": link_to("compare-csv", query=query),
+    }
     slug = gathered.query.workspace or next((run.workspace for run in gathered.runs), None)
-    return links if slug is None else {"page": f"/w/{slug}/compare{tail}", **links}
+    return links if slug is None else {"page": link_to("compare-page", slug, query=query), **links}
 
 
 def _series(sweep: Sweep, plan: Plan) -> dict[str, Any]:
@@ -400,7 +403,7 @@ def _runs(gathered: Gathered) -> list[dict[str, Any]]:
             "id": str(run.id),
             "started_at": instant(run.started_at),
             "recorded_at": instant(run.recorded_at),
-            "url": f"/r/{run.id}",
+            "url": run_link(run.id),
             "servers": sorted(servers[run.id]),
             "trials": trials[run.id],
             # Of a run that has ended nothing is said, so that what was frozen keeps its bytes.

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
-from urllib.parse import parse_qsl, quote_plus
+from urllib.parse import parse_qsl
 
 from backend.analysis.fields import AXES, FIELDS, GROUPING, UNKNOWN, number_text
 from backend.analysis.metrics import METRICS
+from backend.links import query_string
 
 VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
 LOOPS = ("open", "closed", "unknown")
@@ -125,7 +126,7 @@ class CompareQuery:
     def canonical(self) -> str:
         """The one spelling of this query, without the leading question mark."""
         pairs = [(name, value) for name in sorted(QUERY_FIELDS) for value in self._values(name)]
-        return "&".join(f"{name}={_encode(value)}" for name, value in pairs)
+        return query_string(pairs)
 
     def _values(self, name: str) -> list[str]:
         value = getattr(self, name)
@@ -294,11 +295,6 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "logx": _flag,
     "logy": _flag,
 }
-
-
-def _encode(value: str) -> str:
-    """As the browser's URLSearchParams spells it, so page and server agree on one link."""
-    return quote_plus(value, safe="*").replace("~", "%7E")
 
 
 def quoted(value: str) -> str:

@@ -6,7 +6,6 @@ import hashlib
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -23,6 +22,7 @@ from backend.api.schema import documented
 from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
 from backend.ingest.cleaning import clean_fields
+from backend.links import absolute, link_to
 
 DAY_S = 86_400.0
 
@@ -35,7 +35,7 @@ class WorkspaceSerializer(serializers.Serializer[Workspace]):
     url = serializers.SerializerMethodField()
 
     def get_url(self, workspace: Workspace) -> str:
-        return f"{settings.PUBLIC_URL}/w/{workspace.slug}/"
+        return absolute(link_to("workspace", workspace.slug))
 
 
 class MeSerializer(serializers.Serializer[Any]):

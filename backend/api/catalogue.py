@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -14,6 +13,7 @@ from rest_framework.views import APIView
 
 from backend.api.runs import DEFAULT_LIMIT, MAX_LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
+from backend.links import link_to
 from backend.runs import catalogue
 from backend.runs.catalogue import Listed, ListPage
 
@@ -109,7 +109,9 @@ class ServerList(APIView):
     )
     def get(self, request: Request) -> Response:
         """By name, with versions, configurations and how often they were measured."""
-        return _answer(request, "servers", catalogue.server_page, ServerPageSerializer)
+        return _answer(
+            request, "servers", "server-list", catalogue.server_page, ServerPageSerializer
+        )
 
 
 class HostList(APIView):
@@ -122,7 +124,7 @@ class HostList(APIView):
     )
     def get(self, request: Request) -> Response:
         """By name, with their facts and in how many runs they took part."""
-        return _answer(request, "hosts", catalogue.host_page, HostPageSerializer)
+        return _answer(request, "hosts", "host-list", catalogue.host_page, HostPageSerializer)
 
 
 class WorkloadList(APIView):
@@ -135,12 +137,15 @@ class WorkloadList(APIView):
     )
     def get(self, request: Request) -> Response:
         """By name, with what is asked and how often it was measured."""
-        return _answer(request, "workloads", catalogue.workload_page, WorkloadPageSerializer)
+        return _answer(
+            request, "workloads", "workload-list", catalogue.workload_page, WorkloadPageSerializer
+        )
 
 
 def _answer(
     request: Request,
     noun: str,
+    route: str,
     read: Callable[..., ListPage],
     serializer: type[serializers.Serializer[Any]],
 ) -> Response:
@@ -149,5 +154,5 @@ def _answer(
     page = read(workspaces_asked(request), after=after, limit=limit_asked(request))
     following = None
     if page.next:
-        following = f"/api/v1/{noun}?{urlencode({**given, 'after': page.next})}"
+        following = link_to(route, query={**given, "after": page.next})
     return Response(serializer({noun: page.rows, "total": page.total, "next": following}).data)

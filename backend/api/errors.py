@@ -26,7 +26,7 @@ from backend.ingest.limits import FORM_BYTES
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
-NOT_FOUND = "There is nothing here that you may see."
+NOT_FOUND = "Not found, or not shared with you."
 ELSE_HINT = "See /api/v1/docs for what this endpoint takes."
 NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
@@ -25,6 +24,7 @@ from backend.api.compare import bad_query, read_query
 from backend.api.errors import NOT_FOUND_HINT, Problem, sign_in_needed
 from backend.api.runs import not_found
 from backend.api.schema import documented
+from backend.links import link_to, result_set_link
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, NothingToFreeze, freeze, save_live
@@ -133,19 +133,19 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         return result_set.path
 
     def get_json_url(self, result_set: ResultSet) -> str:
-        return f"{result_set.path}.json"
+        return result_set_link(result_set.link, "json")
 
     def get_csv_url(self, result_set: ResultSet) -> str:
-        return f"{result_set.path}.csv"
+        return result_set_link(result_set.link, "csv")
 
     def get_png_url(self, result_set: ResultSet) -> str:
-        return f"{result_set.path}.png"
+        return result_set_link(result_set.link, "png")
 
     def get_badge_url(self, result_set: ResultSet) -> str:
-        return f"{result_set.path}.svg"
+        return result_set_link(result_set.link, "svg")
 
     def get_embed_url(self, result_set: ResultSet) -> str | None:
-        return f"/embed/{result_set.link}" if result_set.is_shared else None
+        return link_to("embed", result_set.link) if result_set.is_shared else None
 
 
 class ResultSetListSerializer(serializers.Serializer[Any]):
@@ -180,10 +180,10 @@ class ResultSetList(APIView):
         first = (page - 1) * PER_PAGE
         related = rows.select_related("workspace", "author", "superseded_by")
         found = list(related[first : first + PER_PAGE + 1])
-        more = urlencode({**request.query_params.dict(), "page": page + 1})
+        more = {**request.query_params.dict(), "page": page + 1}
         body = {
             "result_sets": found[:PER_PAGE],
-            "next": f"/api/v1/result-sets?{more}" if len(found) > PER_PAGE else None,
+            "next": link_to("result-set-list", query=more) if len(found) > PER_PAGE else None,
         }
         return Response(ResultSetListSerializer(body, context={"workspaces": ids}).data)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -25,6 +24,7 @@ from backend.ingest.download import plan_file
 from backend.ingest.envelope import PHASES
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.removal import remove_run
+from backend.links import link_to
 from backend.runs.listing import BadCursor, RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.search import STATES, RunSearch, SearchError
@@ -53,7 +53,7 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
     url = serializers.SerializerMethodField()
 
     def get_url(self, row: RunRow) -> str:
-        return f"/api/v1/runs/{row.id}"
+        return link_to("run", row.id)
 
 
 class RunPageSerializer(serializers.Serializer[Any]):
@@ -104,7 +104,7 @@ class RunList(APIView):
         except BadCursor:
             raise bad_cursor() from None
         more = {**given, "after": page.next}
-        following = f"/api/v1/runs?{urlencode(more)}" if page.next else None
+        following = link_to("run-list", query=more) if page.next else None
         return Response(RunPageSerializer({"runs": page.runs, "next": following}).data)
 
 
@@ -347,7 +347,7 @@ def _run(request: Request, run_id: UUID) -> dict[str, Any]:
         trial["run"] = view["id"]
         trial["artefacts"] = [
             # For programs: the page's own link takes no token.
-            {**file, "raw_url": f"/api/v1/artefacts/{file['id']}/raw"}
+            {**file, "raw_url": link_to("artefact", file["id"])}
             for file in files.get(trial["id"], [])
         ]
     return view

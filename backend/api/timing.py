@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
+from backend.api.urls import is_api_path
+
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
@@ -19,7 +21,7 @@ class ServerTiming:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
         response = self.get_response(request)
-        if request.path.startswith("/api/"):
+        if is_api_path(request.path):
             elapsed_ms = (time.perf_counter() - started) * 1000
             response.headers["Server-Timing"] = f"app;dur={elapsed_ms:.1f}"
         return response

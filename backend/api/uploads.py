@@ -31,6 +31,7 @@ from backend.ingest.parts import MAX_PARTS, PartsDiffer, PartsMissing, Whole
 from backend.ingest.plain_json import JsonRefused
 from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
+from backend.links import absolute, link_to
 
 HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_agent_…"
 FILE_HINT = "Send the saved output as a file: curl -F file=@ab.txt …"
@@ -59,8 +60,8 @@ class UploadSerializer(serializers.Serializer[Upload]):
             "finished_at": upload.finished_at,
             "attempts": upload.attempts,
             "run": upload.result_run_id,
-            "url": f"{settings.PUBLIC_URL}/api/v1/uploads/{upload.pk}",
-            "result_url": f"{settings.PUBLIC_URL}/u/{upload.pk}",
+            "url": absolute(link_to("upload", upload.pk)),
+            "result_url": absolute(link_to("upload-page", upload.pk)),
         }
 
 
@@ -246,7 +247,7 @@ class UploadDetail(APIView):
             raise Problem(
                 404,
                 "Not found",
-                f"There is no upload {upload_id} that you may see.",
+                f"Upload {upload_id} was not found, or is not shared with you.",
                 hint=NOT_FOUND_HINT,
             )
         return Response(UploadSerializer(upload).data)

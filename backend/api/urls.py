@@ -1,4 +1,4 @@
-"""The addresses of the API, below /api/v1/."""
+"""The addresses of the API."""
 
 from django.urls import path
 
@@ -17,6 +17,16 @@ from backend.api import (
     sessions,
     uploads,
 )
+
+# Answers below it are JSON, also where no route fits.
+ROOT = "api/"
+VERSION_ROOT = f"{ROOT}v1/"
+
+
+def is_api_path(path: str) -> bool:
+    """Whether a request's path is below the API."""
+    return path.startswith(f"/{ROOT}")
+
 
 urlpatterns = [
     path("sessions", sessions.Sessions.as_view(), name="session-meet"),

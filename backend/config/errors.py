@@ -7,26 +7,23 @@ import sys
 from django.http import HttpRequest, HttpResponse
 
 from backend.api import errors as api
+from backend.api.urls import is_api_path
 from backend.config.outage import outage_of
 from backend.web import errors as web
 
 
-def _is_api(request: HttpRequest) -> bool:
-    return request.path.startswith("/api/")
-
-
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    answer = api.bad_request if _is_api(request) else web.bad_request
+    answer = api.bad_request if is_api_path(request.path) else web.bad_request
     return answer(request, exception)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    answer = api.permission_denied if _is_api(request) else web.permission_denied
+    answer = api.permission_denied if is_api_path(request.path) else web.permission_denied
     return answer(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    answer = api.not_found if _is_api(request) else web.not_found
+    answer = api.not_found if is_api_path(request.path) else web.not_found
     return answer(request, exception)
 
 
@@ -34,8 +31,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """What no view foresaw: a service of ours that is away (503, 507), or a fault of ours (500)."""
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
-        return api.server_error(request) if _is_api(request) else web.server_error(request)
-    answer = api.outage if _is_api(request) else web.outage
+        return api.server_error(request) if is_api_path(request.path) else web.server_error(request)
+    answer = api.outage if is_api_path(request.path) else web.outage
     response = answer(outage.status, outage.title, outage.sentence, hint=outage.hint)
     response["Retry-After"] = str(outage.retry_after_s)
     return response

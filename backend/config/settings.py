@@ -169,8 +169,8 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_REDIRECT_URL = "/"
-LOGIN_URL = "/accounts/login/"
+LOGIN_REDIRECT_URL = "home"
+LOGIN_URL = "account_login"
 CSRF_FAILURE_VIEW = "backend.web.errors.csrf_failure"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username"}

@@ -4,6 +4,7 @@ from allauth.account import views as allauth
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
 
+from backend.api.urls import VERSION_ROOT
 from backend.config import health
 
 
@@ -21,7 +22,7 @@ urlpatterns = [
     path("accounts/<path:page>", closed),
     # Only for the names that allauth's own views look up.
     path("accounts/", include("allauth.account.urls")),
-    path("api/v1/", include("backend.api.urls")),
+    path(VERSION_ROOT, include("backend.api.urls")),
     path("", include("backend.web.urls")),
 ]
 

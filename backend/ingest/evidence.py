@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from backend.ingest.models import Artefact, Rereading
+from backend.links import artefact_link, link_to
 
 
 def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
@@ -31,8 +32,8 @@ def listed(artefact: Artefact) -> dict[str, Any]:
     return {
         "id": str(artefact.pk),
         "name": artefact.name,
-        "url": f"/a/{artefact.pk}",
-        "raw_url": f"/a/{artefact.pk}/raw",
+        "url": artefact_link(artefact.pk),
+        "raw_url": link_to("artefact-raw", artefact.pk),
         "size_bytes": artefact.size_bytes,
         "sha256": artefact.sha256,
     }

@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.links import result_set_link
 
 
 class Visibility(models.TextChoices):
@@ -129,7 +130,7 @@ class ResultSet(models.Model):
     @property
     def path(self) -> str:
         """The path of its page."""
-        return f"/s/{self.link}"
+        return result_set_link(self.link)
 
     def frozen_snapshot(self) -> dict[str, Any]:
         """The frozen document. Raises ValueError for a live result set."""

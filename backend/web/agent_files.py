@@ -1,6 +1,6 @@
-"""The agent as files that the service itself offers: for everyone, because it holds no secret.
+"""The agent's files for download. They hold no secret, so everyone may have them.
 
-They are built beforehand (agents/build_pyz.py); where they were not, nothing is offered.
+They are built beforehand by agents/build_pyz.py. A file that was not built is not offered.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AgentFile:
 
 
 def offered(name: str) -> AgentFile | None:
-    """The file of this name, where it was built."""
+    """The agent file with this name; None where it was not built."""
     path = Path(settings.AGENT_FILES) / name
     try:
         state = path.stat()
@@ -43,9 +43,9 @@ def offered(name: str) -> AgentFile | None:
 
 
 def offered_wheel() -> AgentFile | None:
-    """The newest wheel, for pipx."""
-    found = sorted(Path(settings.AGENT_FILES).glob(WHEELS))
-    return offered(found[-1].name) if found else None
+    """The newest wheel, for pipx; None where no wheel was built."""
+    wheels = sorted(Path(settings.AGENT_FILES).glob(WHEELS))
+    return offered(wheels[-1].name) if wheels else None
 
 
 @lru_cache(maxsize=8)
@@ -62,30 +62,30 @@ def pyz(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 def pyz_sha256(request: HttpRequest) -> HttpResponseBase:
-    """Its checksum, as `sha256sum --check` reads it."""
-    found = offered(PYZ)
-    if found is None:
+    """The checksum of the agent, in the form that `sha256sum --check` reads."""
+    file = offered(PYZ)
+    if file is None:
         raise Http404
-    return HttpResponse(f"{found.sha256}  {found.name}\n", content_type="text/plain")
+    return HttpResponse(f"{file.sha256}  {file.name}\n", content_type="text/plain")
 
 
 @require_safe
 def wheel(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The agent as a wheel, of the name that it must have for pip."""
-    found = offered_wheel()
-    return _answer(request, found if found is not None and found.name == name else None)
+    """The agent as a wheel. pip needs the file under its full name."""
+    newest = offered_wheel()
+    return _answer(request, newest if newest is not None and newest.name == name else None)
 
 
-def _answer(request: HttpRequest, found: AgentFile | None) -> HttpResponseBase:
-    if found is None:
+def _answer(request: HttpRequest, file: AgentFile | None) -> HttpResponseBase:
+    if file is None:
         raise Http404
-    etag = f'"{found.sha256}"'
+    etag = f'"{file.sha256}"'
     response: HttpResponseBase
     if request.headers.get("If-None-Match") == etag:
         response = HttpResponseNotModified()
     else:
         response = FileResponse(
-            found.path.open("rb"), as_attachment=True, content_type="application/octet-stream"
+            file.path.open("rb"), as_attachment=True, content_type="application/octet-stream"
         )
     response["ETag"] = etag
     response["Cache-Control"] = "public, no-cache"

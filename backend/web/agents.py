@@ -1,4 +1,4 @@
-"""Who measures: the agents of a workspace, adding one, and ending one."""
+"""The agents of a workspace: listing, adding and revoking them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from backend.accounts import access, tokens
 from backend.accounts.models import Token, TokenKind, Workspace
 from backend.fleet.models import Agent
 from backend.fleet.roster import RosterRow, roster
+from backend.links import link_to, run_link
 from backend.web import agent_files, visible
 
 MAX_NAME = 120
@@ -22,7 +23,7 @@ MAX_NAME = 120
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def agents(request: HttpRequest, slug: str) -> HttpResponse:
-    """The agents, and how to add one; a POST makes a token, shown this once beside its commands."""
+    """The agents and how to add one. A POST creates a token, which is shown once."""
     if request.method != "POST":
         return _page(request, visible.workspace_or_404(request, slug))
     workspace = visible.writable_workspace_or_404(request, slug)
@@ -53,28 +54,30 @@ def _page(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Htt
 
 
 def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[str, Any]:
-    front = f"/w/{workspace.slug}/agents"
+    host = f" on {row.agent.host_name}" if row.agent else ""
     may_revoke = access.may_revoke(visible.viewer(request), row.token)
     return {
         "row": row,
-        "run_url": f"/r/{row.run}" if row.run else "",
-        "revoke_url": f"{front}/{row.token.pk}/revoke" if may_revoke else "",
+        "run_url": run_link(row.run) if row.run else "",
+        "revoke_label": f"Revoke {row.token.name}{host}",
+        "revoke_url": link_to("revoke-token", workspace.slug, row.token.pk) if may_revoke else "",
     }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
-    """What revoking a token ends; a POST does it."""
+    """What revoking a token changes. A POST revokes it."""
     workspace = visible.workspace_or_404(request, slug)
     rows = Token.objects.filter(workspace=workspace, kind=TokenKind.AGENT, revoked_at=None)
     token = rows.filter(pk=token_id).first()
     if token is None or not access.may_revoke(visible.viewer(request), token):
         raise Http404
-    here = f"/w/{workspace.slug}/agents"
     if request.method == "POST":
         tokens.revoke(token)
-        messages.info(request, f"The token “{token.name}” was revoked: nothing is taken with it.")
-        return HttpResponseRedirect(here)
+        messages.info(
+            request, f"The token “{token.name}” was revoked. The service no longer accepts it."
+        )
+        return HttpResponseRedirect(link_to("agents-page", workspace.slug))
     hosts = list(
         Agent.objects.filter(token=token).order_by("host_name").values_list("host_name", flat=True)
     )

@@ -1,4 +1,4 @@
-"""Raw output: a page to read it, and the stored bytes to download."""
+"""Raw output: a page that shows it, and the stored bytes for download."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from backend.ingest.download import download
 from backend.ingest.models import Artefact
 from backend.ingest.preview import preview
+from backend.links import link_to
 from backend.web import visible
 from backend.web.errors import message
 
@@ -22,51 +23,52 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def artefact(request: HttpRequest, artefact_id: UUID) -> HttpResponse:
-    """The artefact as text, its beginning if it is long."""
-    found = visible.artefact_or_404(request, artefact_id)
+    """The artefact as text; only its beginning where it is long."""
+    artefact = visible.artefact_or_404(request, artefact_id)
     try:
-        shown = preview(found.sha256)
+        shown = preview(artefact.sha256)
     except FileNotFoundError:
-        return _missing(request, found)
+        return _missing(request, artefact)
     context = {
-        "workspace": found.upload.workspace,
-        "artefact": found,
+        "workspace": artefact.upload.workspace,
+        "artefact": artefact,
         "text": shown.text,
         "truncated": shown.truncated,
-        "download_url": f"/a/{found.pk}/raw",
-        "trial": _trial(found),
+        "download_url": link_to("artefact-raw", artefact.pk),
+        "trial": _trial(artefact),
     }
     return render(request, "artefact.html", context)
 
 
 @require_safe
 def raw(request: HttpRequest, artefact_id: UUID) -> HttpResponseBase:
-    """The stored bytes, never as a page: what a stranger's file says must not run here."""
-    found = visible.artefact_or_404(request, artefact_id)
+    """The stored bytes as a download. Never as a page: an uploaded file must not run in a
+    browser."""
+    artefact = visible.artefact_or_404(request, artefact_id)
     try:
-        return download(found)
+        return download(artefact)
     except FileNotFoundError:
-        return _missing(request, found)
+        return _missing(request, artefact)
 
 
-def _trial(found: Artefact) -> dict[str, Any] | None:
-    trial = found.trials.select_related("cell__series__server").first()
+def _trial(artefact: Artefact) -> dict[str, Any] | None:
+    trial = artefact.trials.select_related("cell__series__server").first()
     if trial is None:
         return None
     return {
         "ordinal": trial.ordinal,
         "server": str(trial.cell.series.server),
-        "run_url": f"/r/{trial.run_id}#trial-{trial.pk}",
+        "run_url": link_to("run-page", trial.run_id, fragment=f"trial-{trial.pk}"),
     }
 
 
-def _missing(request: HttpRequest, found: Artefact) -> HttpResponse:
-    log.error("artefact_missing", extra={"artefact": str(found.pk), "sha256": found.sha256})
+def _missing(request: HttpRequest, artefact: Artefact) -> HttpResponse:
+    log.error("artefact_missing", extra={"artefact": str(artefact.pk), "sha256": artefact.sha256})
     return message(
         request,
         500,
         title="The stored file is missing",
-        sentence=f"The service keeps a record of this artefact ({found.sha256[:12]}…), but its "
+        sentence=f"The service has a record of this file ({artefact.sha256[:12]}…), but its "
         "bytes are not in the storage.",
-        hint="Tell who runs this service: the storage must be restored from its backup.",
+        hint="Tell the operator of this service to restore the storage from a backup.",
     )

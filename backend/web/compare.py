@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from urllib.parse import urlencode
 
 import orjson
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -20,20 +18,21 @@ from backend.analysis.cells import NotVisible, understood
 from backend.analysis.comparison import compare as figures_of
 from backend.analysis.known import UnknownValue
 from backend.analysis.query import CompareQuery, QueryError
+from backend.links import absolute, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
-from backend.web.errors import message
+from backend.web.errors import not_understood
 from backend.web.home import first_steps
-from backend.web.shared import image
+from backend.web.result_set_answers import image
 
 Question = tuple[Workspace, CompareQuery]
 
 
 def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view of a comparison: it gets the workspace and the query, which names no other.
+    """Decorate a view of a comparison: it gets the workspace and the parsed query.
 
-    A link with a name that its thing had before leads to the one with its name of now.
+    A link with a former name of a server, host or workload redirects to the current name.
     """
 
     @require_safe
@@ -42,7 +41,7 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
         workspace = visible.workspace_or_404(request, slug)
         try:
             parsed = CompareQuery.parse(request.GET)
-            # The path names the workspace; the query need not, and cannot name another.
+            # The path names the workspace, so the query may not name another.
             named, parsed = parsed.workspace, replace(parsed, workspace=None)
             if named not in (None, workspace.slug):
                 raise UnknownValue("workspace", named or "", {workspace.slug})
@@ -51,7 +50,7 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
                 return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
             return view(request, (workspace, current))
         except QueryError as error:
-            return not_understood(request, error, f"/w/{workspace.slug}/compare")
+            return not_understood(request, error, link_to("compare-page", slug))
         except NotVisible:
             raise Http404 from None
 
@@ -60,47 +59,35 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
 
 @asking
 def compare(request: HttpRequest, question: Question) -> HttpResponse:
-    """The page; its figures come from the API by the same query string. While there is no run at
-    all it teaches how to send one."""
+    """The comparison page. Its figures come from the API with the same query string.
+
+    A workspace without runs gets the first steps instead.
+    """
     workspace, parsed = question
     if not run_count([workspace.pk]):
         steps = first_steps(request, workspace)
         return render(request, "compare_nothing.html", {**steps, "nav": "compare"})
-    query = parsed.canonical()
-    only_here = urlencode({"workspace": workspace.slug})
-    asked = f"{query}&{only_here}" if query else only_here
+    query, here = parsed.canonical(), {"workspace": workspace.slug}
+    asked = "&".join(filter(None, (query, query_string(here.items()))))
     writable = access.may_write(visible.viewer(request), workspace.pk)
     context = {
         "workspace": workspace,
         "nav": "compare",
         "query": query,
-        "api_url": f"/api/v1/compare?{only_here}",
-        "json_url": f"/api/v1/compare?{asked}",
-        "csv_url": f"/api/v1/compare.csv?{asked}",
-        "png_url": f"{request.path}.png?{query}",
-        "share_url": f"/w/{workspace.slug}/result-sets/new" if writable else "",
+        "api_url": link_to("compare", query=here),
+        "json_url": link_to("compare", query=asked),
+        "csv_url": link_to("compare-csv", query=asked),
+        "png_url": link_to("compare-png", workspace.slug, query=query),
+        "share_url": link_to("share", workspace.slug) if writable else "",
     }
     return render(request, "compare.html", context)
 
 
 @asking
 def as_png(request: HttpRequest, question: Question) -> HttpResponse:
-    """The chart of the same query as an image, with its link in it."""
+    """The chart of the query as an image, with the link of its page in it."""
     workspace, parsed = question
     here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
     kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
-    query = parsed.canonical()
-    page = f"{settings.PUBLIC_URL}/w/{workspace.slug}/compare{query and f'?{query}'}"
+    page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
     return image(request, lambda: image_of_view(orjson.loads(kept), page))
-
-
-def not_understood(request: HttpRequest, error: QueryError, page: str) -> HttpResponse:
-    """A query that names no view: which field, what was got, what is allowed."""
-    return message(
-        request,
-        400,
-        title="This link is not understood",
-        sentence=str(error),
-        hint="Correct the address.",
-        start=page,
-    )

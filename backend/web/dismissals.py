@@ -1,4 +1,4 @@
-"""Dismissing a check's findings in a run, with a reason, and taking that back."""
+"""Dismissing a check's findings in a run, and restoring them."""
 
 from __future__ import annotations
 
@@ -9,38 +9,39 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from backend.accounts import access
+from backend.links import own_path, run_link
 from backend.runs.dismissals import DismissalRefused, dismiss, undo
 from backend.runs.models import Run
 from backend.web import visible
 from backend.web.errors import message
-from backend.web.links import own_page
 
 
 @require_POST
 def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Fields: check, reason; with undo=1 the dismissal of that check is taken back.
+    """Fields: check, reason; undo=1 restores the finding.
 
-    Back to `next`, a page of this site, or to the run's own.
+    Redirects to `next`, a page of this site, or to the page of the run.
     """
-    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     viewer = visible.viewer(request)
-    if found is None or not access.may_write(viewer, found.workspace_id):
+    if run is None or not access.may_write(viewer, run.workspace_id):
         raise Http404
     check_id = request.POST.get("check", "")
     if request.POST.get("undo") == "1":
-        done = undo(found, check_id, by=viewer)
-        messages.info(request, "The dismissal was taken back." if done else "Nothing to take back.")
+        is_undone = undo(run, check_id, by=viewer)
+        sentence = "The dismissal was taken back." if is_undone else "There was no dismissal."
+        messages.info(request, sentence)
     else:
         try:
-            dismiss(found, check_id, reason=request.POST.get("reason", ""), author=viewer)
+            dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)
         except DismissalRefused as refused:
             return message(
                 request,
                 400,
                 title="Nothing was dismissed",
                 sentence=str(refused),
-                hint="Go back, write why the finding is no caveat, and send it again.",
+                hint="Go back, give a reason, and send it again.",
             )
-        messages.info(request, "The finding was dismissed. It stays visible, with your reason.")
-    page = own_page(request.POST.get("next", ""), f"/r/{run_id}")
+        messages.info(request, "The finding was dismissed. It stays visible with your reason.")
+    page = own_path(request.POST.get("next", ""), run_link(run_id))
     return HttpResponseRedirect(f"{page.partition('#')[0]}#check-{check_id}")

@@ -1,14 +1,11 @@
-"""Result sets inside other sites: the embedded page and oEmbed. Neither reads who is asking.
+"""Result sets on other sites: the embedded page and oEmbed. Neither reads the session.
 
-Only what is shared is shown, without a cookie or a session: a framed page must not act for the
-person who looks at it.
+Only shared result sets are shown, without cookies: a framed page must not act for its viewer.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from csp.decorators import csp_replace
@@ -21,12 +18,13 @@ from django.views.decorators.http import require_safe
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, QueryError
+from backend.links import absolute, result_set_link, route_at
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set
 from backend.sharing.text import plain
 from backend.web.errors import plain_message
-from backend.web.shared import (
+from backend.web.result_set_answers import (
     FRAME_HEIGHT,
     FRAME_WIDTH,
     cacheable,
@@ -48,41 +46,47 @@ TONES = {
 
 @require_safe
 @xframe_options_exempt
-@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # it knows no arguments
+@csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its stub has no arguments
 def embed(request: HttpRequest, link: UUID) -> HttpResponse:
-    """The chart alone, to be framed by any page."""
-    found = _shared(link)
-    if found.is_gone:
-        sentence, since = found.end
-        return guarded(found, plain_message(410, "This result set is gone", sentence, _on(since)))
+    """The chart alone, for a frame on any page."""
+    result_set = _shared(link)
+    if result_set.is_gone:
+        sentence, since = result_set.end
+        return guarded(
+            result_set, plain_message(410, "This result set is gone", sentence, _on(since))
+        )
     try:
         theme = _theme(request)
     except QueryError as error:
-        hint = f"Correct or leave out {error.field[:80]}."
-        return guarded(found, plain_message(400, "This link is not understood", str(error), hint))
-    reading = Reading(found)
+        hint = f"Correct or remove {error.field[:80]}."
+        return guarded(
+            result_set, plain_message(400, "We don't understand this link", str(error), hint)
+        )
+    reading = Reading(result_set)
     try:
         figures = reading.figures
     except (NotVisible, QueryError) as error:
-        title = "This live result set has no answer now"
-        return guarded(found, plain_message(409, title, why_no_answer(error), ""))
+        title = "This live result set has no results now"
+        return guarded(result_set, plain_message(409, title, why_no_answer(error), ""))
     page = render_to_string(
         "embed.html",
         {
-            "result_set": found,
+            "result_set": result_set,
             "figures": figures,
             "outcome": outcome_text(figures),
             "outcome_class": TONES[figures["outcome"]["status"]],
             "theme": theme,
-            "page_url": f"{settings.PUBLIC_URL}{found.path}",
+            "page_url": absolute(result_set.path),
         },
     )
     answer = HttpResponse(page)
-    return guarded(found, cacheable(request, answer, found, key=page.encode(), seconds=MAX_AGE_S))
+    return guarded(
+        result_set, cacheable(request, answer, result_set, key=page.encode(), seconds=MAX_AGE_S)
+    )
 
 
 def _theme(request: HttpRequest) -> str:
-    """The asked theme, or nothing. Raises QueryError where the frame asks for what there is not."""
+    """The requested theme, or an empty text. Raises QueryError for an unknown field or theme."""
     check_fields(request, (*DRAWING, "theme"))
     theme = request.GET.get("theme", "")
     if theme not in ("", *THEMES):
@@ -95,29 +99,29 @@ def _on(moment: Any) -> str:
 
 
 def _shared(link: UUID) -> ResultSet:
-    found = find_result_set(link, workspace_ids=[])
-    if found is None:
+    result_set = find_result_set(link, workspace_ids=[])
+    if result_set is None:
         raise Http404
-    return found
+    return result_set
 
 
 @require_safe
 def oembed(request: HttpRequest) -> HttpResponse:
-    """How to embed what is at `url`, as https://oembed.com says: 404 for what is not shared."""
+    """How to embed the result set at `url`, by https://oembed.com; 404 where it is not shared."""
     form = request.GET.get("format", "json")
     if form != "json":
         detail = f"format: got {form[:40]!r}, allowed is json."
-        return _problem(501, "This format is not offered", detail, "Ask for format=json.")
+        return _problem(501, "Unknown format", detail, "Ask for format=json.")
     link = _link_in(request.GET.get("url", ""))
-    found = None if link is None else find_result_set(link, workspace_ids=[])
-    if found is None:
-        detail = "url leads to nothing that is shared here."
-        hint = f"Give the whole address of a result set: {settings.PUBLIC_URL}/s/…"
+    result_set = None if link is None else find_result_set(link, workspace_ids=[])
+    if result_set is None:
+        detail = "url is not the address of a shared result set here."
+        hint = f"Give the full address of a result set on {settings.PUBLIC_URL}."
         return _problem(404, "Nothing to embed", detail, hint)
-    if found.is_gone:
-        sentence, since = found.end
-        return guarded(found, _problem(410, "This result set is gone", sentence, _on(since)))
-    answer = guarded(found, JsonResponse(_rich(request, found)))
+    if result_set.is_gone:
+        sentence, since = result_set.end
+        return guarded(result_set, _problem(410, "This result set is gone", sentence, _on(since)))
+    answer = guarded(result_set, JsonResponse(_rich(request, result_set)))
     answer["Cache-Control"] = f"public, max-age={MAX_AGE_S}"
     return answer
 
@@ -128,44 +132,39 @@ def _problem(status: int, title: str, detail: str, hint: str) -> HttpResponse:
 
 
 def _link_in(url: str) -> UUID | None:
-    """The link in an address of this service, and of no other."""
-    if not url.startswith(f"{settings.PUBLIC_URL}/"):
-        return None
-    path = urlsplit(url[:2_000]).path.removeprefix(urlsplit(settings.PUBLIC_URL).path)
-    found = re.fullmatch(r"/(?:s|embed)/([0-9a-fA-F-]{36})", path)
-    try:
-        return UUID(found[1]) if found else None
-    except ValueError:
-        return None
+    """The link of a result set in an address of this service; None for any other address."""
+    route = route_at(url[:2_000])
+    is_result_set = route is not None and route.url_name in ("result-set-page", "embed")
+    return route.kwargs["link"] if route is not None and is_result_set else None
 
 
-def _rich(request: HttpRequest, found: ResultSet) -> dict[str, Any]:
+def _rich(request: HttpRequest, result_set: ResultSet) -> dict[str, Any]:
     width = _within(request.GET.get("maxwidth"), FRAME_WIDTH, LEAST_WIDTH)
     height = _within(request.GET.get("maxheight"), FRAME_HEIGHT, LEAST_HEIGHT)
     return {
         "version": "1.0",
         "type": "rich",
-        "title": plain(found.title, 200),
+        "title": plain(result_set.title, 200),
         "provider_name": "Loadsheet",
         "provider_url": settings.PUBLIC_URL,
         "cache_age": MAX_AGE_S,
         "width": width,
         "height": height,
-        "html": frame_html(found, width, height),
-        **(_thumbnail(found) if is_of_fixed_height(found) else {}),
+        "html": frame_html(result_set, width, height),
+        **(_thumbnail(result_set) if is_of_fixed_height(result_set) else {}),
     }
 
 
-def _thumbnail(found: ResultSet) -> dict[str, Any]:
+def _thumbnail(result_set: ResultSet) -> dict[str, Any]:
     return {
-        "thumbnail_url": f"{settings.PUBLIC_URL}{found.path}.png",
+        "thumbnail_url": absolute(result_set_link(result_set.link, "png")),
         "thumbnail_width": WIDTH,
         "thumbnail_height": HEIGHT,
     }
 
 
 def _within(asked: str | None, usual: int, least: int) -> int:
-    """The usual size, or the smaller one that was asked for."""
+    """The requested size within bounds, else the usual size."""
     if asked is None or not (asked.isascii() and asked.isdigit()):
         return usual
     return max(least, min(int(asked[:6]), usual))

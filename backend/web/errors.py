@@ -1,4 +1,4 @@
-"""The error pages. What one may not see and what does not exist are the same page."""
+"""The error pages. A page that does not exist and a page that is not shared look the same."""
 
 from __future__ import annotations
 
@@ -14,17 +14,29 @@ log = logging.getLogger(__name__)
 def message(
     request: HttpRequest, status: int, *, title: str, sentence: str, hint: str = "", start: str = ""
 ) -> HttpResponse:
-    """One sentence on a page of its own, and what to do. `start`: the page to start again from."""
+    """A page with one sentence and what to do. `start`: a page to start again from."""
     context = {"title": title, "sentence": sentence, "hint": hint, "start": start}
     return render(request, "message.html", context, status=status)
+
+
+def not_understood(request: HttpRequest, error: Exception, start: str) -> HttpResponse:
+    """A link whose query is refused: the field, what was sent, and what is allowed."""
+    return message(
+        request,
+        400,
+        title="We don't understand this link",
+        sentence=str(error),
+        hint="Correct the address, or start again.",
+        start=start,
+    )
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return message(
         request,
         400,
-        title="This request could not be understood",
-        sentence="The address or the form holds something this page does not take.",
+        title="We don't understand this request",
+        sentence="The address or the form contains something that this page does not accept.",
         hint="Go back, reload the page and try again.",
     )
 
@@ -34,8 +46,8 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
         request,
         403,
         title="Not allowed",
-        sentence="You may not do this.",
-        hint="Ask an owner of the workspace for a role that may.",
+        sentence="Your role does not allow this.",
+        hint="Ask an owner of the workspace for another role.",
     )
 
 
@@ -44,8 +56,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         title="This form is out of date",
-        sentence="The form did not come from a page you opened in this session.",
-        hint="Go back, reload the page and send it again. Cookies must be allowed.",
+        sentence="The page with this form was opened in another session.",
+        hint="Allow cookies, go back, reload the page and send the form again.",
     )
 
 
@@ -53,29 +65,30 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return message(
         request,
         404,
-        title="Nothing here that you may see",
-        sentence="This address leads nowhere, or to something that is not shared with you.",
-        hint="If somebody gave you this link, sign in first, or ask for it to be shared.",
+        title="Page not found, or not shared with you",
+        sentence="Nothing at this address is visible to you.",
+        hint="Check the address, sign in, or ask the person who sent you the link to share it.",
     )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without the request: its session or user may be what failed."""
+    """Rendered without the request: its session or user may be the cause of the failure."""
     return plain_message(
         500,
-        "The service failed on this page",
-        "It was logged. Nothing was half kept.",
-        "Try again; if it stays, report the time and the address.",
+        "Something went wrong on our side",
+        "The error was logged. Nothing was saved in part.",
+        "Try again. If the error stays, report the time and the address of this page.",
     )
 
 
 def outage(status: int, title: str, sentence: str, *, hint: str) -> HttpResponse:
-    """Something the service needs is away. Without the request: its session needs the database."""
+    """A service that Loadsheet needs is not reachable. Rendered without the request, whose
+    session needs the database."""
     return plain_message(status, title, sentence, hint)
 
 
 def plain_message(status: int, title: str, sentence: str, hint: str) -> HttpResponse:
-    """A message without the request: nothing is known of who asks."""
+    """A message rendered without the request, so without the viewer's name."""
     context = {"title": title, "sentence": sentence, "hint": hint}
     try:
         page: str = render_to_string("message.html", context)

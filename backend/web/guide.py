@@ -16,11 +16,12 @@ from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
 from backend.accounts import access
+from backend.links import link_to
 from backend.web import visible
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 FIRST = "getting-started"
-# In the order a newcomer reads them; what is not named comes after, by its name.
+# In the order a newcomer reads them. Other documents follow by name.
 ORDER = (
     FIRST,
     "glossary",
@@ -34,7 +35,7 @@ ORDER = (
 )
 _NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)
 _LINK = re.compile(r'href="(?!https?:|#|/)(?:\.\./)?([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
-# Files of the repository that are no page here: a reader finds them by their names there.
+# Files of the repository without a page here: their link becomes their name.
 _ELSEWHERE = re.compile(r'<a href="\.\./[^"]{0,200}"[^>]{0,40}>([^<]{0,200})</a>')
 _ATTRIBUTES = {
     **{f"h{level}": {"id"} for level in range(1, 7)},
@@ -42,18 +43,18 @@ _ATTRIBUTES = {
     "td": {"align"},
     "code": {"class"},
 }
-# What is too wide scrolls by itself, by keyboard as well.
+# Wide blocks scroll, also by keyboard.
 _SCROLLING = {tag: {"tabindex": "0"} for tag in ("pre", "table")}
 
 
 @require_safe
 def page(request: HttpRequest, name: str = FIRST) -> HttpResponse:
-    """One document; its links to others lead to their pages."""
-    found = FOLDER / f"{name}.md"
-    if not _NAME.fullmatch(name) or not found.is_file():
+    """One document. Its links to other documents lead to their pages."""
+    document = FOLDER / f"{name}.md"
+    if not _NAME.fullmatch(name) or not document.is_file():
         raise Http404
-    title, body = _rendered(found, found.stat().st_mtime_ns)
-    # The way back for who came from a workspace.
+    title, body = _rendered(document, document.stat().st_mtime_ns)
+    # For the navigation back to the workspace.
     workspace = access.workspaces_of(visible.viewer(request)).first()
     shown = {"name": name, "title": title, "body": body, "names": _names()}
     context = {"nav": "guide", "workspace": workspace, **shown}
@@ -77,7 +78,13 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
         set_tag_attribute_values=_SCROLLING,
         link_rel="noopener",
     )
-    return title, _ELSEWHERE.sub(r"<code>\1</code>", _LINK.sub(r'href="/docs/\1\2"', cleaned))
+    return title, _ELSEWHERE.sub(r"<code>\1</code>", _LINK.sub(_page_of, cleaned))
+
+
+def _page_of(link: re.Match[str]) -> str:
+    """The link to another document, as a link to its page."""
+    name, section = link[1], (link[2] or "").removeprefix("#")
+    return f'href="{link_to("guide-page", name, fragment=section)}"'
 
 
 def _names() -> list[tuple[str, str]]:

@@ -1,11 +1,10 @@
-"""The front page, a workspace's front, and making a token there."""
+"""The front page, the front of a workspace, and creating a token there."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,11 +15,11 @@ from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.questions import Question, questions_of
 from backend.ingest.models import State, Upload
+from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
 from backend.sharing.models import ResultSet
 from backend.web import visible
-from backend.web.links import compare_url
 
 PLACEHOLDER = "<token>"
 LATEST = 8
@@ -30,21 +29,25 @@ QUESTIONS_KEPT_S = 600
 
 
 def curl_command(token: str = PLACEHOLDER) -> str:
-    """The one command that uploads a saved output."""
+    """The command that uploads a saved report."""
     header = f'"Authorization: Bearer {token}"'
-    return f"curl -H {header} -F file=@ab.txt {settings.PUBLIC_URL}/api/v1/uploads"
+    return f"curl -H {header} -F file=@ab.txt {absolute(link_to('upload-list'))}"
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What this is; for a member, their workspace, or the choice among several."""
+    """An introduction; for a member, their workspace or a choice of workspaces."""
     workspaces = list(access.workspaces_of(visible.viewer(request)))
     if len(workspaces) == 1:
         return _front(request, workspaces[0])
     context = {
         "workspaces": [
-            {"workspace": one, "runs": run_count([one.pk]), "latest": _latest(one)}
-            for one in workspaces
+            {
+                "workspace": workspace,
+                "runs": run_count([workspace.pk]),
+                "latest": _latest(workspace),
+            }
+            for workspace in workspaces
         ],
         "curl_command": curl_command(),
     }
@@ -53,13 +56,13 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def workspace_front(request: HttpRequest, slug: str) -> HttpResponse:
-    """The questions its data answer, what is new and what failed; while empty, the first steps."""
+    """Questions, latest runs and failed uploads; the first steps while the workspace is empty."""
     return _front(request, visible.workspace_or_404(request, slug))
 
 
 @require_POST
 def make_token(request: HttpRequest, slug: str) -> HttpResponse:
-    """A new agent token, shown this once inside the command that uses it."""
+    """A new agent token, shown once in the command that uses it."""
     workspace = visible.writable_workspace_or_404(request, slug)
     clear = tokens.issue(
         TokenKind.AGENT,
@@ -72,12 +75,12 @@ def make_token(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def first_steps(request: HttpRequest, workspace: Workspace, *, token: str = "") -> dict[str, Any]:
-    """What the commands that fill a workspace need."""
+    """The context of the commands that fill a workspace."""
     writable = visible.may_write(request, workspace)
     return {
         "workspace": workspace,
         "curl_command": curl_command(token or PLACEHOLDER),
-        "token_url": f"/w/{workspace.slug}/tokens" if writable else "",
+        "token_url": link_to("make-token", workspace.slug) if writable else "",
         "new_token": token,
         "writable": writable,
     }
@@ -89,7 +92,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
     context = {
         **first_steps(request, workspace, token=token),
         "nav": "front",
-        "settings_url": f"/w/{workspace.slug}/settings"
+        "settings_url": link_to("settings", workspace.slug)
         if access.may_own(viewer, workspace.pk)
         else "",
         "failed": _failed(workspace),
@@ -99,7 +102,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         context |= {
             "runs": run_page([workspace.pk], limit=LATEST).runs,
             "counts": _counts(workspace),
-            "questions": [_shown(workspace, one) for one in _questions(workspace)],
+            "questions": [_shown(workspace, question) for question in _questions(workspace)],
             "result_sets": sets.defer("snapshot")[:LATEST_RESULT_SETS],
         }
     return render(request, "workspace.html", context)
@@ -111,17 +114,17 @@ def _latest(workspace: Workspace) -> Run | None:
 
 
 def _questions(workspace: Workspace) -> list[Question]:
-    """Found anew when anything changed that they ask about."""
+    """Cached until the data of the workspace change."""
     key = f"questions:{workspace.pk}:{workspace.data_version}"
-    known: list[Question] | None = cache.get(key)
-    if known is None:
-        known = questions_of(workspace.pk, workspace.slug)
-        cache.set(key, known, QUESTIONS_KEPT_S)
-    return known
+    questions: list[Question] | None = cache.get(key)
+    if questions is None:
+        questions = questions_of(workspace.pk, workspace.slug)
+        cache.set(key, questions, QUESTIONS_KEPT_S)
+    return questions
 
 
 def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
-    url = "" if question.query is None else compare_url(workspace.slug, **question.query)
+    url = "" if question.query is None else compare_link(workspace.slug, **question.query)
     return {
         "id": question.id,
         "text": question.text,
@@ -132,21 +135,21 @@ def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
 
 
 def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
-    front = f"/w/{workspace.slug}"
+    slug = workspace.slug
     names = {
         kind: model.objects.filter(workspace=workspace).values("name").distinct().count()
         for kind, model in (("servers", Server), ("workloads", Workload))
     }
     return [
-        ("run", run_count([workspace.pk]), f"{front}/runs"),
-        ("server", names["servers"], f"{front}/servers"),
-        ("host", Host.objects.filter(workspace=workspace).count(), f"{front}/hosts"),
-        ("workload", names["workloads"], f"{front}/workloads"),
+        ("run", run_count([workspace.pk]), link_to("runs-page", slug)),
+        ("server", names["servers"], link_to("servers-page", slug)),
+        ("host", Host.objects.filter(workspace=workspace).count(), link_to("hosts-page", slug)),
+        ("workload", names["workloads"], link_to("workloads-page", slug)),
     ]
 
 
 def _failed(workspace: Workspace) -> list[Upload]:
-    """The uploads that lately could not be read."""
+    """The uploads of the last 14 days that could not be read."""
     rows = Upload.objects.filter(
         workspace=workspace,
         state__in=[State.FAILED, State.QUARANTINED],

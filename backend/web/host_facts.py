@@ -1,4 +1,4 @@
-"""A host as lines of label and fact."""
+"""A host as lines of label and value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOST_LINES = {
 
 
 def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
-    """A host as lines of label and fact."""
+    """A host as name, role and lines of label and value."""
     lines = [(label, host[name]) for name, label in _HOST_LINES.items()]
     lines = [(label, _gib(value) if label == "Memory" else value) for label, value in lines]
     return {
@@ -26,8 +26,7 @@ def shown_host(host: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# The facts in the order they are shown: the processor, memory and limits, the network, the kernel's
-# settings, the clock, the score. Others follow by their names.
+# Facts in the order they are shown. Others follow by name.
 _FACT_LABELS = {
     "hostname": "Host name",
     "architecture": "Architecture",
@@ -68,7 +67,7 @@ _INSIDE_LABELS = {
 
 
 def shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Recorded facts as lines of label and fact; what a fact holds inside becomes its own lines."""
+    """Recorded facts as lines of label and value; a nested fact becomes several lines."""
     lines = [(label, facts[name]) for name, label in _FACT_LABELS.items() if name in facts]
     rest = sorted(name for name in facts if name not in _FACT_LABELS and name not in _INSIDE_LABELS)
     lines += [(name.replace("_", " "), facts[name]) for name in rest]
@@ -80,9 +79,9 @@ def shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _inside(name: str, value: Any, labels: Mapping[str, str]) -> list[tuple[str, Any]]:
     if not isinstance(value, dict):
         return [] if value is None else [(name, value)]
-    known = [(label, value[key]) for key, label in labels.items() if key in value]
+    labelled = [(label, value[key]) for key, label in labels.items() if key in value]
     rest = sorted(key for key in value if key not in labels)
-    return known + [(f"{name}: {key}", value[key]) for key in rest]
+    return labelled + [(f"{name}: {key}", value[key]) for key in rest]
 
 
 def _gib(size_bytes: int | None) -> str | None:

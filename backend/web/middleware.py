@@ -1,4 +1,4 @@
-"""What every response carries unless its view said otherwise."""
+"""Headers and limits that apply to every response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 class PrivateByDefault:
-    """Nothing is kept by a browser or a cache between, unless a view allows it."""
+    """Forbids caching unless the view allows it."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -31,36 +31,38 @@ class PrivateByDefault:
 
 
 class LimitFailedSignIns:
-    """Who failed too often to sign in waits, with a link or with a password."""
+    """Makes an address wait after too many failed sign-ins, by link or by password."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not _signs_in(request):
-            return self.get_response(request)
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponseBase | None:
+        if not _is_sign_in(request):
+            return None
         wait = throttle.seconds_until_sign_in(throttle.address_of(request.META))
         if not wait:
-            return self.get_response(request)
+            return None
         response = message(
             request,
             429,
             title="Too many failed sign-ins",
-            sentence="From your address too many passwords or links were wrong within an hour.",
+            sentence="Too many wrong passwords or links came from your address within an hour.",
             hint=f"Try again in {math.ceil(wait / 60)} minutes.",
         )
         response["Retry-After"] = str(wait)
         return response
 
 
-def _signs_in(request: HttpRequest) -> bool:
-    return request.path.startswith("/sign-in/") or (
-        request.method == "POST" and request.path == settings.LOGIN_URL
-    )
+def _is_sign_in(request: HttpRequest) -> bool:
+    route = request.resolver_match.url_name if request.resolver_match else None
+    return route == "sign-in" or (request.method == "POST" and route == settings.LOGIN_URL)
 
 
 @receiver(user_login_failed)
 def count_wrong_password(*, request: HttpRequest | None = None, **_: object) -> None:
-    """A wrong password, whichever form it came from."""
+    """Count a wrong password, from any form."""
     if request is not None:
         throttle.count_failed_sign_in(throttle.address_of(request.META))

@@ -1,4 +1,4 @@
-"""Raw output as lines to show, each number that was read a link to its figure and back."""
+"""Raw output as lines. Each number that was read links to its figure, and back."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 from backend.analysis.trial_figures import Figure, FigureGroup
 from backend.ingest.provenance import Provenance, RawText, Read
+from backend.links import artefact_link, link_to
 
-# So many places of one figure are named, consecutive lines as one; the rest are counted.
+# So many places of a figure are listed, consecutive lines as one. The rest are counted.
 MAX_PLACES = 4
-# What is longer is for the download.
+# Longer texts are shown up to here; the download has all of them.
 MAX_LINES = 3_000
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of a line; `id` and `figures` only where a number was read."""
+    """A piece of a line. `id` and `target` are set only where a number was read."""
 
     text: str
     id: str = ""
@@ -32,6 +33,7 @@ class ShownText:
 
     name: str
     url: str
+    download_url: str
     truncated: bool
     index: int
     lines: tuple[tuple[str, int, tuple[Segment, ...]], ...]
@@ -39,7 +41,7 @@ class ShownText:
 
 @dataclass(slots=True)
 class Row:
-    """A figure with where it is printed, or with the words that say why no place is named."""
+    """A figure with the places it was read from, or a note that says why it has none."""
 
     figure: Figure
     places: list[dict[str, Any]] = field(default_factory=list)
@@ -47,20 +49,18 @@ class Row:
     note: str = ""
 
 
+Place = tuple[int, Read, str]  # index of the artefact, the reading, its id on the page
+
+
 def rows_of(
     groups: Sequence[FigureGroup], provenance: Provenance, stored: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """The groups with each figure's places. `stored` is what was read when it was recorded."""
+    """The groups with the places of each figure. `stored`: the values stored with the trial."""
     places = _places_by_path(provenance)
-    agreeing = places.get("", [])
-    several = len(provenance.texts) > 1
     return [
         {
             "group": group,
-            "rows": [
-                _row(figure, places, agreeing, provenance, stored, several=several)
-                for figure in group.figures
-            ],
+            "rows": [_row(figure, places, provenance, stored) for figure in group.figures],
         }
         for group in groups
     ]
@@ -68,43 +68,40 @@ def rows_of(
 
 def _row(
     figure: Figure,
-    places: Mapping[str, list[tuple[int, Read, str]]],
-    agreeing: Sequence[tuple[int, Read, str]],
+    places: Mapping[str, list[Place]],
     provenance: Provenance,
     stored: Mapping[str, Any],
-    *,
-    several: bool,
 ) -> Row:
     row = Row(figure)
     if not figure.is_known or not provenance.figures:
         return row
-    moved = [path for path in figure.paths if _differs(path, provenance.figures, stored)]
-    if moved:
-        row.note = "this version of the parser reads it otherwise; see the run's readings"
+    if any(_differs(path, provenance.figures, stored) for path in figure.paths):
+        row.note = "this parser version reads another value; see the run's page"
         return row
-    found = {at[2]: at for path in figure.paths for at in places.get(path, [])}
-    if not found and agreeing and _is_count(figure.value):
-        found, row.note = {at[2]: at for at in agreeing}, "counts that must agree, "
-    elif not found:
-        row.note = "from its words, no number"
-    spans = _spans(found.values())
-    names = provenance.texts
+    figure_places, row.note = _places_of(figure, places)
+    spans = _spans({place[2]: place for place in figure_places}.values())
+    names = [text.artefact.name if len(provenance.texts) > 1 else "" for text in provenance.texts]
     row.places = [
-        {
-            "id": span.id,
-            "lines": f"line {span.first}"
-            if span.first == span.last
-            else f"lines {span.first}–{span.last}",
-            "file": names[span.artefact].artefact.name if several else "",
-        }
+        {"id": span.id, "lines": span.lines, "file": names[span.artefact]}
         for span in spans[:MAX_PLACES]
     ]
     row.more = sum(span.last - span.first + 1 for span in spans[MAX_PLACES:])
     return row
 
 
+def _places_of(figure: Figure, places: Mapping[str, list[Place]]) -> tuple[list[Place], str]:
+    """The places where the figure is printed, and a note about them."""
+    printed = [place for path in figure.paths for place in places.get(path, [])]
+    if printed:
+        return printed, ""
+    agreeing = places.get("", [])
+    if agreeing and _is_count(figure.value):
+        return agreeing, "counts that must be equal, "
+    return [], "implied by the output"
+
+
 def _is_count(value: Any) -> bool:
-    # A zero is more often said by silence: tools print errors only where there are any.
+    # Most tools print no error count when there are no errors.
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
@@ -117,8 +114,14 @@ class _Span:
     last: int
     id: str
 
+    @property
+    def lines(self) -> str:
+        """In words: "line 3" or "lines 3–5"."""
+        is_one = self.first == self.last
+        return f"line {self.first}" if is_one else f"lines {self.first}–{self.last}"
 
-def _spans(places: Iterable[tuple[int, Read, str]]) -> list[_Span]:
+
+def _spans(places: Iterable[Place]) -> list[_Span]:
     spans: list[_Span] = []
     for index, read, id_ in sorted(places, key=lambda place: (place[0], place[1].start)):
         before = spans[-1] if spans else None
@@ -134,7 +137,7 @@ def _differs(path: str, now: Mapping[str, Any], stored: Mapping[str, Any]) -> bo
         return False
     then: Any = stored
     for position, name in enumerate(path.split(".")):
-        # A percentile's own name may hold a point ("99.9").
+        # The name of a percentile may contain a dot ("99.9").
         rest = ".".join(path.split(".")[position:])
         if isinstance(then, Mapping) and rest in then:
             then = then[rest]
@@ -143,13 +146,13 @@ def _differs(path: str, now: Mapping[str, Any], stored: Mapping[str, Any]) -> bo
     return bool(now.get(path) != then)
 
 
-def _places_by_path(provenance: Provenance) -> dict[str, list[tuple[int, Read, str]]]:
-    found: dict[str, list[tuple[int, Read, str]]] = defaultdict(list)
+def _places_by_path(provenance: Provenance) -> dict[str, list[Place]]:
+    places: dict[str, list[Place]] = defaultdict(list)
     for index, text in enumerate(provenance.texts):
         for read in text.reads:
             for path in read.figures or ("",):
-                found[path].append((index, read, place_id(index, read)))
-    return found
+                places[path].append((index, read, place_id(index, read)))
+    return places
 
 
 def place_id(index: int, read: Read) -> str:
@@ -157,11 +160,11 @@ def place_id(index: int, read: Read) -> str:
 
 
 def shown_texts(provenance: Provenance, groups: Sequence[FigureGroup]) -> list[ShownText]:
-    """The raw texts with links from each number to the first figure that stands on it."""
+    """The raw texts, with a link from each number to the first figure that uses it."""
     by_path = {
         path: figure for group in groups for figure in group.figures for path in figure.paths
     }
-    # A figure that was read goes before one that was computed with it.
+    # A figure that was read takes precedence over a figure computed from it.
     by_path.update(
         {
             figure.paths[0]: figure
@@ -173,7 +176,8 @@ def shown_texts(provenance: Provenance, groups: Sequence[FigureGroup]) -> list[S
     return [
         ShownText(
             text.artefact.name,
-            f"/a/{text.artefact.pk}",
+            artefact_link(text.artefact.pk),
+            link_to("artefact-raw", text.artefact.pk),
             text.truncated or text.text.count("\n") >= MAX_LINES,
             index,
             tuple(_lines(index, text, by_path)),
@@ -194,7 +198,11 @@ def _lines(
             segments.append(_segment(index, text, read, by_path))
             at, read = read.end, next(reads, None)
         segments.append(Segment(text.text[at:end]))
-        yield f"line-{index}-{number}", number, tuple(one for one in segments if one.text)
+        yield (
+            f"line-{index}-{number}",
+            number,
+            tuple(segment for segment in segments if segment.text),
+        )
         start = end + 1
 
 
@@ -202,7 +210,7 @@ def _segment(index: int, text: RawText, read: Read, by_path: Mapping[str, Figure
     printed = text.text[read.start : read.end]
     figures = list(dict.fromkeys(by_path[path] for path in read.figures if path in by_path))
     if not figures:
-        why = "must agree with other counts" if not read.figures else ", ".join(read.figures[:4])
+        why = "must equal other counts" if not read.figures else ", ".join(read.figures[:4])
         return Segment(printed, place_id(index, read), "", why)
     labels = [figure.label for figure in figures[:4]]
     return Segment(

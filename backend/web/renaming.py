@@ -1,4 +1,4 @@
-"""Giving a server, host or workload another name, by the members of its workspace."""
+"""Renaming a server, host or workload."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
+from backend.links import link_to
 from backend.runs.models import FormerName
 from backend.runs.registry import MODELS
 from backend.runs.renaming import RenameRefused, rename
@@ -16,9 +17,11 @@ from backend.web.errors import message
 
 
 @require_POST
-def rename_thing(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind) -> HttpResponse:
-    """Field: name. All rows of the thing's name get the new one; a host without a name keeps none,
-    since uploads would not find it again."""
+def rename_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind) -> HttpResponse:
+    """Field: name. Renames every row with this name.
+
+    A host without a name cannot be renamed: later uploads would not find it.
+    """
     workspace = visible.writable_workspace_or_404(request, slug)
     named = MODELS[kind]._default_manager.filter(pk=id_, workspace=workspace, name__isnull=False)
     former = named.values_list("name", flat=True).first()
@@ -36,5 +39,5 @@ def rename_thing(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Ki
             sentence=str(refused),
             hint="Go back, choose another name and send it again.",
         )
-    messages.info(request, f"“{former}” is called “{current}” now. Links with the old name work.")
-    return HttpResponseRedirect(f"/w/{slug}/{kind}s/{id_}")
+    messages.info(request, f"“{former}” is now “{current}”. Links with the old name still work.")
+    return HttpResponseRedirect(link_to(f"{kind}-page", slug, id_))

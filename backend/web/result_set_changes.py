@@ -19,6 +19,7 @@ from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import find_result_set
 from backend.web import visible
+from backend.web.result_set_answers import gone, guarded, no_answer
 from backend.web.result_set_forms import (
     BadForm,
     end_from,
@@ -27,31 +28,30 @@ from backend.web.result_set_forms import (
     visibility_from,
 )
 from backend.web.result_sets import bad_form
-from backend.web.shared import gone, guarded, no_answer
 
 REASON_LENGTH = 1_000
 Change = Callable[[HttpRequest, ResultSet], None]
 
 
 def change(make: Change) -> Callable[[HttpRequest, UUID], HttpResponse]:
-    """A form of its managers; back to its page afterwards."""
+    """Decorate a change by a member of the workspace; it redirects to the result set."""
 
     @require_POST
     @wraps(make)
     def changed(request: HttpRequest, link: UUID) -> HttpResponse:
-        found = visible.manageable_result_set_or_404(request, link)
+        result_set = visible.manageable_result_set_or_404(request, link)
         try:
-            make(request, found)
+            make(request, result_set)
         except (BadForm, EditRefused) as refused:
             return bad_form(request, refused)
-        return HttpResponseRedirect(found.path)
+        return HttpResponseRedirect(result_set.path)
 
     return changed
 
 
 @change
-def edit_result_set(request: HttpRequest, found: ResultSet) -> None:
-    """Who may read it and until when, its notes, and of a live one its title."""
+def edit_result_set(request: HttpRequest, result_set: ResultSet) -> None:
+    """Change visibility, last day and notes; the title of a live result set only."""
     form = request.POST
     fields: dict[str, Any] = {}
     if "visibility" in form:
@@ -61,22 +61,22 @@ def edit_result_set(request: HttpRequest, found: ResultSet) -> None:
     if "notes" in form:
         fields["notes"] = notes_from(form)
     if "title" in form:
-        fields["title"] = title_from(form) or found.title
-    edit(found, **fields)
+        fields["title"] = title_from(form) or result_set.title
+    edit(result_set, **fields)
 
 
 @change
-def supersede_result_set(request: HttpRequest, found: ResultSet) -> None:
-    """Name the newer one by its address, or none by an empty field."""
+def supersede_result_set(request: HttpRequest, result_set: ResultSet) -> None:
+    """Name the newer result set by its address; an empty field names none."""
     given = request.POST.get("by", "").strip()
-    supersede(found, _linked(given, found) if given else None)
+    supersede(result_set, _linked(given, result_set) if given else None)
 
 
-def _linked(given: str, found: ResultSet) -> ResultSet:
-    """The result set an address or an id leads to, of the same workspace."""
+def _linked(given: str, result_set: ResultSet) -> ResultSet:
+    """The result set that an address or an id names, in the same workspace."""
     ids = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", given[-200:].lower())
-    newer = ids and find_result_set(UUID(ids[-1]), workspace_ids=[found.workspace_id])
-    if not newer or newer.workspace_id != found.workspace_id:
+    newer = ids and find_result_set(UUID(ids[-1]), workspace_ids=[result_set.workspace_id])
+    if not newer or newer.workspace_id != result_set.workspace_id:
         raise BadForm(
             f"by: got {given[:80]!r}, expected the address of a result set of this workspace."
         )
@@ -84,48 +84,56 @@ def _linked(given: str, found: ResultSet) -> ResultSet:
 
 
 @change
-def withdraw_result_set(request: HttpRequest, found: ResultSet) -> None:
-    """Leave only a tombstone with the reason."""
-    withdraw(found, request.POST.get("reason", "").replace("\0", "")[:REASON_LENGTH])
+def withdraw_result_set(request: HttpRequest, result_set: ResultSet) -> None:
+    """Replace it by a tombstone with the reason."""
+    withdraw(result_set, request.POST.get("reason", "").replace("\0", "")[:REASON_LENGTH])
 
 
 @change
-def revoke_result_set(request: HttpRequest, found: ResultSet) -> None:
-    """Move it to a new address; the old one leads nowhere."""
-    revoke(found)
+def revoke_result_set(request: HttpRequest, result_set: ResultSet) -> None:
+    """Give it a new address; the old address becomes 404."""
+    revoke(result_set)
 
 
 @require_safe
 def changes(request: HttpRequest, link: UUID) -> HttpResponse:
-    """What the same question gives now. Of the workspace's runs as they are, so for members."""
-    found = visible.result_set_or_404(request, link)
-    if not (visible.is_member(request, found) and found.is_frozen):
+    """The frozen query computed again. Only for members: it reads the runs as they are now."""
+    result_set = visible.result_set_or_404(request, link)
+    if not (visible.is_member(request, result_set) and result_set.is_frozen):
         raise Http404
-    if found.is_gone:
-        return guarded(found, gone(request, found))
+    if result_set.is_gone:
+        return guarded(result_set, gone(request, result_set))
     try:
-        differences = differences_since(found)
+        differences = differences_since(result_set)
     except QueryError as error:
-        return guarded(found, no_answer(request, error))
+        return guarded(result_set, no_answer(request, error))
     context: Mapping[str, Any] = {
-        "workspace": found.workspace,
-        "result_set": found,
+        "workspace": result_set.workspace,
+        "result_set": result_set,
         "differences": differences,
-        "figures": [_row(one) for one in differences.figures],
+        "figures": [_row(difference) for difference in differences.figures],
     }
-    return guarded(found, render(request, "result_set_changes.html", context))
+    return guarded(result_set, render(request, "result_set_changes.html", context))
 
 
-def _row(one: Difference) -> dict[str, Any]:
-    """A figure then and now, in words of the screen."""
-    found = one.ratio
-    ratio = "" if found is None or found.value is None else f"{found.value:.3g}×"
-    if found is not None and found.low is not None and found.high is not None:
-        ratio += f" [{found.low:.3g}, {found.high:.3g}]"
-    before, after = _text(one.before, one.unit), _text(one.after, one.unit)
-    if before == after:  # three digits do not tell them apart
-        before, after = f"{one.before!r} {one.unit}", f"{one.after!r} {one.unit}"
-    return {"difference": one, "before": before, "after": after, "ratio": ratio}
+def _row(difference: Difference) -> dict[str, Any]:
+    """A figure then and now, as texts."""
+    change_ratio = difference.ratio
+    ratio = (
+        "" if change_ratio is None or change_ratio.value is None else f"{change_ratio.value:.3g}×"
+    )
+    if change_ratio is not None and change_ratio.low is not None and change_ratio.high is not None:
+        ratio += f" [{change_ratio.low:.3g}, {change_ratio.high:.3g}]"
+    before, after = (
+        _text(difference.before, difference.unit),
+        _text(difference.after, difference.unit),
+    )
+    if before == after:  # three digits are not enough to see the difference
+        before, after = (
+            f"{difference.before!r} {difference.unit}",
+            f"{difference.after!r} {difference.unit}",
+        )
+    return {"difference": difference, "before": before, "after": after, "ratio": ratio}
 
 
 def _text(value: float | None, unit: str) -> str:

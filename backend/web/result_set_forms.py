@@ -1,4 +1,4 @@
-"""What the forms about result sets send, read and bounded."""
+"""Reading and checking the forms about result sets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TITLE_LENGTH = 200
 
 
 class BadForm(ValueError):
-    """A field that is not taken: what was got and what is allowed."""
+    """A field was refused; the message says what was sent and what is allowed."""
 
 
 def description_from(form: Mapping[str, str]) -> Description:
@@ -44,7 +44,7 @@ def visibility_from(asked: str) -> Visibility:
 
 
 def end_from(last_day: str) -> datetime | None:
-    """The end of the day, in UTC; None for an empty field."""
+    """The end of the day in UTC; None for an empty field."""
     if not last_day:
         return None
     try:
@@ -55,5 +55,5 @@ def end_from(last_day: str) -> datetime | None:
 
 
 def _text(form: Mapping[str, str], name: str) -> str:
-    # The database takes no NUL, and no reader sees one.
+    # PostgreSQL stores no NUL in a text.
     return form.get(name, "").replace("\0", "")

@@ -1,4 +1,4 @@
-"""Result sets: the list, making one, and reading one in every format it has."""
+"""Result sets: listing, creating and reading them in every format."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from datetime import timedelta
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from csp.constants import NONE
 from csp.decorators import csp_replace
-from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -23,6 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 from backend.analysis.cells import NotVisible
 from backend.analysis.outcome_words import outcome_text
 from backend.analysis.query import DRAWING, CompareQuery, QueryError
+from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.export import csv_of
@@ -33,10 +32,8 @@ from backend.sharing.notes import html_of
 from backend.sharing.reading import Reading
 from backend.sharing.text import plain
 from backend.web import visible
-from backend.web.compare import not_understood
-from backend.web.errors import message
-from backend.web.result_set_forms import BadForm, description_from
-from backend.web.shared import (
+from backend.web.errors import message, not_understood
+from backend.web.result_set_answers import (
     cacheable,
     check_fields,
     frame_html,
@@ -46,6 +43,7 @@ from backend.web.shared import (
     no_answer,
     not_taken,
 )
+from backend.web.result_set_forms import BadForm, description_from
 
 PER_PAGE = 25
 View = Callable[[HttpRequest, Reading], HttpResponse]
@@ -53,7 +51,7 @@ View = Callable[[HttpRequest, Reading], HttpResponse]
 
 @require_safe
 def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
-    """Those of a workspace, newest first, with what became of each."""
+    """The result sets of a workspace, newest first, with their state."""
     workspace = visible.workspace_or_404(request, slug)
     rows = ResultSet.objects.filter(workspace=workspace).select_related("workspace", "author")
     page = Paginator(rows.defer("snapshot", "notes"), PER_PAGE).get_page(request.GET.get("page"))
@@ -61,14 +59,14 @@ def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
         "workspace": workspace,
         "nav": "result-sets",
         "page": page,
-        "rows": [{"result_set": one, "newer": _newer(one)} for one in page],
-        "compare_url": f"/w/{workspace.slug}/compare",
+        "rows": [{"result_set": result_set, "newer": _newer(result_set)} for result_set in page],
+        "compare_url": link_to("compare-page", slug),
     }
     return render(request, "result_sets.html", context)
 
 
 def _newer(result_set: ResultSet) -> str:
-    """In words; nothing where nothing came or the question cannot be asked any more."""
+    """How many newer runs there are, as a text; empty for none or where the query has no answer."""
     count = 0 if result_set.is_gone else newer_runs(result_set)
     if not count:
         return ""
@@ -81,7 +79,7 @@ def _plural(count: int, noun: str) -> str:
 
 @require_POST
 def share(request: HttpRequest, slug: str) -> HttpResponse:
-    """Keep a comparison under a link of its own: its figures as they are now, or its question."""
+    """Save a comparison under a link: its figures (frozen) or its query (live)."""
     workspace = visible.writable_workspace_or_404(request, slug)
     try:
         made = _made_of(request)(
@@ -91,7 +89,7 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
             description=description_from(request.POST),
         )
     except QueryError as error:
-        return not_understood(request, error, f"/w/{workspace.slug}/compare")
+        return not_understood(request, error, link_to("compare-page", slug))
     except (BadForm, NothingToFreeze) as refused:
         return bad_form(request, refused)
     except NotVisible:
@@ -110,28 +108,28 @@ def bad_form(request: HttpRequest, refused: Exception) -> HttpResponse:
     return message(
         request,
         400,
-        title="This cannot be kept",
+        title="The result set was not saved",
         sentence=str(refused),
         hint="Go back, correct the form and send it again.",
     )
 
 
 def readable(*fields: str) -> Callable[[View], Callable[[HttpRequest, UUID], HttpResponse]]:
-    """A view of a result set that is there, and the fields that its address takes.
+    """Decorate a view that reads a result set; `fields` are those that its address accepts.
 
-    What is gone leaves its tombstone at every address.
+    A result set that is gone shows its tombstone at every address.
     """
 
-    def of(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
+    def decorate(view: View) -> Callable[[HttpRequest, UUID], HttpResponse]:
         @require_safe
         @wraps(view)
-        def found(request: HttpRequest, link: UUID) -> HttpResponse:
+        def readable_view(request: HttpRequest, link: UUID) -> HttpResponse:
             result_set = visible.result_set_or_404(request, link)
             return guarded(result_set, _answer(request, result_set, view, fields))
 
-        return found
+        return readable_view
 
-    return of
+    return decorate
 
 
 def _answer(
@@ -152,59 +150,65 @@ def _answer(
 @readable(*DRAWING)
 def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The page."""
-    found = reading.result_set
-    member = visible.is_member(request, found)
+    result_set = reading.result_set
+    is_member = visible.is_member(request, result_set)
     context = {
-        "workspace": found.workspace if member else None,
-        "result_set": found,
-        "json_url": f"{found.path}.json",
-        "csv_url": f"{found.path}.csv",
+        "workspace": result_set.workspace if is_member else None,
+        "result_set": result_set,
+        "json_url": result_set_link(result_set.link, "json"),
+        "csv_url": result_set_link(result_set.link, "csv"),
+        "png_url": result_set_link(result_set.link, "png"),
         "compare_url": _compare_url(reading),
-        "notes_html": html_of(found.notes),
-        "newer": _newer(found),
-        "newer_one": _told(found, found.superseded_by, member=member),
-        "older_ones": [one for one in found.supersedes.all() if _told(found, one, member=member)],
-        "is_member": member,
-        "can_manage": visible.may_manage(request, found),
-        "last_day": _last_day(found),
-        **(_elsewhere(reading) if found.is_shared else {}),
+        "notes_html": html_of(result_set.notes),
+        "newer": _newer(result_set),
+        "newer_one": _told(result_set, result_set.superseded_by, is_member=is_member),
+        "older_ones": [
+            older
+            for older in result_set.supersedes.all()
+            if _told(result_set, older, is_member=is_member)
+        ],
+        "is_member": is_member,
+        "can_manage": visible.may_manage(request, result_set),
+        "last_day": _last_day(result_set),
+        **(_elsewhere(reading) if result_set.is_shared else {}),
     }
     return render(request, "result_set.html", context)
 
 
-def _told(page: ResultSet, other: ResultSet | None, *, member: bool) -> ResultSet | None:
-    """The other one, where the readers of this page may be told its address."""
-    return other if other is not None and (member or page.may_name(other)) else None
+def _told(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:
+    """The other result set, where the readers of this page may know its address."""
+    return other if other is not None and (is_member or page.may_name(other)) else None
 
 
 def _compare_url(reading: Reading) -> str:
-    """The same question on the page where it can be changed."""
-    found = reading.result_set
-    query = found.frozen_snapshot()["query"] if found.is_frozen else found.query
-    return f"/w/{found.workspace.slug}/compare?{query}"
+    """The same query on the comparison page."""
+    result_set = reading.result_set
+    query = result_set.frozen_snapshot()["query"] if result_set.is_frozen else result_set.query
+    return link_to("compare-page", result_set.workspace.slug, query=query)
 
 
-def _last_day(found: ResultSet) -> str:
-    """What the form sent: the day before the moment it ends."""
-    if found.expires_at is None:
+def _last_day(result_set: ResultSet) -> str:
+    """The last day as the form sends it; empty where there is none."""
+    if result_set.expires_at is None:
         return ""
-    return (found.expires_at - timedelta(microseconds=1)).date().isoformat()
+    return (result_set.expires_at - timedelta(microseconds=1)).date().isoformat()
 
 
 def _elsewhere(reading: Reading) -> dict[str, Any]:
-    """How other sites show it: the card of a pasted link, the frame and the badge."""
-    found = reading.result_set
-    page_url = f"{settings.PUBLIC_URL}{found.path}"
-    title = plain(found.title, 60).translate(_MARKDOWN_SAFE)
-    asked = urlencode({"format": "json", "url": page_url})
+    """What other sites use: the card of a pasted link, the frame and the badge."""
+    result_set = reading.result_set
+    page_url = absolute(result_set.path)
+    badge_url = absolute(result_set_link(result_set.link, "svg"))
+    title = plain(result_set.title, 60).translate(_MARKDOWN_SAFE)
     return {
         "card": _card(reading),
         "page_url": page_url,
-        "oembed_url": f"{settings.PUBLIC_URL}/oembed?{asked}",
-        "frame_html": frame_html(found),
-        "badge_markdown": f"[![{title}]({page_url}.svg)]({page_url})",
+        "image_url": absolute(result_set_link(result_set.link, "png")),
+        "oembed_url": absolute(link_to("oembed", query={"format": "json", "url": page_url})),
+        "frame_html": frame_html(result_set),
+        "badge_markdown": f"[![{title}]({badge_url})]({page_url})",
         "width": drawing.WIDTH,
-        "height": drawing.HEIGHT if drawing.is_of_fixed_height(found) else None,
+        "height": drawing.HEIGHT if drawing.is_of_fixed_height(result_set) else None,
     }
 
 
@@ -212,28 +216,30 @@ _MARKDOWN_SAFE = str.maketrans("[]()<>!`\\", "         ")
 
 
 def _card(reading: Reading) -> dict[str, str]:
-    """What a site shows beside the pasted link. A live one that has no answer still has a title."""
+    """The texts that a site shows beside a pasted link; empty where there is no answer."""
     try:
         figures = reading.figures
     except (NotVisible, QueryError):
-        return {"finding": "", "conditions": "", "outcome": ""}
+        return {"finding": "", "conditions": "", "description": ""}
+    finding, conditions = figures["finding"], figures["conditions"]
+    parts = (finding, outcome_text(figures), conditions)
     return {
-        "finding": figures["finding"],
-        "conditions": figures["conditions"],
-        "outcome": outcome_text(figures),
+        "finding": finding,
+        "conditions": conditions,
+        "description": " · ".join(filter(None, parts)),
     }
 
 
 @readable()
 def as_json(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """Of a frozen one the very bytes the SHA-256 is over; of a live one its figures now."""
+    """Frozen: exactly the bytes that were hashed. Live: the figures now."""
     answer = HttpResponse(reading.json, content_type="application/json")
     return cacheable(request, answer, reading.result_set, key=reading.json)
 
 
 @readable("view")
 def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The figures as the table of the view that was kept, or of the asked one."""
+    """The table of the saved view, or of the view in the query."""
     table = csv_of(reading.figures, request.GET.get("view"))
     answer = HttpResponse(table, content_type="text/csv; charset=utf-8")
     name = f"loadsheet-{reading.result_set.link}.csv"
@@ -243,7 +249,7 @@ def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
 
 @readable()
 def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The chart as an image, drawn now where it is not kept yet."""
+    """The chart as an image; it is drawn if no image is stored."""
     answer = image(request, lambda: drawing.image_of(reading))
     if answer.status_code != HTTPStatus.OK:
         return answer
@@ -253,13 +259,13 @@ def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
 @csp_replace({"style-src": [NONE], "script-src": [NONE]})  # type: ignore[arg-type]
 @readable("series")
 def as_svg(request: HttpRequest, reading: Reading) -> HttpResponse:
-    """The badge: the title and one figure. `series` chooses another than the first."""
-    found = reading.result_set
+    """The badge: the title and one figure. `series` selects the series."""
+    result_set = reading.result_set
     try:
-        badge = badge_of(found.title, reading.figures, request.GET.get("series"))
+        badge = badge_of(result_set.title, reading.figures, request.GET.get("series"))
     except NoSuchSeries as unknown:
         hint = "Correct or leave out series."
         return message(request, 400, title="No such series", sentence=str(unknown), hint=hint)
     svg = render_to_string("badge.svg", {"badge": badge}).strip().encode()
     answer = HttpResponse(svg, content_type="image/svg+xml")
-    return cacheable(request, answer, found, key=svg, seconds=300)
+    return cacheable(request, answer, result_set, key=svg, seconds=300)

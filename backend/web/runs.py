@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -27,12 +25,13 @@ from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
 from backend.ingest.removal import remove_run
+from backend.links import absolute, compare_link, link_to, query_string, session_link, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import BadCursor, run_count, run_page
 from backend.runs.models import Cell, Host, Run, Series, Server, Workload
 from backend.runs.search import STATES, RunSearch, SearchError
 from backend.web import visible
-from backend.web.errors import message
+from backend.web.errors import not_understood
 from backend.web.home import curl_command
 from backend.web.host_facts import shown_host
 
@@ -43,41 +42,28 @@ MAX_NAMES = 200
 
 @require_safe
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The runs that the link selects, the last received first, and what became of uploads."""
+    """The runs that match the link, newest first, and recent uploads."""
     workspace = visible.workspace_or_404(request, slug)
     given = request.GET.dict()
     after = given.pop("after", "")
-    here = f"/w/{slug}/runs"
+    here = link_to("runs-page", slug)
     try:
         asked = RunSearch.parse(given)
         search = asked.with_current_names([workspace.pk])
         page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
     except SearchError as error:
-        return message(
-            request,
-            400,
-            title="This link is not understood",
-            sentence=str(error),
-            hint="Correct the address.",
-            start=here,
-        )
+        return not_understood(request, error, here)
     except BadCursor:
         raise Http404 from None
     chosen = search.query()
     if search != asked:
         return HttpResponseRedirect(f"{here}?{_joined(chosen, after=after)}")
-    total = run_count([workspace.pk], search)
     context = {
         "workspace": workspace,
         "nav": "runs",
         "runs": page.runs,
         "writable": visible.may_write(request, workspace),
-        "search": search,
-        "states": STATES,
-        "chosen": bool(chosen),
-        "total": total,
-        "everything": run_count([workspace.pk]) if chosen else total,
-        "names": _names(workspace),
+        **_search_form(workspace, search),
         "clear_url": here,
         "first_url": (f"{here}?{chosen}" if chosen else here) if after else "",
         "next_url": f"{here}?{_joined(chosen, after=page.next)}" if page.next else "",
@@ -87,12 +73,28 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "runs.html", context)
 
 
+def _search_form(workspace: Workspace, search: RunSearch) -> dict[str, Any]:
+    """The fields of the search form with their choices and values, and how many runs match."""
+    chosen = search.query()
+    total = run_count([workspace.pk], search)
+    return {
+        "search": search,
+        "states": STATES,
+        "chosen": bool(chosen),
+        "total": total,
+        "everything": run_count([workspace.pk]) if chosen else total,
+        "choices": [
+            (field, getattr(search, field), names) for field, names in _names(workspace).items()
+        ],
+    }
+
+
 def _joined(query: str, *, after: str | None) -> str:
-    return "&".join(filter(None, (query, urlencode({"after": after}) if after else "")))
+    return "&".join(filter(None, (query, query_string([("after", after)]) if after else "")))
 
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:
-    """What each field of the form offers; a name beyond these still works in a link."""
+    """The names that each field offers. A name beyond them still works in a link."""
     series = Series.objects.filter(workspace=workspace).order_by("tool")
     hosts = Host.objects.filter(workspace=workspace)
     shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
@@ -134,40 +136,58 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "workspace": workspace,
         "nav": "runs",
         "run": _shown(view),
-        "standing": progress,
+        "session_url": _session_url(workspace, view["session"]),
+        "progress": progress,
         "trials": trials,
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
-        "again": reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials)),
-        "base": settings.PUBLIC_URL,
+        **_reproduction(run_id, trials),
         "checks": _checks(run_id, trials),
         "may_dismiss": visible.may_write(request, workspace),
-        "compare_url": f"/w/{workspace.slug}/compare?run={run_id}",
-        "upload": upload and {"id": upload.pk, "url": f"/u/{upload.pk}", "state": upload.state},
+        "compare_url": compare_link(workspace.slug, run=run_id),
+        "upload": upload
+        and {"id": upload.pk, "url": link_to("upload-page", upload.pk), "state": upload.state},
     }
     return render(request, "run.html", context)
 
 
+def _reproduction(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The plan, and the commands that run it again."""
+    again = reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials))
+    is_seeded = again and again.seed is not None and again.order == "randomised"
+    seed = f" --seed {again.seed}" if again and is_seeded else ""
+    commands = (
+        f'curl -fsS -H "Authorization: Bearer $LOADSHEET_TOKEN" -o plan.toml '
+        f"{absolute(link_to('run-plan', run_id))}\nloadsheet run plan.toml{seed}"
+    )
+    return {"again": again, "reproduce_commands": commands}
+
+
+def _session_url(workspace: Workspace, session: Mapping[str, Any]) -> str:
+    name = session.get("name")
+    return session_link(workspace.slug, name) if name else ""
+
+
 def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
-    """A run that its agent told of, and of which nothing has come yet."""
+    """A run that its agent has announced, before any trial has arrived."""
     workspace = Workspace.objects.get(pk=progress.workspace_id)
-    context = {"workspace": workspace, "nav": "runs", "standing": progress}
+    context = {"workspace": workspace, "nav": "runs", "progress": progress}
     return render(request, "run_waiting.html", context)
 
 
 @require_safe
 def plan(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """The plan of the run, as it was hashed."""
+    """The plan of the run; its bytes are those that were hashed."""
     rows = Run.objects.filter(workspace__in=visible.workspaces(request)).exclude(plan="")
-    found = rows.filter(pk=run_id).first()
-    if found is None:
+    run = rows.filter(pk=run_id).first()
+    if run is None:
         raise Http404
-    return plan_file(found)
+    return plan_file(run)
 
 
 def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
-    """The run as the template takes it: instants to format, facts as lines."""
+    """The run for the template: times as datetimes, facts as lines."""
     instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
     events = [{**event, "at": _event_instant(event.get("at"))} for event in view["events"]]
     hosts = [shown_host(host) for host in view["hosts"]]
@@ -186,36 +206,38 @@ def _instant(text: str | None) -> datetime | None:
 
 
 def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each check that fired, on which trials and load points, the gravest first."""
+    """Each check that fired, with its trials and load points, the most severe first."""
     fired: dict[str, dict[str, Any]] = {}
     for trial in trials:
         for check in trial["checks"]:
-            found = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
-            found["trials"].append({"url": f"/t/{trial['id']}", "ordinal": trial["ordinal"]})
-    for stored in (one for row in _cell_checks(run_id) for one in row):
-        described_one = {**described(check_named(stored["id"])), "trials": [], "cells": 0}
-        fired.setdefault(stored["id"], described_one)["cells"] += 1
-    standing = dismissals_of([run_id])[run_id]
-    for found in fired.values():
-        found["dismissal"] = standing.get(found["id"])
-    gravity = ("error", "warning", "info")
-    return sorted(
-        fired.values(),
-        key=lambda one: (bool(one["dismissal"]), gravity.index(one["severity"]), one["id"]),
-    )
+            entry = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
+            entry["trials"].append({"url": trial_link(trial["id"]), "ordinal": trial["ordinal"]})
+    for check_id in _cell_checks(run_id):
+        check = described(check_named(check_id))
+        fired.setdefault(check_id, {**check, "trials": [], "cells": 0})["cells"] += 1
+    dismissals = dismissals_of([run_id])[run_id]
+    entries = [{**entry, "dismissal": dismissals.get(id_)} for id_, entry in fired.items()]
+    return sorted(entries, key=_gravity)
 
 
-def _cell_checks(run_id: UUID) -> Sequence[Any]:
-    return list(Cell.objects.filter(run=run_id).values_list("checks", flat=True))
+def _gravity(entry: Mapping[str, Any]) -> tuple[bool, int, str]:
+    severities = ("error", "warning", "info")
+    return bool(entry["dismissal"]), severities.index(entry["severity"]), entry["id"]
+
+
+def _cell_checks(run_id: UUID) -> list[str]:
+    """The id of each check that fired on a load point, once for each load point."""
+    stored = Cell.objects.filter(run=run_id).values_list("checks", flat=True)
+    return [check["id"] for checks in stored for check in checks]
 
 
 @require_POST
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Take a run away for ever; by who may write to its workspace."""
-    found = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
-    if found is None or not visible.may_write(request, found.workspace):
+    """Delete a run permanently; for members who may write."""
+    run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    if run is None or not visible.may_write(request, run.workspace):
         raise Http404
-    remove_run(found)
-    forget_progress(run_id, found.workspace_id)
-    messages.info(request, f"Run {str(run_id)[:8]} was deleted with its trials and raw output.")
-    return HttpResponseRedirect(f"/w/{found.workspace.slug}/runs")
+    remove_run(run)
+    forget_progress(run_id, run.workspace_id)
+    messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
+    return HttpResponseRedirect(link_to("runs-page", run.workspace.slug))

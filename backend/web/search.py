@@ -1,4 +1,4 @@
-"""What the command palette finds: pages and things of one workspace whose names fit."""
+"""The search palette: pages, servers, hosts, workloads, runs and result sets of a workspace."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
+from backend.links import link_to, run_link
 from backend.runs.listing import run_page
 from backend.runs.models import Host, Server, Workload
 from backend.runs.search import RunSearch
@@ -28,54 +29,75 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     asked = " ".join(request.GET.get("q", "").replace("\0", "").split())[:MAX_LENGTH]
     pages = [*_PAGES]
     if visible.may_write(request, workspace):
-        pages.append(("Upload", "upload"))
+        pages.append(("Upload", "new-upload"))
     if access.may_own(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
-    found = [*_pages(workspace, asked, pages), *(_things(workspace, asked) if asked else [])]
-    return JsonResponse({"query": asked, "results": found})
+    results = [*_pages(workspace, asked, pages), *(_named_rows(workspace, asked) if asked else [])]
+    return JsonResponse({"query": asked, "results": results})
 
 
 _PAGES = (
-    ("Compare", "compare"),
-    ("Runs", "runs"),
-    ("Servers", "servers"),
-    ("Hosts", "hosts"),
-    ("Workloads", "workloads"),
-    ("Result sets", "result-sets"),
-    ("Front page and questions", ""),
+    ("Compare", "compare-page"),
+    ("Runs", "runs-page"),
+    ("Servers", "servers-page"),
+    ("Hosts", "hosts-page"),
+    ("Workloads", "workloads-page"),
+    ("Result sets", "result-sets-page"),
+    ("Front page and questions", "workspace"),
 )
 
 
 def _pages(
     workspace: Workspace, asked: str, pages: Sequence[tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    links = [(title, f"/w/{workspace.slug}/{path}") for title, path in pages]
-    for title, url in [*links, ("API", "/api/v1/docs")]:
+    links = [(title, link_to(route, workspace.slug)) for title, route in pages]
+    for title, url in [*links, ("API", link_to("api-docs"))]:
         if asked.lower() in title.lower():
             yield _result("page", title, "", url)
 
 
-def _things(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
-    front, own = f"/w/{workspace.slug}", Q(workspace=workspace)
-    servers = Server.objects.filter(own, Q(name__icontains=asked) | Q(version__icontains=asked))
-    for server in servers.order_by("name", "-created_at")[:EACH]:
-        more = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
-        yield _result("server", str(server), more, f"{front}/servers/{server.pk}")
-    hosts = Host.objects.filter(own, Q(name__icontains=asked) | Q(cpu_model__icontains=asked))
-    for host in hosts.order_by("name", "pk")[:EACH]:
-        more = " · ".join(part for part in (host.cpu_model, host.kernel) if part)
-        yield _result("host", str(host), more, f"{front}/hosts/{host.pk}")
-    workloads = Workload.objects.filter(own, Q(name__icontains=asked) | Q(path__icontains=asked))
-    for workload in workloads.order_by("name", "pk")[:EACH]:
-        more = " ".join(part for part in (workload.method, workload.path) if part)
-        yield _result("workload", workload.name, more, f"{front}/workloads/{workload.pk}")
-    for run in run_page([workspace.pk], limit=EACH, search=RunSearch(q=asked)).runs:
-        labels = [f"{key}: {value}" for key, value in run.labels.items()]
-        more = " · ".join([", ".join(run.servers[:3]), *labels])
-        yield _result("run", f"Run {str(run.id)[:8]}", more, f"/r/{run.id}")
-    sets = ResultSet.objects.filter(own, title__icontains=asked).defer("snapshot")
+def _named_rows(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    """Servers, hosts, workloads, runs and result sets whose names contain `asked`."""
+    yield from _servers(workspace, asked)
+    yield from _hosts(workspace, asked)
+    yield from _workloads(workspace, asked)
+    yield from _runs(workspace, asked)
+    sets = ResultSet.objects.filter(workspace=workspace, title__icontains=asked).defer("snapshot")
     for result_set in sets[:EACH]:
         yield _result("result set", result_set.title, result_set.visibility, result_set.path)
+
+
+def _servers(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(version__icontains=asked)
+    rows = Server.objects.filter(is_named, workspace=workspace)
+    for server in rows.order_by("name", "-created_at")[:EACH]:
+        hint = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
+        url = link_to("server-page", workspace.slug, server.pk)
+        yield _result("server", str(server), hint, url)
+
+
+def _hosts(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(cpu_model__icontains=asked)
+    rows = Host.objects.filter(is_named, workspace=workspace)
+    for host in rows.order_by("name", "pk")[:EACH]:
+        hint = " · ".join(filter(None, (host.cpu_model, host.kernel)))
+        yield _result("host", str(host), hint, link_to("host-page", workspace.slug, host.pk))
+
+
+def _workloads(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    is_named = Q(name__icontains=asked) | Q(path__icontains=asked)
+    rows = Workload.objects.filter(is_named, workspace=workspace)
+    for workload in rows.order_by("name", "pk")[:EACH]:
+        hint = " ".join(filter(None, (workload.method, workload.path)))
+        url = link_to("workload-page", workspace.slug, workload.pk)
+        yield _result("workload", workload.name, hint, url)
+
+
+def _runs(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    for run in run_page([workspace.pk], limit=EACH, search=RunSearch(q=asked)).runs:
+        labels = [f"{key}: {value}" for key, value in run.labels.items()]
+        hint = " · ".join([", ".join(run.servers[:3]), *labels])
+        yield _result("run", f"Run {str(run.id)[:8]}", hint, run_link(run.id))
 
 
 def _result(kind: str, title: str, hint: str, url: str) -> dict[str, Any]:

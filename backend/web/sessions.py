@@ -1,4 +1,4 @@
-"""What several agents measured together."""
+"""The trials that several agents measured together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backend.web import visible
 
 @require_safe
 def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """The trials of a session, each agent's part put together with the others'."""
+    """The trials of a session, with the results of all agents combined."""
     workspace = visible.workspace_or_404(request, slug)
     view = session_view(workspace.pk, name)
     if view is None:

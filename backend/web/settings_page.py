@@ -1,4 +1,4 @@
-"""What an owner decides for a workspace: when a difference matters, and what must match."""
+"""The settings of a workspace: when a difference is relevant, and what must match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backend.accounts.models import Workspace, default_must_match
 from backend.analysis.factors import FACTORS
 from backend.web import visible
 
-# Of the comparison's factors those that are facts of machines; the tool is a choice of its own.
+# The factors that describe a host. The load tool is a factor too, but not of a host.
 HOST_FACTORS = tuple(
     factor for factor in FACTORS if factor.rule != "must" and not factor.id.startswith("tool")
 )
@@ -24,12 +24,12 @@ MIN_TRIALS = range(2, 51)
 
 
 class NotSaved(ValueError):
-    """A field is not as allowed; nothing was saved."""
+    """A field was refused, and nothing was saved."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """The settings, for owners alone; whoever is none is told no more than a stranger."""
+    """The settings form. Only owners see it; everyone else gets 404."""
     workspace = visible.workspace_or_404(request, slug)
     if not access.may_own(visible.viewer(request), workspace.pk):
         raise Http404
@@ -46,7 +46,9 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
     with transaction.atomic():
         Workspace.objects.filter(pk=workspace.pk).update(**fields)
         workspace.changed()
-    messages.info(request, "Saved. Comparisons use it from now on; frozen ones stay as they are.")
+    messages.info(
+        request, "Saved. Comparisons use the new settings. Frozen result sets do not change."
+    )
     return HttpResponseRedirect(request.path)
 
 
@@ -65,18 +67,20 @@ def _share(text: str) -> float:
 def _trials(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text[:9]) in MIN_TRIALS):
         raise NotSaved(
-            f"The least number of trials is “{text[:20]}”; expected a whole number from "
+            f"Trials per load point is “{text[:20]}”; expected a whole number from "
             f"{MIN_TRIALS.start} to {MIN_TRIALS.stop - 1}."
         )
     return int(text)
 
 
 def _factors(given: list[str]) -> list[str]:
-    known = [factor.id for factor in HOST_FACTORS]
+    factor_ids = [factor.id for factor in HOST_FACTORS]
     for name in given:
-        if name not in known:
-            raise NotSaved(f"There is no fact “{name[:40]}”; expected some of {', '.join(known)}.")
-    return [name for name in known if name in given]
+        if name not in factor_ids:
+            raise NotSaved(
+                f"There is no fact “{name[:40]}”; expected some of {', '.join(factor_ids)}."
+            )
+    return [name for name in factor_ids if name in given]
 
 
 def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> HttpResponse:

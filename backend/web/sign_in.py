@@ -8,16 +8,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_GET
 
 from backend.accounts import throttle, tokens
+from backend.links import link_to, own_path
 from backend.web.errors import message
-from backend.web.links import own_page
 
-HINT = "Make another one on the server: manage.py sign_in_link"
+HINT = "Create another one on the server: manage.py sign_in_link"
 
 
-# Not HEAD: a program that only looks at a link must not use it up.
+# Not HEAD: a link preview must not use up the link.
 @require_GET
 def sign_in(request: HttpRequest, token: str) -> HttpResponse:
-    """Use the link, sign in, and go on to the page it was made for."""
+    """Sign in with the link, then redirect to the page it was made for."""
     try:
         user = tokens.redeem_link(token)
     except tokens.TokenRefused as refused:
@@ -31,14 +31,16 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, reason: str) -> HttpResponse:
-    # Whoever opens the link again in the same browser wants the page, not a lesson.
+    # Opening the link again in the same browser leads to the page.
     if request.user.is_authenticated:
         return HttpResponseRedirect(_next_page(request))
-    return message(request, 410, title="This link no longer signs in", sentence=reason, hint=HINT)
+    return message(
+        request, 410, title="This sign-in link no longer works", sentence=reason, hint=HINT
+    )
 
 
 def _next_page(request: HttpRequest) -> str:
-    return own_page(request.GET.get("next", ""), "/")
+    return own_path(request.GET.get("next", ""), link_to("home"))
 
 
 def _without_referrer(response: HttpResponse) -> HttpResponse:

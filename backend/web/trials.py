@@ -1,4 +1,4 @@
-"""One trial: what was read from its raw output, beside the raw output."""
+"""One trial: its figures beside its raw output."""
 
 from __future__ import annotations
 
@@ -16,70 +16,70 @@ from backend.analysis.run_view import hosts_of, trial_view
 from backend.analysis.trial_figures import trial_figures
 from backend.ingest.evidence import artefacts_by_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
+from backend.links import compare_link, link_to, trial_link
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Trial, TrialTimeline
 from backend.web import visible
 from backend.web.host_facts import shown_host
-from backend.web.links import compare_url
 from backend.web.raw_text import rows_of, shown_texts
-from backend.web.things import SLOTS
+from backend.web.registry import SLOTS
 
 log = logging.getLogger(__name__)
 
 
 @require_safe
 def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
-    """The trial with every figure, each pointing to the line it came from."""
+    """The trial with every figure; each figure links to the line it was read from."""
     rows = Trial.objects.select_related(
         *("cell__series__server", "cell__series__workload"),
         *("run__workspace", "run__server_host", "run__client_host"),
     ).defer("histogram", "cell__histogram", "cell__curve", "run__plan")
-    found = rows.filter(pk=trial_id, run__workspace__in=visible.workspaces(request)).first()
-    if found is None:
+    trial = rows.filter(pk=trial_id, run__workspace__in=visible.workspaces(request)).first()
+    if trial is None:
         raise Http404
-    workspace = found.run.workspace
-    groups = trial_figures(found)
-    provenance = _provenance(found)
-    standing = dismissals_of([found.run_id])[found.run_id]
-    view = trial_view(found)
+    workspace = trial.run.workspace
+    groups = trial_figures(trial)
+    provenance = _provenance(trial)
+    standing = dismissals_of([trial.run_id])[trial.run_id]
+    view = trial_view(trial)
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "trial": {**view, "command": shlex.join(str(part) for part in found.command)},
-        "cell": found.cell,
-        "slot": found.cell.series.server.slot % SLOTS,
-        "run": found.run,
-        "server_url": f"/w/{workspace.slug}/servers/{found.cell.series.server_id}",
-        "workload_url": f"/w/{workspace.slug}/workloads/{found.cell.series.workload_id}",
-        "compare_url": compare_url(
-            workspace.slug, run=found.run_id, workload=found.cell.series.workload.name
+        "trial": {**view, "command": shlex.join(str(part) for part in trial.command)},
+        "cell": trial.cell,
+        "slot": trial.cell.series.server.slot % SLOTS,
+        "run": trial.run,
+        "server_url": link_to("server-page", workspace.slug, trial.cell.series.server_id),
+        "workload_url": link_to("workload-page", workspace.slug, trial.cell.series.workload_id),
+        "compare_url": compare_link(
+            workspace.slug, run=trial.run_id, workload=trial.cell.series.workload.name
         ),
-        "groups": rows_of(groups, provenance, found.parsed),
+        "groups": rows_of(groups, provenance, trial.parsed),
         "texts": shown_texts(provenance, groups),
         "why_not": provenance.why_not,
         "checks": [{**check, "dismissal": standing.get(check["id"])} for check in view["checks"]],
         "may_dismiss": visible.may_write(request, workspace),
-        "resources": resource_groups(found.resources),
-        "glance": _glance(found.glance),
-        "artefacts": artefacts_by_trial(found.run_id).get(str(found.pk), []),
-        "hosts": [shown_host(host) for host in hosts_of(found.run)],
-        "has_timeline": TrialTimeline.objects.filter(trial=found).exists(),
-        "timeline_url": f"/api/v1/trials/{found.pk}/timeline",
-        **_neighbours(found),
+        "resources": resource_groups(trial.resources),
+        "glance": _glance(trial.glance),
+        "artefacts": artefacts_by_trial(trial.run_id).get(str(trial.pk), []),
+        "hosts": [shown_host(host) for host in hosts_of(trial.run)],
+        "has_timeline": TrialTimeline.objects.filter(trial=trial).exists(),
+        "timeline_url": link_to("trial-timeline", trial.pk),
+        **_neighbours(trial),
     }
     return render(request, "trial.html", context)
 
 
-def _provenance(found: Trial) -> Provenance:
+def _provenance(trial: Trial) -> Provenance:
     try:
-        return provenance_of(found)
+        return provenance_of(trial)
     except ParserFailed as failed:
         return Provenance((), {}, str(failed))
     except FileNotFoundError:
-        log.error("artefact_missing", extra={"trial": str(found.pk)})
-        return Provenance((), {}, "A stored file of this trial is missing from the storage.")
+        log.error("artefact_missing", extra={"trial": str(trial.pk)})
+        return Provenance((), {}, "A file of this trial is missing from the storage.")
     except StorageAway:
-        return Provenance((), {}, "The storage is away; the figures stand, try again for the text.")
+        return Provenance((), {}, "The storage is not reachable. Try again later to see the text.")
 
 
 _GLANCE = (
@@ -90,24 +90,24 @@ _GLANCE = (
 
 
 def _glance(glance: Any) -> list[tuple[str, float, str]]:
-    """What the agent saw of the tool's own figures: its rules and searches decided on them."""
+    """Figures that the agent read from the tool's output, for its rules and searches."""
     if not isinstance(glance, dict):
         return []
-    known = [(glance.get(name), label, kind, scale) for name, label, kind, scale in _GLANCE]
+    figures = [(glance.get(name), label, kind, scale) for name, label, kind, scale in _GLANCE]
     return [
         (label, value * scale, kind)
-        for value, label, kind, scale in known
+        for value, label, kind, scale in figures
         if isinstance(value, int | float)
     ]
 
 
-def _neighbours(found: Trial) -> dict[str, Any]:
+def _neighbours(trial: Trial) -> dict[str, Any]:
     """The trials before and after this one in its run."""
-    others = Trial.objects.filter(run=found.run_id).only("id", "ordinal")
-    before = others.filter(ordinal__lt=found.ordinal).order_by("-ordinal").first()
-    after = others.filter(ordinal__gt=found.ordinal).order_by("ordinal").first()
+    others = Trial.objects.filter(run=trial.run_id).only("id", "ordinal")
+    before = others.filter(ordinal__lt=trial.ordinal).order_by("-ordinal").first()
+    after = others.filter(ordinal__gt=trial.ordinal).order_by("ordinal").first()
     return {
-        "before": before and {"url": f"/t/{before.pk}", "ordinal": before.ordinal},
-        "after": after and {"url": f"/t/{after.pk}", "ordinal": after.ordinal},
-        "of": Trial.objects.filter(run=found.run_id).count(),
+        "before": before and {"url": trial_link(before.pk), "ordinal": before.ordinal},
+        "after": after and {"url": trial_link(after.pk), "ordinal": after.ordinal},
+        "of": Trial.objects.filter(run=trial.run_id).count(),
     }

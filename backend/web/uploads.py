@@ -1,4 +1,4 @@
-"""Sending files in the browser: what is read is shown before it is saved; then where it stands."""
+"""Uploading in the browser: a preview, then the state of the upload."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from backend.ingest.evidence import listed
 from backend.ingest.plain_json import JsonRefused
 from backend.ingest.receive import IncomingFile, Sender, UploadTooLarge, receive
 from backend.ingest.sandbox import ParserFailed
+from backend.links import link_to, run_link
 from backend.web import visible
 from backend.web.home import curl_command
 
 PASTED = "pasted.txt"
-# Fields of the form, and where they stand in the envelope.
-SAID = {
+EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
+# Fields of the form, and their place in the envelope.
+DETAILS = {
     "server": ("server", "name"),
     "version": ("server", "version"),
     "runtime": ("server", "runtime"),
@@ -36,7 +38,7 @@ SAME_HOST = {"yes": True, "no": False}
 
 
 class NotSent(Exception):
-    """The form cannot be taken; the message says why, as a sentence."""
+    """The form was refused; the message is a sentence that says why."""
 
     def __init__(self, sentence: str, *, status: int = 400, wait: int = 0) -> None:
         super().__init__(sentence)
@@ -45,22 +47,22 @@ class NotSent(Exception):
 
 @require_safe
 def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
-    """What became of an upload; the page asks again until it has ended."""
-    found = visible.upload_or_404(request, upload_id)
+    """The state of an upload. The page reloads its state until the upload has ended."""
+    upload = visible.upload_or_404(request, upload_id)
     context = {
-        "workspace": found.workspace,
+        "workspace": upload.workspace,
         "nav": "runs",
-        "upload": found,
-        "artefacts": [listed(row) for row in found.artefacts.all()],
-        "api_url": f"/api/v1/uploads/{found.pk}",
-        "run_url": f"/r/{found.result_run_id}" if found.result_run_id else "",
+        "upload": upload,
+        "artefacts": [listed(row) for row in upload.artefacts.all()],
+        "api_url": link_to("upload", upload.pk),
+        "run_url": run_link(upload.result_run_id) if upload.result_run_id else "",
     }
     return render(request, "upload.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Drop or paste. With action=save it is an upload like any other, else it is only read."""
+    """The upload form. action=save stores the files, any other action shows a preview."""
     workspace = visible.writable_workspace_or_404(request, slug)
     user = visible.viewer(request)
     if request.method != "POST" or user is None:
@@ -79,14 +81,14 @@ def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
 def _read(request: HttpRequest, workspace: Workspace, user: User) -> list[DryFile]:
     files, raw = _files(request), _envelope(request)
     if wait := throttle.seconds_until_preview(str(user.pk)):
-        raise NotSent(f"Too much was read within a minute. Wait {wait} s.", status=429, wait=wait)
+        raise NotSent(f"Too many previews within a minute. Wait {wait} s.", status=429, wait=wait)
     try:
         envelope = Envelope() if raw is None else read_envelope(raw)
         return dry_run(workspace, files, envelope)
     except JsonRefused as error:
         raise NotSent(str(error)) from None
     except UploadTooLarge as error:
-        raise NotSent(f"{error} Save it without looking.", status=413) from None
+        raise NotSent(f"{error} Save it without a preview.", status=413) from None
     except ParserFailed as busy:
         raise NotSent(str(busy), status=503) from None
 
@@ -104,7 +106,7 @@ def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpRespons
         raise NotSent(str(error), status=413) from None
     except CannotClean as error:
         raise NotSent(f"{error} Send it uncompressed, or in pieces.", status=422) from None
-    return HttpResponseRedirect(f"/u/{receipt.upload.pk}")
+    return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk))
 
 
 def _files(request: HttpRequest) -> list[IncomingFile]:
@@ -113,14 +115,14 @@ def _files(request: HttpRequest) -> list[IncomingFile]:
     if pasted.strip():
         files.append(SimpleUploadedFile(PASTED, pasted.replace("\r\n", "\n").encode()))
     if not files:
-        raise NotSent("Nothing was sent: paste what the load tool printed, or choose its file.")
+        raise NotSent("Nothing was sent. Paste the output of a load tool, or choose its file.")
     return files
 
 
 def _envelope(request: HttpRequest) -> dict[str, Any] | None:
-    """What was said of the measurement, as an envelope; None where nothing was."""
+    """The details from the form as an envelope; None where all fields are empty."""
     envelope: dict[str, Any] = {}
-    for name, (part, key) in SAID.items():
+    for name, (part, key) in DETAILS.items():
         if text := request.POST.get(name, "").strip():
             envelope.setdefault(part, {})[key] = text
     if host := request.POST.get("host", "").strip():
@@ -141,10 +143,11 @@ def _form(
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "given": {name: request.POST.get(name, "") for name in (*SAID, "host", "same_host")},
+        "given": {name: request.POST.get(name, "") for name in (*DETAILS, "host", "same_host")},
         "pasted": request.POST.get("paste", ""),
+        "example": EXAMPLE,
         "files": None if files is None else [_shown(file) for file in files],
-        "found": sum(len(file.trials) for file in files or ()),
+        "trial_count": sum(len(file.trials) for file in files or ()),
         "refused": refused,
         "curl_command": curl_command(),
     }

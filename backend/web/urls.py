@@ -1,4 +1,4 @@
-"""The addresses of the pages."""
+"""The paths of the pages."""
 
 from django.urls import path
 
@@ -12,6 +12,7 @@ from backend.web import (
     embeds,
     guide,
     home,
+    registry,
     renaming,
     result_set_changes,
     result_sets,
@@ -20,7 +21,6 @@ from backend.web import (
     sessions,
     settings_page,
     sign_in,
-    things,
     trials,
     uploads,
 )
@@ -34,16 +34,16 @@ urlpatterns = [
     path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
     path("w/<slug:slug>/compare.png", compare.as_png, name="compare-png"),
     path("w/<slug:slug>/runs", runs.runs, name="runs-page"),
-    path("w/<slug:slug>/servers", things.servers, name="servers-page"),
-    path("w/<slug:slug>/servers/<uuid:server_id>", things.server, name="server-page"),
-    path("w/<slug:slug>/hosts", things.hosts, name="hosts-page"),
-    path("w/<slug:slug>/hosts/<uuid:host_id>", things.host, name="host-page"),
-    path("w/<slug:slug>/workloads", things.workloads, name="workloads-page"),
-    path("w/<slug:slug>/workloads/<uuid:workload_id>", things.workload, name="workload-page"),
+    path("w/<slug:slug>/servers", registry.servers, name="servers-page"),
+    path("w/<slug:slug>/servers/<uuid:server_id>", registry.server, name="server-page"),
+    path("w/<slug:slug>/hosts", registry.hosts, name="hosts-page"),
+    path("w/<slug:slug>/hosts/<uuid:host_id>", registry.host, name="host-page"),
+    path("w/<slug:slug>/workloads", registry.workloads, name="workloads-page"),
+    path("w/<slug:slug>/workloads/<uuid:workload_id>", registry.workload, name="workload-page"),
     *(
         path(
             f"w/<slug:slug>/{kind}s/<uuid:id_>/rename",
-            renaming.rename_thing,
+            renaming.rename_row,
             {"kind": kind},
             name=f"rename-{kind}",
         )

@@ -1,4 +1,4 @@
-"""Finding what a page shows: what the viewer may not see does not exist (404, never 403)."""
+"""Finding what a page shows. What the viewer may not see is 404, never 403."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backend.sharing.reading import find_result_set
 
 
 def viewer(request: HttpRequest) -> User | None:
-    """Who looks at the page; tokens are for the API alone."""
+    """The signed-in user; None for everyone else. Tokens work for the API only."""
     return request.user if isinstance(request.user, User) else None
 
 
@@ -23,14 +23,14 @@ def workspaces(request: HttpRequest) -> list[UUID]:
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
-    found = access.workspaces_of(viewer(request)).filter(slug=slug).first()
-    if found is None:
+    workspace = access.workspaces_of(viewer(request)).filter(slug=slug).first()
+    if workspace is None:
         raise Http404
-    return found
+    return workspace
 
 
 def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
-    """The workspace, for a change to it. A viewer's role is told no more than a stranger."""
+    """The workspace, for a change; 404 for viewers, as for strangers."""
     workspace = workspace_or_404(request, slug)
     if not access.may_write(viewer(request), workspace.pk):
         raise Http404
@@ -39,34 +39,34 @@ def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
 def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
     rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
-    found = rows.filter(pk=upload_id, workspace__in=workspaces(request)).first()
-    if found is None:
+    upload = rows.filter(pk=upload_id, workspace__in=workspaces(request)).first()
+    if upload is None:
         raise Http404
-    return found
+    return upload
 
 
 def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     rows = Artefact.objects.select_related("upload__workspace")
-    found = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
-    if found is None:
+    artefact = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
+    if artefact is None:
         raise Http404
-    return found
+    return artefact
 
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
-    """The result set at this link, also one that is gone: its readers are told so."""
-    found = find_result_set(link, workspace_ids=workspaces(request))
-    if found is None:
+    """The result set at this link, including one that is gone and has a tombstone."""
+    result_set = find_result_set(link, workspace_ids=workspaces(request))
+    if result_set is None:
         raise Http404
-    return found
+    return result_set
 
 
 def manageable_result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
-    """The result set, for a change to it."""
-    found = result_set_or_404(request, link)
-    if not may_manage(request, found):
+    """The result set, for a change; 404 for everyone who may not change it."""
+    result_set = result_set_or_404(request, link)
+    if not may_manage(request, result_set):
         raise Http404
-    return found
+    return result_set
 
 
 def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:

@@ -85,12 +85,12 @@ def test_it_is_shown_on_the_pages_and_in_the_api():
         *("Reproduce", "randomised", "--seed 41", "loadsheet-agent 0.1.0", "Resource use"),
         *("started again", "Listening", "Highest rates found", "confirmation", "SMT"),
         *("Clock: service minus host", "Score: SHA-256", "as sent"),
-        "A rule of the plan ended this run early: the plan&#x27;s time is over",
+        "A rule in the plan stopped this run early: the plan&#x27;s time is over",
     ):
         assert part in page, part
     trial = Trial.objects.get(run=run)
     page = client.get(f"/t/{trial.pk}").content.decode()
-    for part in ("Busy share of each core", "Memory at its peak", "Connections asked for"):
+    for part in ("Busy share of each core", "Memory at its peak", "Connections requested"):
         assert part in page, part
     answer = Client(headers=tenant.headers).get(f"/api/v1/runs/{run.pk}").json()
     assert (answer["seed"], answer["max_rates"]) == (41, RATES)

@@ -104,7 +104,7 @@ _ROWS = (
     Check(
         "resolution",
         "warning",
-        "Latency is coarser than it looks",
+        "The tool rounds its latencies",
         "The smallest step of the tool is more than a tenth of the median latency. Differences "
         "below that step are rounding.",
         BOARDS + ": buckets of 1 ms around a median of 87 µs",

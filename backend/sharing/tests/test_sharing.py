@@ -4,8 +4,6 @@ import csv
 import hashlib
 import io
 import json
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -135,8 +133,3 @@ def test_what_a_spreadsheet_may_take_for_a_formula_is_quoted(text):
 @pytest.mark.parametrize("value", [-1.5, 0, None, "plain", "a=b", "a\tb"])
 def test_the_rest_stays_as_it_is(value):
     assert harmless(value) == value
-
-
-def test_the_version_is_one():
-    pyproject = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
-    assert pyproject["project"]["version"] == backend.__version__

@@ -1,4 +1,5 @@
 import pytest
+from django.test import Client
 
 from backend.ingest.storage import storage
 from backend.testing.scenes import make_scene
@@ -15,3 +16,15 @@ def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
 @pytest.fixture
 def scene(db):
     return make_scene()
+
+
+@pytest.fixture
+def owner(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+@pytest.fixture
+def stranger(db):
+    return Client()

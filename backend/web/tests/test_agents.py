@@ -49,7 +49,7 @@ def test_an_agent_is_shown_with_its_host_and_its_running_run(scene, owner):
     run = uuid.uuid4()
     hear_agent(scene, Heartbeat(run=run, state="running", trials_done=1, silent_s=60))
     page = owner.get("/w/own-lab/agents").content.decode()
-    for part in ("bench-7", "0.1.0", f"/r/{run}", "running", "measuring now"):
+    for part in ("bench-7", "0.1.0", f"/r/{run}", "running", "running now"):
         assert part in page
 
 
@@ -132,6 +132,6 @@ def test_a_viewer_sees_agents_and_is_offered_no_change(scene):
     hear_agent(scene)
     page = signed_in(scene.viewer).get("/w/own-lab/agents").content.decode()
     assert "bench-7" in page
-    assert "Make a token" not in page
+    assert "Create token" not in page
     assert "/revoke" not in page
     assert signed_in(scene.viewer).post("/w/own-lab/agents").status_code == 404

@@ -84,7 +84,7 @@ def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member,
 def test_nothing_of_it_is_left_but_other_runs_are(lab, member):
     gone, stays = read(lab), read(lab)
     page = member.post(f"/r/{gone.run_id}/delete", follow=True).content.decode()
-    assert "was deleted with its trials" in page
+    assert "and its trials and raw output were deleted" in page
     assert list(Run.objects.values_list("pk", flat=True)) == [stays.run_id]
     assert not Upload.objects.filter(pk=gone.pk).exists()
     assert set(Trial.objects.values_list("run_id", flat=True)) == {stays.run_id}

@@ -18,6 +18,7 @@ from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import make_tenant
+from backend.web.tests.pages import html_of
 
 LARGE = {"name": "bench-2", "cpu_model": "EPYC"}
 
@@ -25,13 +26,6 @@ LARGE = {"name": "bench-2", "cpu_model": "EPYC"}
 @pytest.fixture(autouse=True)
 def _nothing_kept():
     cache.clear()
-
-
-@pytest.fixture
-def owner(scene):
-    client = Client()
-    client.force_login(scene.own.user)
-    return client
 
 
 def asked(workspace):
@@ -236,7 +230,7 @@ def test_a_front_says_of_a_result_set_that_it_is_not_current(owner, scene):
     newer = make_result_set(**shared)
     make_result_set(**shared, withdrawn_at=timezone.now(), withdrawn_reason="wrong host")
     make_result_set(**shared, superseded_by=newer)
-    html = owner.get("/w/own-lab/").content.decode()
+    html = html_of(owner.get("/w/own-lab/"))
     assert re.findall(r'<span class="tag tag-[a-z]+">(withdrawn|superseded)</span>', html) == [
         "superseded",
         "withdrawn",

@@ -15,13 +15,6 @@ URL = "/w/own-lab/upload"
 
 
 @pytest.fixture
-def owner(scene):
-    client = Client()
-    client.force_login(scene.own.user)
-    return client
-
-
-@pytest.fixture
 def before(scene):
     return [model.objects.count() for model in (Upload, Artefact, Run, Trial, Server)]
 
@@ -32,7 +25,7 @@ def now():
 
 def test_what_was_pasted_is_read_and_not_stored(owner, before):
     html = owner.post(URL, {"paste": WRK, "server": "nginx", "version": "1.27"}).content.decode()
-    assert "1 trial; nothing is saved yet" in html
+    assert "1 trial, not saved yet" in html
     assert 'value="6000.0" data-format="rate"' in html
     assert 'value="10020.0" data-format="time"' in html
     assert "nginx 1.27" in html
@@ -89,7 +82,7 @@ def test_nothing_said_is_nothing_invented(owner):
 def test_an_empty_form_says_what_to_do(owner, before, action):
     response = owner.post(URL, {"paste": "  \n", "action": action})
     assert response.status_code == 400
-    assert "Nothing was sent: paste what the load tool printed" in response.content.decode()
+    assert "Nothing was sent. Paste the output of a load tool" in response.content.decode()
     assert now() == before
 
 

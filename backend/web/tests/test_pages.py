@@ -12,15 +12,9 @@ from backend.sharing import drawing
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_artefact, make_result_set
 from backend.testing.uploads import WRK
+from backend.web.tests.pages import html_of
 
 NOBODYS_RUN = "00000000-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-def owner(scene):
-    client = Client()
-    client.force_login(scene.own.user)
-    return client
 
 
 def test_a_comparison_has_an_image_of_exactly_its_query(owner, scene, monkeypatch, settings):
@@ -168,9 +162,9 @@ def test_the_run_page_shows_trials_commands_and_raw_output(owner, scene):
 
 def test_a_load_is_not_read_as_part_of_a_version(owner, scene):
     Trial.objects.filter(run=scene.run).update(resources={"server_cpu_s": 1.5})
-    page = owner.get(f"/r/{scene.run.pk}").content.decode()
+    page = html_of(owner.get(f"/r/{scene.run.pk}"))
     used = page[page.index('id="resources-title"') :]
-    assert '<span class="hint">64 connections</span>' in used[: used.index("</table>")]
+    assert '<span class="hint"> 64 connections </span>' in used[: used.index("</table>")]
 
 
 def test_a_made_token_is_shown_once_and_works(owner):
@@ -185,7 +179,7 @@ def test_a_made_token_is_shown_once_and_works(owner):
 def test_a_missing_page_says_what_to_do(path):
     response = Client().get(path)
     assert response.status_code == 404
-    assert b"sign in first" in response.content
+    assert b"sign in, or ask" in response.content
 
 
 def test_a_form_without_its_token_is_refused_with_a_sentence(scene):
@@ -203,7 +197,7 @@ def test_a_failing_page_is_a_page(monkeypatch):
     monkeypatch.setattr(home.access, "workspaces_of", lambda _: 1 / 0)
     response = Client(raise_request_exception=False).get("/")
     assert response.status_code == 500
-    assert b"It was logged" in response.content
+    assert b"The error was logged" in response.content
 
 
 @pytest.mark.parametrize(

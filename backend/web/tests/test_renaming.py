@@ -6,6 +6,7 @@ from django.test import Client
 from backend.accounts.models import Role
 from backend.runs.models import FormerName, Host, Server, Workload
 from backend.testing.rows import CellSpec, make_run
+from backend.web.tests.pages import html_of
 
 KINDS = [
     (Server, "servers", "secret-server"),
@@ -34,7 +35,7 @@ def test_a_member_renames_and_the_page_says_so(member, model, path, name):
     assert "Called before" not in html
     answer = member.post(f"{page}/rename", {"name": "<b>new</b>"}, follow=True)
     assert answer.redirect_chain == [(page, 302)]
-    html = answer.content.decode()
+    html = html_of(answer)
     assert "&lt;b&gt;new&lt;/b&gt;" in html
     assert "<b>new" not in html
     assert "Called before: <bdi title=" in html

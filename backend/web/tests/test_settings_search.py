@@ -15,13 +15,6 @@ URL = "/w/own-lab/settings"
 GOOD = {"relevant_percent": "5", "min_trials": "4", "must_match": ["cpu", "kernel"]}
 
 
-@pytest.fixture
-def owner(scene):
-    client = Client()
-    client.force_login(scene.own.user)
-    return client
-
-
 def test_what_must_match_by_default_are_the_axes_of_the_machines(db):
     axes = {factor.id for factor in FACTORS if factor.rule == "axis"} - {"tool"}
     assert set(default_must_match()) == axes

@@ -36,5 +36,5 @@ class Command(BaseCommand):
 
 def _user() -> User:
     user = User.objects.filter(username=NAME).first()
-    # Without a password: the demo user comes in by a one-time link only.
+    # No password: the demo user signs in with a one-time link only.
     return user or User.objects.create_user(username=NAME, password=None)

@@ -20,9 +20,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         workspace = Workspace.objects.filter(slug=options["workspace"]).first()
         if workspace is None:
-            known = ", ".join(Workspace.objects.values_list("slug", flat=True)[:20])
+            slugs = ", ".join(Workspace.objects.values_list("slug", flat=True)[:20])
             raise CommandError(
-                f"There is no workspace {options['workspace']!r}. There are: {known or 'none'}."
+                f"There is no workspace {options['workspace']!r}. There are: {slugs or 'none'}."
             )
         clear = tokens.issue(
             TokenKind.AGENT,

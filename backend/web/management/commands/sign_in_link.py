@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, User
+from backend.links import link_to
 
 
 class Command(BaseCommand):
@@ -34,4 +34,4 @@ class Command(BaseCommand):
             name="sign-in link",
             lifetime=tokens.LINK_LIFETIME,
         )
-        self.stdout.write(f"/sign-in/{clear}?{urlencode({'next': options['next']})}")
+        self.stdout.write(link_to("sign-in", clear, query={"next": options["next"]}))

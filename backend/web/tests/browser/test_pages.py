@@ -193,7 +193,7 @@ def test_every_page_fits_is_accessible_and_quiet(visit, lab):
         page = visit(path_of(name, lab), tenant=tenant)
         if name == "agents-token":
             page.get_by_label("Name of the machine").fill("bench-client-3")
-            page.get_by_role("button", name="Make a token").click()
+            page.get_by_role("button", name="Create token").click()
             expect(page.locator("#new-token")).to_contain_text("ls_agent_")
         if name == "trial-seconds":
             expect(page.locator("[data-slot=timeline] canvas")).to_have_count(3)
@@ -293,8 +293,8 @@ def test_a_dropped_file_is_read(visit, lab):
 def test_pasting_works_without_scripts(open_page, lab):
     page = open_page("/w/lab/upload", lab["tenant"], java_script_enabled=False)
     page.locator("#paste").fill(WRK)
-    page.get_by_role("button", name="Show what is read").click()
-    expect(page.locator("#read")).to_contain_text("1 trial; nothing is saved yet")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#read")).to_contain_text("1 trial, not saved yet")
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url(re.compile("/u/"))
 
@@ -319,7 +319,7 @@ def test_a_thing_is_renamed_by_keyboard_alone(visit, lab, name, width):
     page = visit(path_of(name, lab), tenant=lab["tenant"], width=width)
     page.locator("summary", has_text="Rename").focus()
     page.keyboard.press("Enter")
-    field = page.get_by_label(f"New name of this {name}")
+    field = page.get_by_label(f"New name of the {name}")
     box = page.locator(".menu[open] > .menu-body").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
@@ -376,7 +376,7 @@ def test_a_run_grows_while_it_is_read(visit, lab):
 
 def test_a_run_is_there_from_its_first_word_on(visit, lab):
     page = visit(f"/r/{RUNNING}", tenant=lab["tenant"])
-    expect(page.locator("main")).to_contain_text("No trial has come yet")
+    expect(page.locator("main")).to_contain_text("No trials yet")
     expect(page.locator("[data-live]")).to_contain_text("running")
     assert page.complaints == []
 

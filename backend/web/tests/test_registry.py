@@ -10,21 +10,15 @@ from django.test import Client
 from backend.runs.models import Host, Server, Trial, Workload
 from backend.runs.search import RunSearch, SearchError
 from backend.testing.rows import CellSpec, make_run
+from backend.web.tests.pages import html_of
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e 😀" + "x" * 100
-
-
-@pytest.fixture
-def owner(scene):
-    client = Client()
-    client.force_login(scene.own.user)
-    return client
 
 
 def page(client, path):
     response = client.get(path)
     assert response.status_code == 200, path
-    return response.content.decode()
+    return html_of(response)
 
 
 def test_a_server_is_one_line_for_all_its_versions(owner, scene):
@@ -174,7 +168,7 @@ def test_runs_are_ordered_by_the_column_that_says_so(owner, scene):
     head = re.search(r'<th scope="col" aria-sort="descending">(.*?)</th>', html)
     assert "Received" in head[1]
     assert late.recorded_at.strftime("%Y-%m-%d %H:%M UTC") in html
-    assert "The last received first" in html
+    assert "Newest first, by time received" in html
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(owner, scene):

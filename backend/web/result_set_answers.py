@@ -1,0 +1,145 @@
+"""What all answers about a result set share: caching, headers, errors and the tombstone."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Sequence
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from django.utils.html import escape
+
+from backend.analysis.known import UnknownValue
+from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
+from backend.analysis.times import instant
+from backend.links import absolute, link_to
+from backend.sharing.drawing import BusyDrawing, CannotDraw
+from backend.sharing.models import ResultSet, State, Visibility
+from backend.sharing.text import plain
+from backend.web import visible
+from backend.web.errors import message
+
+# Tracking fields that other sites add to links: they are ignored.
+_COUNTED = re.compile(r"utm_[a-z_]+|[a-z]*clk?id|mc_[ce]id")
+
+
+def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
+    """Raises QueryError for a field that is not in `fields`, and for a value without meaning."""
+    for name in request.GET:
+        if name not in fields and not _COUNTED.fullmatch(name):
+            raise UnknownField(name, fields)
+    CompareQuery.parse({name: request.GET.getlist(name) for name in DRAWING})
+
+
+def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
+    """A query field that the address does not accept: which, what was sent, what is allowed."""
+    title, hint = "We don't understand this link", f"Correct or remove {error.field[:80]}."
+    if request.path.endswith(".json"):
+        body = {"title": title, "status": 400, "detail": str(error), "hint": hint}
+        return JsonResponse(body, status=400, content_type="application/problem+json")
+    return message(request, 400, title=title, sentence=str(error), hint=hint)
+
+
+def guarded(result_set: ResultSet, answer: HttpResponse) -> HttpResponse:
+    """Keep unlisted links out of search engines and referrers, and let any site read shared
+    data."""
+    if result_set.visibility == Visibility.UNLISTED:
+        answer["X-Robots-Tag"] = "noindex"
+        answer["Referrer-Policy"] = "no-referrer"
+    if result_set.is_shared and not answer.get("Content-Type", "").startswith("text/html"):
+        answer["Access-Control-Allow-Origin"] = "*"
+    return answer
+
+
+def cacheable(
+    request: HttpRequest,
+    answer: HttpResponse,
+    result_set: ResultSet,
+    *,
+    key: bytes,
+    seconds: int = 0,
+) -> HttpResponse:
+    """Add an ETag over `key`, and let caches keep a shared answer for `seconds`.
+
+    Other caches must ask each time: the bytes of a frozen set never change, but its readers do.
+    """
+    etag = f'"{hashlib.sha256(key).hexdigest()}"'
+    answer["ETag"] = etag
+    if result_set.expires_at is not None:
+        left = math.ceil((result_set.expires_at - timezone.now()).total_seconds())
+        seconds = max(0, min(seconds, left))
+    if result_set.visibility == Visibility.PUBLIC or (result_set.is_shared and seconds):
+        answer["Cache-Control"] = f"public, max-age={seconds}" if seconds else "no-cache"
+    kept = get_conditional_response(request, etag, None, answer)
+    return kept if isinstance(kept, HttpResponse) else answer
+
+
+def image(request: HttpRequest, draw: Callable[[], bytes]) -> HttpResponse:
+    """The drawn PNG, or 503 with the reason."""
+    try:
+        return HttpResponse(draw(), content_type="image/png")
+    except BusyDrawing:
+        answer = _no_image(request, "Another image is being drawn.", "Try again in a few seconds.")
+        answer["Retry-After"] = "2"
+        return answer
+    except CannotDraw as error:
+        return _no_image(
+            request, str(error), "The page, its JSON and its CSV have the same numbers."
+        )
+
+
+def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
+    return message(request, 503, title="No image available", sentence=sentence, hint=hint)
+
+
+FRAME_WIDTH, FRAME_HEIGHT = 760, 480
+
+
+def frame_html(result_set: ResultSet, width: int = FRAME_WIDTH, height: int = FRAME_HEIGHT) -> str:
+    """The HTML that embeds a result set in another page; sizes in CSS pixels."""
+    source = escape(absolute(link_to("embed", result_set.link)))
+    return (
+        f'<iframe src="{source}" width="{width}" height="{height}" '
+        f'title="{escape(plain(result_set.title, 200))}" loading="lazy" '
+        'referrerpolicy="no-referrer" style="border:0;max-width:100%"></iframe>'
+    )
+
+
+def gone(request: HttpRequest, result_set: ResultSet) -> HttpResponse:
+    """The tombstone: why the result set is gone, and since when."""
+    sentence, since = result_set.end
+    title = "This result set is gone"
+    if request.path.endswith(".json"):
+        body = {"title": title, "status": 410, "detail": sentence, "since": instant(since)}
+        body["sha256"] = result_set.sha256 or None
+        return JsonResponse(body, status=410, content_type="application/problem+json")
+    context = {
+        "result_set": result_set,
+        "title": title,
+        "sentence": sentence,
+        "since": since,
+        # Members can extend an expired result set from its tombstone.
+        "can_extend": result_set.state == State.EXPIRED and visible.may_manage(request, result_set),
+    }
+    return render(request, "tombstone.html", context, status=410)
+
+
+def no_answer(request: HttpRequest, error: Exception) -> HttpResponse:
+    """A live result set whose query cannot be answered any more, such as after its run was
+    deleted."""
+    title = "This live result set has no results now"
+    hint = "Ask its author to save the comparison again."
+    reason = why_no_answer(error)
+    if request.path.endswith(".json"):
+        body = {"title": title, "status": 409, "detail": reason, "hint": hint}
+        return JsonResponse(body, status=409, content_type="application/problem+json")
+    return message(request, 409, title=title, sentence=reason, hint=hint)
+
+
+def why_no_answer(error: Exception) -> str:
+    """What is missing. Names nothing else of the workspace: readers of a link may not know it."""
+    return error.said if isinstance(error, UnknownValue) else str(error)
