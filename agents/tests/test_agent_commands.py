@@ -13,10 +13,10 @@ import pytest
 from agent_fakes import TOKEN, FakeService, Upload, run_agent, write_plan
 
 from loadsheet_agent import cli
-from loadsheet_agent.envelope import file_envelope
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.spool import Spool
 from loadsheet_agent.tools import TOOLS
+from loadsheet_agent.upload.envelope import file_envelope
+from loadsheet_agent.upload.spool import Spool
 
 pytestmark = pytest.mark.processes
 

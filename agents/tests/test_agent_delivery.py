@@ -15,13 +15,13 @@ import httpx
 import pytest
 from agent_fakes import TOKEN, FakeService
 
-from loadsheet_agent import retry
-from loadsheet_agent.delivery import Courier, Target, make_target, open_client
-from loadsheet_agent.envelope import file_envelope
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.parcels import Parcel
-from loadsheet_agent.spool import Entry, Spool
+from loadsheet_agent.upload import retry
+from loadsheet_agent.upload.delivery import Courier, Target, make_target, open_client
+from loadsheet_agent.upload.envelope import file_envelope
+from loadsheet_agent.upload.parts import Parcel
+from loadsheet_agent.upload.spool import Entry, Spool
 
 RETRIED = (408, 424, 425, 429, 500, 502, 503, 504, 507)
 REJECTED = (400, 409, 413, 415, 422)

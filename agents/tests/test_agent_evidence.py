@@ -10,12 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadsheet_agent import facts, sampling
-from loadsheet_agent.calibration import calibrate
-from loadsheet_agent.clock import Asked, Offset, offset_of
-from loadsheet_agent.facts import read_host, sha256_of
-from loadsheet_agent.fitness import GOOD, SPOILS, UNKNOWN, WARNS, Needs, examine, is_unfit
-from loadsheet_agent.sampling import Sampler, Tree, time_wait_sockets
+from loadsheet_agent.host import facts
+from loadsheet_agent.host.calibration import calibrate
+from loadsheet_agent.host.clock import Asked, Offset, offset_of
+from loadsheet_agent.host.facts import read_host, sha256_of
+from loadsheet_agent.host.preflight import GOOD, SPOILS, UNKNOWN, WARNS, Needs, examine, is_unfit
+from loadsheet_agent.run import sampling
+from loadsheet_agent.run.sampling import Sampler, Tree, time_wait_sockets
 
 STUDY = [
     "fs.file-max",

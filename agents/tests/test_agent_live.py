@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 from agent_fakes import FakeService, agent_command, run_agent, write_fake_wrk, write_plan
 
-from loadsheet_agent.early import MOST_BYTES, EarlyTrials
 from loadsheet_agent.exits import Exit
+from loadsheet_agent.upload.early_trials import MOST_BYTES, EarlyTrials
 
 pytestmark = pytest.mark.processes
 

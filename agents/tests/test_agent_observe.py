@@ -14,10 +14,10 @@ import psutil
 import pytest
 from agent_fakes import FakeService, agent_command, run_agent
 
-from loadsheet_agent.clock import Offset
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.observing import Observer, deliver_all
-from loadsheet_agent.sampling import Tree
+from loadsheet_agent.host.clock import Offset
+from loadsheet_agent.run.observe import Observer, deliver_all
+from loadsheet_agent.run.sampling import Tree
 
 pytestmark = pytest.mark.processes
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from loadsheet_agent.errors import PlanError
-from loadsheet_agent.hosts import servers_are_here
-from loadsheet_agent.intervals import interval_share
-from loadsheet_agent.outline import outline
-from loadsheet_agent.plan import Plan, Reader, parse_plan, read_plan, tomllib
-from loadsheet_agent.schedule import Shot, drive, is_met
-from loadsheet_agent.steps import BETWEEN_S, expand, expand_most, planned_seconds
-from loadsheet_agent.tables import Table
+from loadsheet_agent.host.locality import servers_are_here
+from loadsheet_agent.plan.intervals import interval_share
+from loadsheet_agent.plan.plan import Plan, Reader, parse_plan, read_plan, tomllib
+from loadsheet_agent.plan.schedule import Shot, drive, is_met
+from loadsheet_agent.plan.steps import BETWEEN_S, expand, expand_most, planned_seconds
+from loadsheet_agent.plan.toml_table import Table
+from loadsheet_agent.run.summary import outline
 from loadsheet_agent.tools import TOOLS, Glance
 
 DEMO = Path(__file__).resolve().parents[2] / "scripts" / "demo" / "plan.toml"

@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from loadsheet_agent.confidential import redactor_for
-from loadsheet_agent.plan import parse_plan
-from loadsheet_agent.redaction import BLOCK_BYTES, MARK, Redactor, is_sensitive
+from loadsheet_agent.plan.plan import parse_plan
 from loadsheet_agent.tools import TOOLS
+from loadsheet_agent.upload.redaction import BLOCK_BYTES, MARK, Redactor, is_sensitive
+from loadsheet_agent.upload.secrets import redactor_for
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")

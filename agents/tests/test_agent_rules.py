@@ -13,7 +13,7 @@ import pytest
 from agent_fakes import FakeService, Upload, agent_command, run_agent, write_fake_wrk, write_plan
 
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.spool import Spool
+from loadsheet_agent.upload.spool import Spool
 
 pytestmark = pytest.mark.processes
 

@@ -25,8 +25,8 @@ from agent_fakes import (
 )
 
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.spool import Spool
 from loadsheet_agent.tools import TOOLS
+from loadsheet_agent.upload.spool import Spool
 
 pytestmark = pytest.mark.processes
 

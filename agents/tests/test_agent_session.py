@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 from agent_fakes import HELLO_SERVER, FakeService, agent_command, run_agent, write_plan
 
-from loadsheet_agent import session as session_module
-from loadsheet_agent.delivery import Target
 from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.plan import read_plan
-from loadsheet_agent.session import Session, check_plan
+from loadsheet_agent.plan.plan import read_plan
+from loadsheet_agent.run import session as session_module
+from loadsheet_agent.run.session import Session, check_plan
+from loadsheet_agent.upload.delivery import Target
 
 RECORD = SimpleNamespace(id="r1", plan_sha256="0" * 64, seed=7, session={"name": "big", "parts": 2})
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from agent_fakes import run_agent
 
-from loadsheet_agent.envelope import file_envelope
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.spool import BusyError, Entry, Spool
+from loadsheet_agent.upload.envelope import file_envelope
+from loadsheet_agent.upload.spool import BusyError, Entry, Spool
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from loadsheet_agent.execution import execute
+from loadsheet_agent.run.execution import execute
 from loadsheet_agent.tools import TOOLS, FoundTool, Glance, LoadPoint, find, tool_paths
 
 pytestmark = pytest.mark.processes

@@ -11,17 +11,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent import settings
-from loadsheet_agent.delivery import (
+from loadsheet_agent.exits import Exit
+from loadsheet_agent.upload import login
+from loadsheet_agent.upload.api_client import measure_offset
+from loadsheet_agent.upload.delivery import (
     Courier,
     Delivery,
     Target,
     make_target,
     open_client,
 )
-from loadsheet_agent.exits import Exit
-from loadsheet_agent.service import measure_offset
-from loadsheet_agent.spool import Entry, Spool
+from loadsheet_agent.upload.spool import Entry, Spool
 
 
 def open_spool(arguments: Namespace) -> Spool:
@@ -41,7 +41,7 @@ def read_target(arguments: Namespace) -> Target | None:
     """Flags, else the environment, else what `loadsheet login` kept; None when there is none."""
     url = arguments.url or os.environ.get("LOADSHEET_URL")
     token = arguments.token or os.environ.get("LOADSHEET_TOKEN")
-    kept = settings.read_login()
+    kept = login.read_login()
     if kept is not None and (not url or url.rstrip("/") == kept.url):
         url, token = url or kept.url, token or kept.token
     if not url and not arguments.token:

@@ -12,12 +12,12 @@ from loadsheet_agent.commands import common
 from loadsheet_agent.commands.run import choose_tool
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.facts import read_host
-from loadsheet_agent.fitness import GOOD, SPOILS, WARNS, Finding, Needs, examine, is_unfit
-from loadsheet_agent.hosts import server_host, servers_are_here
-from loadsheet_agent.plan import Plan, read_plan
-from loadsheet_agent.runner import LEAST_FREE_BYTES
-from loadsheet_agent.sampling import time_wait_sockets
+from loadsheet_agent.host.facts import read_host
+from loadsheet_agent.host.locality import server_host, servers_are_here
+from loadsheet_agent.host.preflight import GOOD, SPOILS, WARNS, Finding, Needs, examine, is_unfit
+from loadsheet_agent.plan.plan import Plan, read_plan
+from loadsheet_agent.run.runner import LEAST_FREE_BYTES
+from loadsheet_agent.run.sampling import time_wait_sockets
 from loadsheet_agent.tools import TOOLS, find, tool_paths
 
 MARKS = {GOOD: "✓", WARNS: "!", SPOILS: "✗"}

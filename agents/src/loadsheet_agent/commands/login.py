@@ -6,17 +6,17 @@ import getpass
 import sys
 from argparse import Namespace
 
-from loadsheet_agent import settings
 from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import make_target
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.service import Me, TokenState, who_am_i
+from loadsheet_agent.upload import login
+from loadsheet_agent.upload.api_client import Me, TokenState, who_am_i
+from loadsheet_agent.upload.delivery import make_target
 
 
 def run(arguments: Namespace) -> Exit:
     if arguments.forget:
-        was_there = settings.forget_login()
+        was_there = login.forget_login()
         common.say("Forgotten." if was_there else "There was nothing to forget.")
         if arguments.json:
             common.put_json({"exit_code": 0, "url": None})
@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> Exit:
     me = who_am_i(target, tell=True)
     if me.token is TokenState.REFUSED:
         raise UsageError(f"{target.url} refused the token; nothing was kept. Copy it again.")
-    path = settings.write_login(settings.Login(target.url, target.token))
+    path = login.write_login(login.Login(target.url, target.token))
     common.say(f"Kept in {path}.{_said(me)}")
     if arguments.json:
         answer = {"exit_code": 0, "url": target.url, "token": me.token.value}

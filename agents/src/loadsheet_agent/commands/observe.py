@@ -9,15 +9,15 @@ from dataclasses import asdict
 
 import psutil
 
-from loadsheet_agent.clock import Offset
 from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import Target
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.facts import read_host
-from loadsheet_agent.observing import Observer, Watch, deliver_all
-from loadsheet_agent.sampling import Tree
-from loadsheet_agent.service import Line, measure_offset
+from loadsheet_agent.host.clock import Offset
+from loadsheet_agent.host.facts import read_host
+from loadsheet_agent.run.observe import Observer, Watch, deliver_all
+from loadsheet_agent.run.sampling import Tree
+from loadsheet_agent.upload.api_client import Line, measure_offset
+from loadsheet_agent.upload.delivery import Target
 
 ENDED = ("finished", "stopped", "interrupted")
 

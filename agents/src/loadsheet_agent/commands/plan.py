@@ -6,16 +6,16 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from loadsheet_agent import outline
 from loadsheet_agent.commands import common
 from loadsheet_agent.commands.run import choose_tool, planned_points
-from loadsheet_agent.confidential import redactor_for
 from loadsheet_agent.errors import ToolMissingError, UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.hosts import servers_are_here
-from loadsheet_agent.plan import read_plan
-from loadsheet_agent.steps import expand, expand_most
+from loadsheet_agent.host.locality import servers_are_here
+from loadsheet_agent.plan.plan import read_plan
+from loadsheet_agent.plan.steps import expand, expand_most
+from loadsheet_agent.run import summary
 from loadsheet_agent.tools import check, tool_paths
+from loadsheet_agent.upload.secrets import redactor_for
 
 TEMPLATE = Path(__file__).resolve().parents[1] / "plan.template.toml"
 SHOWN = 24
@@ -62,11 +62,11 @@ def _check(arguments: Namespace) -> Exit:
         found = None
     redactor = redactor_for(plan, None)
     if arguments.json:
-        shown = redactor.value(outline.as_json(plan, steps, most, found))
+        shown = redactor.value(summary.as_json(plan, steps, most, found))
         common.put_json({"exit_code": 0, "sha256": plan.sha256, **shown})
         return Exit.OK
-    common.put(redactor.text(outline.outline(plan, steps, most, found)))
-    for line in outline.lines(plan, steps, SHOWN):
+    common.put(redactor.text(summary.outline(plan, steps, most, found)))
+    for line in summary.lines(plan, steps, SHOWN):
         common.put(redactor.text(line))
     common.put(f"SHA-256 of the plan: {plan.sha256}")
     return Exit.OK

@@ -13,28 +13,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.calibration import calibrate
-from loadsheet_agent.clock import utc_now
 from loadsheet_agent.commands import common
-from loadsheet_agent.confidential import redactor_for
-from loadsheet_agent.delivery import Delivery, Target, is_loopback
-from loadsheet_agent.early import EarlyTrials
-from loadsheet_agent.envelope import RunRecord
 from loadsheet_agent.errors import AgentError, PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.facts import HostFacts, read_host, sha256_of
-from loadsheet_agent.hosts import server_host, servers_are_here
-from loadsheet_agent.live import Broadcast, Live, NotLive
-from loadsheet_agent.outline import outline
-from loadsheet_agent.plan import Plan, read_plan
-from loadsheet_agent.progress import Clock, choose_progress
-from loadsheet_agent.redaction import Redactor
-from loadsheet_agent.runner import Runner
-from loadsheet_agent.service import Line, who_am_i
-from loadsheet_agent.session import Session, check_plan
-from loadsheet_agent.spool import BusyError, Entry, Spool
-from loadsheet_agent.steps import Step, expand, expand_most, load_point
+from loadsheet_agent.host.calibration import calibrate
+from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.host.facts import HostFacts, read_host, sha256_of
+from loadsheet_agent.host.locality import server_host, servers_are_here
+from loadsheet_agent.plan.plan import Plan, read_plan
+from loadsheet_agent.plan.steps import Step, expand, expand_most, load_point
+from loadsheet_agent.run.live import Broadcast, Live, NotLive
+from loadsheet_agent.run.progress import Clock, choose_progress
+from loadsheet_agent.run.runner import Runner
+from loadsheet_agent.run.session import Session, check_plan
+from loadsheet_agent.run.summary import outline
 from loadsheet_agent.tools import FoundTool, LoadPoint, choose, tool_paths
+from loadsheet_agent.upload.api_client import Line, who_am_i
+from loadsheet_agent.upload.delivery import Delivery, Target, is_loopback
+from loadsheet_agent.upload.early_trials import EarlyTrials
+from loadsheet_agent.upload.envelope import RunRecord
+from loadsheet_agent.upload.redaction import Redactor
+from loadsheet_agent.upload.secrets import redactor_for
+from loadsheet_agent.upload.spool import BusyError, Entry, Spool
 
 # What must be the same when a run goes on: one run has one client host.
 HOST_IDENTITY = ("name", "cpu_model", "cores", "memory_bytes", "os", "kernel")

@@ -6,10 +6,10 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import Delivery, Target
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.spool import BusyError, Entry, Note, Spool
+from loadsheet_agent.upload.delivery import Delivery, Target
+from loadsheet_agent.upload.spool import BusyError, Entry, Note, Spool
 
 
 def run(arguments: Namespace) -> Exit:

@@ -9,8 +9,8 @@ from typing import Any
 from loadsheet_agent import __version__
 from loadsheet_agent.commands import common
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.service import Me, TokenState, who_am_i
 from loadsheet_agent.tools import TOOLS, find, tool_paths
+from loadsheet_agent.upload.api_client import Me, TokenState, who_am_i
 
 SAID = {
     TokenState.GOOD: "reached, the token is good",

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from loadsheet_agent.commands import common
-from loadsheet_agent.envelope import file_envelope
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.parcels import COMPRESSED_STARTS
-from loadsheet_agent.redaction import Redactor
-from loadsheet_agent.spool import OWN_NAMES, Entry
+from loadsheet_agent.upload.envelope import file_envelope
+from loadsheet_agent.upload.parts import COMPRESSED_STARTS
+from loadsheet_agent.upload.redaction import Redactor
+from loadsheet_agent.upload.spool import OWN_NAMES, Entry
 
 
 def run(arguments: Namespace) -> Exit:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.clock import utc_now
+from loadsheet_agent.host.clock import utc_now
 from loadsheet_agent.tools import Command
 
 # A tool may take this much longer than its load: connecting, last answers, sorting its samples.

@@ -17,12 +17,12 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from loadsheet_agent import retry
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.parcels import Parcels, Part, pack
-from loadsheet_agent.retry import Verdict
-from loadsheet_agent.spool import Entry
+from loadsheet_agent.upload import retry
+from loadsheet_agent.upload.parts import Parcels, Part, pack
+from loadsheet_agent.upload.retry import Verdict
+from loadsheet_agent.upload.spool import Entry
 
 UPLOADS_PATH = "/api/v1/uploads"
 CONNECTING_S, ANSWERING_S = 10.0, 60.0

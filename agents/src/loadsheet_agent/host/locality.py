@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from loadsheet_agent.errors import PlanError
-from loadsheet_agent.plan import Plan
+from loadsheet_agent.plan.plan import Plan
 
 
 def servers_are_here(plan: Plan) -> bool:

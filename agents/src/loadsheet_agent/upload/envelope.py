@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from loadsheet_agent import AGENT_NAME, __version__
-from loadsheet_agent.clock import utc_now
-from loadsheet_agent.execution import Execution
-from loadsheet_agent.facts import HostFacts
-from loadsheet_agent.plan import Plan
-from loadsheet_agent.redaction import MARK, Redactor, is_sensitive
-from loadsheet_agent.steps import Step
+from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.host.facts import HostFacts
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.execution import Execution
 from loadsheet_agent.tools import FoundTool, Glance
+from loadsheet_agent.upload.redaction import MARK, Redactor, is_sensitive
 
 SCHEMA = 1
 ERROR_LIMIT = 2000  # what the service takes

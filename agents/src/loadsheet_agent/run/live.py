@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from loadsheet_agent.early import EarlyTrials
-from loadsheet_agent.envelope import RunRecord, agent_identity
-from loadsheet_agent.progress import Clock
-from loadsheet_agent.service import HEARTBEAT_PATH, Line
-from loadsheet_agent.steps import Step
+from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.progress import Clock
+from loadsheet_agent.upload.api_client import HEARTBEAT_PATH, Line
+from loadsheet_agent.upload.early_trials import EarlyTrials
+from loadsheet_agent.upload.envelope import RunRecord, agent_identity
 
 # Beside the load itself: starting a server and a tool, probing, reading what it wrote.
 AROUND_S = 15.0

@@ -11,21 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent import servers as servers_module
-from loadsheet_agent.clock import utc_now
-from loadsheet_agent.envelope import RunRecord, ServerFacts, Trial
 from loadsheet_agent.errors import PlanStoppedError, ServerStartError
-from loadsheet_agent.execution import EXTRA_TIME_S, Execution, execute
-from loadsheet_agent.live import Live, NotLive
-from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
-from loadsheet_agent.progress import Progress
-from loadsheet_agent.sampling import Sampler
-from loadsheet_agent.schedule import Shot, drive
-from loadsheet_agent.servers import ManagedServer
-from loadsheet_agent.session import Alone, Gathering
-from loadsheet_agent.spool import Entry
-from loadsheet_agent.steps import Step, load_point, step_of, warmup_of
+from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.schedule import Shot, drive
+from loadsheet_agent.plan.steps import Step, load_point, step_of, warmup_of
+from loadsheet_agent.run import servers as servers_module
+from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute
+from loadsheet_agent.run.live import Live, NotLive
+from loadsheet_agent.run.progress import Progress
+from loadsheet_agent.run.sampling import Sampler
+from loadsheet_agent.run.servers import ManagedServer
+from loadsheet_agent.run.session import Alone, Gathering
 from loadsheet_agent.tools import NOTHING_SEEN, Command, FoundTool, Glance
+from loadsheet_agent.upload.envelope import RunRecord, ServerFacts, Trial
+from loadsheet_agent.upload.spool import Entry
 
 # Below this much free space no trial begins: its output may have nowhere to go.
 LEAST_FREE_BYTES = 256 * 1024 * 1024

@@ -1,6 +1,6 @@
 """Runs one server and ends it when the agent is gone, even by `kill -9`.
 
-Started as a script of its own (`python guard.py ARGV...`), so it imports only the standard
+Started as a script of its own (`python server_guard.py ARGV...`), so it imports only the standard
 library. Its standard input is a pipe held open by the agent: end of file means the agent died.
 """
 

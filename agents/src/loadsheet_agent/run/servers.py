@@ -14,10 +14,11 @@ from pathlib import Path
 
 import httpx
 
-from loadsheet_agent import guard, placeholders
 from loadsheet_agent.errors import ServerStartError
-from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
-from loadsheet_agent.sampling import Tree
+from loadsheet_agent.plan import placeholders
+from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.run import server_guard
+from loadsheet_agent.run.sampling import Tree
 
 STOP_GRACE_S = 10.0
 PROBE_TIMEOUT_S = 5.0
@@ -80,7 +81,7 @@ class ManagedServer:
     def _spawn(self, argv: tuple[str, ...]) -> None:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", guard.__file__, *argv],
+                [sys.executable, "-I", server_guard.__file__, *argv],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,

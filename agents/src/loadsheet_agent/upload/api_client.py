@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 
-from loadsheet_agent.clock import Asked, Offset, offset_of
-from loadsheet_agent.delivery import Target, open_client
-from loadsheet_agent.envelope import agent_identity
+from loadsheet_agent.host.clock import Asked, Offset, offset_of
+from loadsheet_agent.upload.delivery import Target, open_client
+from loadsheet_agent.upload.envelope import agent_identity
 
 ME_PATH = "/api/v1/me"
 HEARTBEAT_PATH = "/api/v1/heartbeat"

@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadsheet_agent import retry
-from loadsheet_agent.clock import Offset
-from loadsheet_agent.sampling import (
+from loadsheet_agent.host.clock import Offset
+from loadsheet_agent.run.sampling import (
     UNKNOWN_USAGE,
     Tree,
     busy_shares,
     core_times,
     time_wait_sockets,
 )
-from loadsheet_agent.service import Line
+from loadsheet_agent.upload import retry
+from loadsheet_agent.upload.api_client import Line
 
 INTERVAL_S = 0.5
 ASK_TIMEOUT_S = 5.0

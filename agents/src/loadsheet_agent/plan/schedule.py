@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from loadsheet_agent.intervals import interval_share
-from loadsheet_agent.plan import MaxRateSpec, Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.intervals import interval_share
+from loadsheet_agent.plan.plan import MaxRateSpec, Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.tools import Glance
 
 # A search ends after so many trials even when its answers contradict each other.

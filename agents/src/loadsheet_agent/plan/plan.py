@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from loadsheet_agent import placeholders
 from loadsheet_agent.errors import PlanError
-from loadsheet_agent.tables import Table
+from loadsheet_agent.plan import placeholders
+from loadsheet_agent.plan.toml_table import Table
 from loadsheet_agent.tools import TOOLS
 
 if sys.version_info >= (3, 11):

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Any, Protocol
 
-from loadsheet_agent.steps import Step
+from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.tools import Glance
 
 

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import httpx
 
-from loadsheet_agent.delivery import Target, open_client
-from loadsheet_agent.envelope import RunRecord, agent_identity
 from loadsheet_agent.errors import PlanStoppedError, UsageError
-from loadsheet_agent.plan import Plan
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.upload.delivery import Target, open_client
+from loadsheet_agent.upload.envelope import RunRecord, agent_identity
 
 SESSIONS_PATH = "/api/v1/sessions"
 ASK_TIMEOUT_S = 5.0

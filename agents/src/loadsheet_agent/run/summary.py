@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from loadsheet_agent.plan import Plan
-from loadsheet_agent.progress import clock_text, describe
-from loadsheet_agent.steps import Step, planned_seconds
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.steps import Step, planned_seconds
+from loadsheet_agent.run.progress import clock_text, describe
 from loadsheet_agent.tools import FoundTool
 
 

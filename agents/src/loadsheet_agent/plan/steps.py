@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loadsheet_agent.errors import PlanError
-from loadsheet_agent.plan import Plan, ServerSpec, WorkloadSpec
-from loadsheet_agent.schedule import MEASURE, Shot, drive
+from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.schedule import MEASURE, Shot, drive
 from loadsheet_agent.tools import Glance, LoadPoint
 
 TRIALS_LIMIT = 5000  # what the service takes in one run

@@ -6,9 +6,9 @@ import base64
 import os
 from urllib.parse import parse_qsl, urlsplit
 
-from loadsheet_agent.delivery import Target
-from loadsheet_agent.plan import Plan
-from loadsheet_agent.redaction import Redactor, is_sensitive
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.upload.delivery import Target
+from loadsheet_agent.upload.redaction import Redactor, is_sensitive
 
 
 def redactor_for(plan: Plan, target: Target | None) -> Redactor:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.delivery import READ_STATES, UPLOADS_PATH
-from loadsheet_agent.envelope import RunRecord
-from loadsheet_agent.parcels import COMPRESSED_STARTS, GZIP_FROM_BYTES
-from loadsheet_agent.service import Line
+from loadsheet_agent.upload.api_client import Line
+from loadsheet_agent.upload.delivery import READ_STATES, UPLOADS_PATH
+from loadsheet_agent.upload.envelope import RunRecord
+from loadsheet_agent.upload.parts import COMPRESSED_STARTS, GZIP_FROM_BYTES
 
 # As sent: more would hold up the next trial on a slow line.
 MOST_BYTES = 1 << 20

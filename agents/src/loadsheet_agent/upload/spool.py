@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from loadsheet_agent.clock import utc_now
 from loadsheet_agent.errors import AgentError, UsageError
+from loadsheet_agent.host.clock import utc_now
 
 ENVELOPE = "envelope.json"
 PROBLEM = "problem.json"
