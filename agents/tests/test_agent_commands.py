@@ -13,6 +13,7 @@ import pytest
 from agent_fakes import TOKEN, FakeService, Upload, run_agent, write_plan
 
 from loadsheet_agent import cli
+from loadsheet_agent.commands.arguments import completion_words
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.tools import TOOLS
 from loadsheet_agent.upload.envelope import file_envelope
@@ -68,7 +69,7 @@ def test_a_login_that_is_refused_is_not_kept(service: FakeService, tmp_path: Pat
     service.refused.add("wrong")
     done = login(service, "wrong")
     assert done.returncode == Exit.USAGE
-    assert "refused the token; nothing was kept" in done.stderr
+    assert "refused the token; nothing was saved" in done.stderr
     assert not (tmp_path / "login.json").exists()
     assert run_agent("login").returncode == Exit.USAGE
     (tmp_path / "login.json").write_text("{")
@@ -173,7 +174,7 @@ def test_an_upload_says_what_was_measured_and_when(service: FakeService, tmp_pat
     assert upload.envelope["hosts"] == {"server": {"name": "app1"}}
     assert "[redacted]" in upload.files["ab.txt"].decode()
     assert "abcdef123" in (tmp_path / "ab.txt").read_text(), "the original is left alone"
-    assert "Secrets were taken out of the copy of ab.txt" in done.stderr
+    assert "Secrets were removed from the copy of ab.txt" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ def test_the_help_names_every_command_and_every_code(capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().out
     assert all(re.search(rf"^    {command}\s", shown, re.MULTILINE) for command in COMMANDS)
     assert all(f"\n  {int(code):<4}" in shown for code in Exit)
-    assert set(cli.words()) == set(COMMANDS)
+    assert set(completion_words()) == set(COMMANDS)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

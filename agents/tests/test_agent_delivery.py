@@ -18,10 +18,12 @@ from agent_fakes import TOKEN, FakeService
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload import retry
-from loadsheet_agent.upload.delivery import Courier, Target, make_target, open_client
+from loadsheet_agent.upload.connection import open_client
+from loadsheet_agent.upload.delivery import Uploader
 from loadsheet_agent.upload.envelope import file_envelope
-from loadsheet_agent.upload.parts import Parcel
+from loadsheet_agent.upload.parts import PackedFile
 from loadsheet_agent.upload.spool import Entry, Spool
+from loadsheet_agent.upload.target import Target, make_target, read_target
 
 RETRIED = (408, 424, 425, 429, 500, 502, 503, 504, 507)
 REJECTED = (400, 409, 413, 415, 422)
@@ -48,9 +50,9 @@ class Sleeper:
         self.slept.append(seconds)
 
 
-def courier(url: str, sleeper: Sleeper, **more: object) -> Courier:
+def uploader(url: str, sleeper: Sleeper, **more: object) -> Uploader:
     target = Target(url=url, token=TOKEN)
-    return Courier(
+    return Uploader(
         target=target,
         client=open_client(target),
         sleep=sleeper,
@@ -67,7 +69,7 @@ def test_a_passing_failure_is_sent_again_until_taken(
     service.script = [(status, {}, {"title": "later"})] * 4
     sleeper = Sleeper()
     entry = waiting_entry(spool)
-    delivery = courier(service.url, sleeper).deliver(entry)
+    delivery = uploader(service.url, sleeper).deliver(entry)
     assert delivery.exit_code is Exit.OK
     assert delivery.state == "parsed"
     assert delivery.result_url == f"{service.url}/u/{entry.id}"
@@ -83,7 +85,7 @@ def test_a_refusal_for_good_is_sent_once_and_kept_with_its_problem(
     problem = {"title": "No", "status": status, "detail": "This will never do.", "hint": "Look."}
     service.script = [(status, {"Content-Type": "application/problem+json"}, problem)]
     entry = waiting_entry(spool)
-    delivery = courier(service.url, Sleeper()).deliver(entry)
+    delivery = uploader(service.url, Sleeper()).deliver(entry)
     assert delivery.exit_code is Exit.REJECTED
     assert "This will never do." in (delivery.detail or "")
     assert service.posts == 1
@@ -100,7 +102,7 @@ def test_what_a_person_must_change_is_held_in_the_spool(
 ):
     service.script = [(status, {}, {"title": "Sign in"})]
     entry = waiting_entry(spool)
-    delivery = courier(service.url, Sleeper()).deliver(entry)
+    delivery = uploader(service.url, Sleeper()).deliver(entry)
     assert delivery.exit_code is Exit.HELD
     assert "LOADSHEET_TOKEN" in delivery.detail or "LOADSHEET_URL" in delivery.detail
     assert service.posts == 1
@@ -123,7 +125,7 @@ def test_a_success_that_is_no_receipt_keeps_the_result(
     service: FakeService, spool: Spool, answer: bytes
 ):
     service.script = [(200, {}, answer)]
-    delivery = courier(service.url, Sleeper()).deliver(waiting_entry(spool))
+    delivery = uploader(service.url, Sleeper()).deliver(waiting_entry(spool))
     assert delivery.exit_code is Exit.HELD
     assert len(spool.notes()) == 1
 
@@ -131,7 +133,7 @@ def test_a_success_that_is_no_receipt_keeps_the_result(
 def test_a_service_that_is_away_is_tried_until_the_time_is_over(spool: Spool):
     sleeper = Sleeper()
     # Port 9 (discard) of loopback: nobody listens.
-    delivery = courier("http://127.0.0.1:9", sleeper, max_wait_s=20).deliver(waiting_entry(spool))
+    delivery = uploader("http://127.0.0.1:9", sleeper, max_wait_s=20).deliver(waiting_entry(spool))
     assert delivery.exit_code is Exit.SPOOLED
     assert sleeper.slept == [1, 2, 4, 8]
     (note,) = spool.notes()
@@ -151,7 +153,7 @@ def test_a_timeout_is_sent_again(spool: Spool):
     entry = waiting_entry(spool)
     sleeper = Sleeper()
     client = httpx.Client(transport=httpx.MockTransport(answer))
-    sender = Courier(target=Target("http://x", TOKEN), client=client, sleep=sleeper)
+    sender = Uploader(target=Target("http://x", TOKEN), client=client, sleep=sleeper)
     assert sender.deliver(entry).exit_code is Exit.OK
     bodies = {body.split(b"\r\n", 1)[1].replace(body.split(b"\r\n", 1)[0], b"") for body in seen}
     assert len(seen) == 3
@@ -165,7 +167,7 @@ def test_retry_after_is_honoured_up_to_an_hour(service: FakeService, spool: Spoo
         (503, {"Retry-After": "soon"}, {}),
     ]
     sleeper = Sleeper()
-    courier(service.url, sleeper).deliver(waiting_entry(spool))
+    uploader(service.url, sleeper).deliver(waiting_entry(spool))
     assert sleeper.slept[:3] == [30, 3600, 4]
 
 
@@ -200,14 +202,14 @@ def test_the_same_upload_twice_is_one_upload(service: FakeService, spool: Spool,
     again = tmp_path / "again" / entry.id
     again.parent.mkdir()
     shutil.copytree(entry.directory, again)
-    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
-    assert courier(service.url, Sleeper()).deliver(Entry(again)).exit_code is Exit.OK
+    assert uploader(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
+    assert uploader(service.url, Sleeper()).deliver(Entry(again)).exit_code is Exit.OK
     assert (service.posts, len(service.uploads)) == (2, 1)
 
 
 def test_large_files_are_gzipped_under_their_own_name(service: FakeService, spool: Spool):
     entry = waiting_entry(spool, b"x" * 6_000_000)
-    courier(service.url, Sleeper()).deliver(entry)
+    uploader(service.url, Sleeper()).deliver(entry)
     (upload,) = service.uploads.values()
     assert len(upload.raw["wrk.txt"]) < 20_000
     assert upload.files["wrk.txt"] == b"x" * 6_000_000
@@ -216,7 +218,7 @@ def test_large_files_are_gzipped_under_their_own_name(service: FakeService, spoo
 
 def test_a_file_compressed_before_is_not_compressed_twice(service: FakeService, spool: Spool):
     packed = gzip.compress(os.urandom(4000))
-    courier(service.url, Sleeper()).deliver(waiting_entry(spool, packed))
+    uploader(service.url, Sleeper()).deliver(waiting_entry(spool, packed))
     (upload,) = service.uploads.values()
     assert upload.raw["wrk.txt"] == packed
 
@@ -224,7 +226,7 @@ def test_a_file_compressed_before_is_not_compressed_twice(service: FakeService, 
 @pytest.mark.parametrize("state", ["failed", "quarantined"])
 def test_an_unreadable_upload_says_why(service: FakeService, spool: Spool, state: str):
     service.states = ["received", "parsing", state]
-    delivery = courier(service.url, Sleeper()).deliver(waiting_entry(spool))
+    delivery = uploader(service.url, Sleeper()).deliver(waiting_entry(spool))
     assert (delivery.exit_code, delivery.state) == (Exit.UNREAD, state)
     assert delivery.detail == "the text ends early"
     assert spool.notes() == []
@@ -233,14 +235,14 @@ def test_an_unreadable_upload_says_why(service: FakeService, spool: Spool, state
 def test_an_upload_sent_before_tells_how_it_ended(service: FakeService, spool: Spool):
     entry = waiting_entry(spool)
     service.script = [(200, {}, {"id": entry.id, "state": "failed", "reason": "junk"})]
-    delivery = courier(service.url, Sleeper()).deliver(entry)
+    delivery = uploader(service.url, Sleeper()).deliver(entry)
     assert (delivery.exit_code, delivery.detail, service.gets) == (Exit.UNREAD, "junk", 0)
 
 
 def test_a_slow_reader_is_not_waited_for_forever(service: FakeService, spool: Spool):
     service.states = ["parsing"]
     sleeper = Sleeper()
-    delivery = courier(service.url, sleeper).deliver(waiting_entry(spool))
+    delivery = uploader(service.url, sleeper).deliver(waiting_entry(spool))
     assert (delivery.exit_code, delivery.state) == (Exit.OK, "parsing")
     assert 120 <= sum(sleeper.slept) < 125
 
@@ -257,7 +259,7 @@ def test_large_files_go_in_parts_and_small_ones_beside_the_envelope(
     body = random_lines(12 << 20)
     (entry.directory / "plot.tsv").write_bytes(body)
     entry.commit(file_envelope(entry.id), ["plot.tsv"])
-    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
+    assert uploader(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
     (upload,) = service.uploads.values()
     assert upload.files["plot.tsv"] == body
     assert "wrk.txt" in upload.files
@@ -270,7 +272,7 @@ def test_after_a_cut_only_what_is_missing_is_sent(service: FakeService, spool: S
     before_cuts = [*[taken] * 5, None, *[taken] * 7, None, None]
     service.part_script = [*before_cuts, *[taken] * 9, (500, {}, {})]
     sleeper = Sleeper()
-    assert courier(service.url, sleeper).deliver(entry).exit_code is Exit.OK
+    assert uploader(service.url, sleeper).deliver(entry).exit_code is Exit.OK
     (upload,) = service.uploads.values()
     (whole,) = json.loads(upload.fields["parts"])
     resent = service.part_bytes - whole["size_bytes"]
@@ -287,24 +289,24 @@ def test_an_answer_that_was_lost_costs_no_part_again(
     again = tmp_path / "again" / entry.id
     again.parent.mkdir()
     shutil.copytree(entry.directory, again)
-    courier(service.url, Sleeper()).deliver(entry)
+    uploader(service.url, Sleeper()).deliver(entry)
     sent = service.part_bytes
     service.parts.clear()
-    assert courier(service.url, Sleeper()).deliver(Entry(again)).exit_code is Exit.OK
+    assert uploader(service.url, Sleeper()).deliver(Entry(again)).exit_code is Exit.OK
     assert (service.part_bytes, len(service.uploads)) == (sent, 1)
 
 
 def test_parts_that_were_swept_are_sent_again(service: FakeService, spool: Spool):
     entry = waiting_entry(spool, random_lines(12 << 20))
     service.script = [(424, {}, {"title": "Parts are missing"})]
-    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
+    assert uploader(service.url, Sleeper()).deliver(entry).exit_code is Exit.OK
     assert len(service.uploads) == 1
 
 
 def test_a_refused_part_refuses_the_upload(service: FakeService, spool: Spool):
     entry = waiting_entry(spool, random_lines(12 << 20))
     service.part_script = [(409, {}, {"title": "Sent before", "detail": "Other bytes."})]
-    assert courier(service.url, Sleeper()).deliver(entry).exit_code is Exit.REJECTED
+    assert uploader(service.url, Sleeper()).deliver(entry).exit_code is Exit.REJECTED
     assert (spool.root / "rejected" / entry.id / "wrk.txt").exists()
 
 
@@ -318,12 +320,12 @@ def test_a_refused_part_refuses_the_upload(service: FakeService, spool: Spool):
     ],
 )
 def test_a_part_is_a_hundredth_within_bounds(size: int, part: int, count: int):
-    parcel = Parcel("a", io.BytesIO(), size)
+    parcel = PackedFile("a", io.BytesIO(), size)
     assert (parcel.part_bytes, parcel.part_count) == (part, count)
 
 
 def test_half_an_address_is_an_error():
-    assert make_target(None, None) is None
+    assert read_target(None, None) is None
     assert make_target("https://x.example/", "t") == Target("https://x.example", "t")
     for url, token in (("https://x", None), (None, "t"), ("x.example", "t"), ("http://x", "a b")):
         with pytest.raises(UsageError):

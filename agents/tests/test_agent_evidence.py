@@ -12,7 +12,7 @@ import pytest
 
 from loadsheet_agent.host import facts
 from loadsheet_agent.host.calibration import calibrate
-from loadsheet_agent.host.clock import Asked, Offset, offset_of
+from loadsheet_agent.host.clock import Offset, TimeAnswer, offset_of
 from loadsheet_agent.host.facts import read_host, sha256_of
 from loadsheet_agent.host.preflight import GOOD, SPOILS, UNKNOWN, WARNS, Needs, examine, is_unfit
 from loadsheet_agent.run import sampling
@@ -106,7 +106,7 @@ def test_the_clock_offset_is_within_its_uncertainty(off: float):
     asked = []
     for number in range(10):
         sent = 1_800_000_000 + number * 0.137
-        asked.append(Asked(sent, sent + 0.020, date(sent + 0.010 + off)))
+        asked.append(TimeAnswer(sent, sent + 0.020, date(sent + 0.010 + off)))
     found = offset_of(asked)
     assert found is not None
     assert abs(found.offset_s - off) <= found.uncertainty_s
@@ -116,9 +116,9 @@ def test_the_clock_offset_is_within_its_uncertainty(off: float):
 
 def test_a_time_to_the_microsecond_bounds_the_offset_by_the_quickest_round_trip():
     asked = [
-        Asked(100.0, 100.5, "", told_s=107.4),
-        Asked(101.0, 101.01, "", told_s=108.003),
-        Asked(102.0, 102.2, "", told_s=109.1),
+        TimeAnswer(100.0, 100.5, "", service_s=107.4),
+        TimeAnswer(101.0, 101.01, "", service_s=108.003),
+        TimeAnswer(102.0, 102.2, "", service_s=109.1),
     ]
     found = offset_of(asked)
     assert found is not None
@@ -129,9 +129,9 @@ def test_a_time_to_the_microsecond_bounds_the_offset_by_the_quickest_round_trip(
 
 def test_no_date_or_a_clock_that_jumped_gives_no_offset():
     assert offset_of([]) is None
-    assert offset_of([Asked(0, 1, "yesterday")]) is None
-    assert offset_of([Asked(100, 100.1, date(100)), Asked(101, 101.1, date(900))]) is None
-    assert offset_of([Asked(100, 100.2, date(100))]) == Offset(0.4, 0.6, 0.2)
+    assert offset_of([TimeAnswer(0, 1, "yesterday")]) is None
+    assert offset_of([TimeAnswer(100, 100.1, date(100)), TimeAnswer(101, 101.1, date(900))]) is None
+    assert offset_of([TimeAnswer(100, 100.2, date(100))]) == Offset(0.4, 0.6, 0.2)
 
 
 BUSY = """

@@ -75,7 +75,7 @@ def test_a_service_that_does_not_listen_costs_one_try(
     assert done.returncode == Exit.OK, done.stderr
     assert len(service.words) == 1
     assert len(service.uploads) == 1
-    assert "7 words of how the run goes were not taken (it answered 500)" in done.stderr
+    assert "7 progress reports did not reach the service (it answered 500)" in done.stderr
 
 
 def test_without_an_address_nobody_is_told(service: FakeService, fake_wrk: str, tmp_path: Path):
@@ -171,20 +171,18 @@ def test_a_run_that_was_sent_early_is_resumed_and_sends_hardly_any_trial_twice(
 
 
 def test_output_too_large_for_between_two_trials_waits_for_the_end(tmp_path: Path):
-    line = Recorder()
+    client = Recorder()
     (tmp_path / "0.txt").write_bytes(os.urandom(MOST_BYTES + 1))
     (tmp_path / "1.txt").write_bytes(b"small")
-    record = SimpleNamespace(sent_early={}, as_early=lambda upload_id, trial: {"id": upload_id})
-    early = EarlyTrials(line, record, tmp_path, waits=False)
-    early.send({"ordinal": 0, "artefacts": ["0.txt"]})
-    early.send({"ordinal": 1, "artefacts": ["1.txt"]})
-    early.send({"ordinal": 2, "artefacts": []})
-    assert list(record.sent_early) == [1]
-    assert len(line.asked) == 1
+    early = EarlyTrials(client, tmp_path, waits=False)
+    assert not early.send({"id": "a"}, ["0.txt"])
+    assert early.send({"id": "b"}, ["1.txt"])
+    assert not early.send({"id": "c"}, [])
+    assert client.asked == ["/api/v1/uploads"]
 
 
 class Recorder:
-    """A line on which every upload is taken."""
+    """A client whose every upload is taken."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -16,7 +16,7 @@ from agent_fakes import FakeService, agent_command, run_agent
 
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.clock import Offset
-from loadsheet_agent.run.observe import Observer, deliver_all
+from loadsheet_agent.run.observe import Observer, send_remaining
 from loadsheet_agent.run.sampling import Tree
 
 pytestmark = pytest.mark.processes
@@ -25,14 +25,14 @@ RUN = "0b7c0000-0000-0000-0000-000000000001"
 HOST = {"name": "server-1"}
 
 
-class Line:
-    """Refuses what it is told to; remembers what it took."""
+class RefusingClient:
+    """Refuses requests as listed, then takes every one; remembers both."""
 
     def __init__(self, *refusals: bool) -> None:
         self.refusals = list(refusals)
         self.taken: list[dict] = []
         self.tried: list[str] = []
-        self.why = "it answered 503"
+        self.last_failure = "it answered 503"
 
     def ask(self, method: str, path: str, timeout_s: float, **content):
         self.tried.append(content["json"]["id"])
@@ -41,7 +41,7 @@ class Line:
         self.taken.append(content["json"])
         return SimpleNamespace()
 
-    def try_again(self) -> None:
+    def end_pause(self) -> None:
         pass
 
 
@@ -52,40 +52,40 @@ def observer(**more) -> Observer:
 
 
 def test_samples_are_in_the_services_time():
-    found, line = observer(), Line()
+    taker, client = observer(), RefusingClient()
     for _ in range(3):
-        found.look()
-    assert found.send(line, HOST)
-    (body,) = line.taken
-    assert [one["at_s"] for one in body["samples"]] == [1050.0, 1051.0, 1052.0]
+        taker.take_sample()
+    assert taker.send(client, HOST)
+    (body,) = client.taken
+    assert [sample["at_s"] for sample in body["samples"]] == [1050.0, 1051.0, 1052.0]
     assert (body["host"], body["uncertainty_s"]) == (HOST, 0.002)
-    assert {one["cpu_s"] for one in body["samples"]} == {None}  # no process was named
-    assert found.samples == []
+    assert {sample["cpu_s"] for sample in body["samples"]} == {None}  # no process was named
+    assert taker.samples == []
 
 
-def test_a_piece_that_was_refused_is_sent_again_as_the_same():
-    found, line = observer(chunk=2), Line(False, True, True, False)
+def test_a_refused_chunk_is_sent_again_with_the_same_id():
+    taker, client = observer(chunk=2), RefusingClient(False, True, True, False)
     for _ in range(5):
-        found.look()
-    said, slept = [], []
-    assert deliver_all(found, line, HOST, None, said.append, slept.append) == 0
-    assert [len(one["samples"]) for one in line.taken] == [2, 2, 1]
-    assert line.tried[1] == line.tried[2] == line.tried[3] != line.tried[0]
+        taker.take_sample()
+    lines, slept = [], []
+    assert send_remaining(taker, client, HOST, None, lines.append, slept.append) == 0
+    assert [len(body["samples"]) for body in client.taken] == [2, 2, 1]
+    assert client.tried[1] == client.tried[2] == client.tried[3] != client.tried[0]
     assert slept == [1.0, 2.0]
-    assert found.sent == 5
+    assert taker.sent == 5
 
 
-def test_what_is_not_taken_in_time_is_counted():
-    found, line = observer(), Line(*[True] * 50)
-    found.look()
-    assert deliver_all(found, line, HOST, 5.0, lambda _: None, lambda _: None) == 1
+def test_samples_not_taken_in_time_are_counted():
+    taker, client = observer(), RefusingClient(*[True] * 50)
+    taker.take_sample()
+    assert send_remaining(taker, client, HOST, 5.0, lambda _: None, lambda _: None) == 1
 
 
 def test_a_tree_counts_its_root_where_it_is_the_server():
     own = psutil.Process().memory_info().rss
-    seen = Tree(os.getpid(), itself=True).usage().rss_bytes
-    assert seen is not None
-    assert seen > own / 2
+    rss_bytes = Tree(os.getpid(), itself=True).usage().rss_bytes
+    assert rss_bytes is not None
+    assert rss_bytes > own / 2
     assert Tree(os.getpid()).usage().processes in (None, *range(1, 99))
 
 
@@ -100,10 +100,10 @@ def test_it_observes_until_the_run_has_ended(service: FakeService, listener: int
     flags = ["observe", "--run", RUN, "--port", listener, *service.flags, "--json"]
     done = run_agent(*flags)
     assert done.returncode == Exit.OK, done.stderr
-    seen = [one for body in service.observations for one in body["samples"]]
-    assert json.loads(done.stdout.splitlines()[0])["samples"] == len(seen) > 0
-    assert all(one["rss_bytes"] > 1_000_000 for one in seen)
-    times = [one["at_s"] for one in seen]
+    samples = [sample for body in service.observations for sample in body["samples"]]
+    assert json.loads(done.stdout.splitlines()[0])["samples"] == len(samples) > 0
+    assert all(sample["rss_bytes"] > 1_000_000 for sample in samples)
+    times = [sample["at_s"] for sample in samples]
     assert times == sorted(times)
     assert abs(times[0] - time.time()) < 120
     assert service.observations[0]["host"]["facts"]["hostname"] == socket.gethostname()
@@ -119,13 +119,13 @@ def test_an_interrupt_sends_what_was_seen(service: FakeService):
     assert "Observing the host alone" in process.stderr.readline()
     time.sleep(1.2)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=30)
     assert process.returncode == Exit.OK
-    assert f"{service.url}/r/{RUN}" in said
+    assert f"{service.url}/r/{RUN}" in output
     assert sum(len(body["samples"]) for body in service.observations) > 0
 
 
-def test_a_run_nobody_knows_and_a_port_nobody_has_are_told(service: FakeService, listener: int):
+def test_an_unknown_run_and_a_free_port_are_refused(service: FakeService, listener: int):
     service.standings = []
     done = run_agent("observe", "--run", RUN, *service.flags)
     assert done.returncode == Exit.USAGE

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from loadsheet_agent.plan.plan import parse_plan
+from loadsheet_agent.plan.reading import parse_plan
 from loadsheet_agent.tools import TOOLS
 from loadsheet_agent.upload.redaction import BLOCK_BYTES, MARK, Redactor, is_sensitive
 from loadsheet_agent.upload.secrets import redactor_for

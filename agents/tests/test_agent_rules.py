@@ -107,7 +107,7 @@ def test_too_many_errors_end_the_plan_by_rule(service: FakeService, fake_wrk: st
     envelope = only(service).envelope
     assert len(envelope["trials"]) == 1
     assert envelope["run"]["interrupted"] is True
-    assert "60.0% of the attempts failed at server 'server 1'" in envelope["run"]["stopped"]
+    assert "60.0% of the requests failed at server 'server 1'" in envelope["run"]["stopped"]
     assert [event["kind"] for event in envelope["run"]["events"]] == ["stopped"]
     assert json.loads(done.stdout)["stopped"] == envelope["run"]["stopped"]
 

@@ -131,7 +131,7 @@ def test_a_run_without_any_output_is_kept_not_sent(
     done = run_plan(plan, service, fake_wrk, "--json")
     assert done.returncode == Exit.TRIALS_FAILED
     assert service.posts == 0
-    assert "ended well but printed nothing" in json.loads(done.stdout)["detail"]
+    assert "ended with exit code 0 but printed nothing" in json.loads(done.stdout)["detail"]
     assert [note.state for note in Spool(tmp_path / "spool").notes()] == ["rejected"]
 
 

@@ -13,10 +13,10 @@ from agent_fakes import HELLO_SERVER, FakeService, agent_command, run_agent, wri
 
 from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.plan.plan import read_plan
+from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.run import session as session_module
 from loadsheet_agent.run.session import Session, check_plan
-from loadsheet_agent.upload.delivery import Target
+from loadsheet_agent.upload.target import Target
 
 RECORD = SimpleNamespace(id="r1", plan_sha256="0" * 64, seed=7, session={"name": "big", "parts": 2})
 
@@ -97,7 +97,7 @@ def test_a_refusal_is_told(make):
 
 def test_who_waits_in_vain_ends_the_plan(make):
     session, _, _, _ = make(waiting())
-    with pytest.raises(PlanStoppedError, match="did not come to trial 3: 1 of 2 have a place"):
+    with pytest.raises(PlanStoppedError, match="were not ready for trial 3: 1 of 2 have a place"):
         session.gather(3)
 
 
@@ -110,11 +110,11 @@ def write_url_plan(directory: Path, url: str) -> Path:
     return path
 
 
-def test_a_plan_that_starts_its_servers_or_decides_for_itself_is_refused(tmp_path: Path):
+def test_a_plan_that_agents_cannot_share_is_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="starts server 'server 1'"):
         check_plan(read_plan(write_plan(tmp_path)))
     more = "[adaptive]\ninterval = 0.1\n"
-    with pytest.raises(UsageError, match="decide for itself"):
+    with pytest.raises(UsageError, match="would choose other trials"):
         check_plan(read_plan(write_plan(tmp_path, more=more)))
 
 

@@ -22,7 +22,7 @@ def spool(tmp_path: Path) -> Spool:
 def test_the_id_exists_before_anything_else(spool: Spool):
     entry = spool.create()
     assert entry.directory.is_dir()
-    assert entry.is_hollow()
+    assert entry.is_empty()
     assert entry.directory.stat().st_mode & 0o077 == 0
 
 

@@ -1,4 +1,4 @@
-"""Wall clock for records, monotonic clock for durations, and how far the service's clock is off."""
+"""Wall clock for records, monotonic clock for durations, and the offset of the service's clock."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from email.utils import parsedate_to_datetime
 
 
 def utc_now() -> str:
+    """ISO 8601 to the millisecond, such as 2026-01-02T03:04:05.678Z."""
     now = datetime.now(timezone.utc)
     return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One answer of the service: when it was asked and answered here, and the time it told.
+class TimeAnswer:
+    """One answer of the service, in seconds since 1970: sent and received by this machine's clock.
 
-    `told_s`, to the microsecond, where the answer holds it; else only the Date header stands.
+    `service_s` is the service's time to the microsecond; None where only the Date header gives it.
     """
 
     sent_s: float
     received_s: float
     date: str
-    told_s: float | None = None
+    service_s: float | None = None
 
     @property
-    def moment_s(self) -> tuple[float, float] | None:
-        """Between which two times the service's clock was when it answered: Date has seconds."""
-        if self.told_s is not None:
-            return self.told_s, self.told_s
+    def bounds_s(self) -> tuple[float, float] | None:
+        """Between which two times the service's clock was; Date has whole seconds."""
+        if self.service_s is not None:
+            return self.service_s, self.service_s
         try:
             date_s = parsedate_to_datetime(self.date).timestamp()
         except (TypeError, ValueError):
@@ -39,26 +40,26 @@ class Asked:
 
 @dataclass(frozen=True)
 class Offset:
-    """The service's clock minus ours lies within ± `uncertainty_s` of `offset_s`."""
+    """The service's clock minus this machine's lies within ± `uncertainty_s` of `offset_s`."""
 
     offset_s: float
     uncertainty_s: float
     round_trip_s: float
 
 
-def offset_of(answers: Iterable[Asked]) -> Offset | None:
-    """What all answers together allow; None when none has a date or they contradict each other.
+def offset_of(answers: Iterable[TimeAnswer]) -> Offset | None:
+    """The offset all answers allow; None when no answer has a time, or they contradict each other.
 
-    The service's clock was at the time it told at some moment between sending and receiving: each
-    answer gives an interval, and the truth is in all of them.
+    The service's clock showed its time at some moment between sending and receiving: each answer
+    gives an interval, and the offset lies in all of them.
     """
     least, most, trips = float("-inf"), float("inf"), []
     for answer in answers:
-        moment = answer.moment_s
-        if moment is None:
+        bounds = answer.bounds_s
+        if bounds is None:
             continue
-        least = max(least, moment[0] - answer.received_s)
-        most = min(most, moment[1] - answer.sent_s)
+        least = max(least, bounds[0] - answer.received_s)
+        most = min(most, bounds[1] - answer.sent_s)
         trips.append(answer.received_s - answer.sent_s)
     if not trips or least > most:
         return None

@@ -14,14 +14,15 @@ T_95 = (
 
 
 def t_95(degrees: int) -> float:
-    """Between the table's end and infinity a little too wide rather than too narrow."""
+    """Beyond the table its last value, which is a little too wide rather than too narrow."""
     return T_95[degrees - 1] if degrees <= len(T_95) else T_95[-1]
 
 
 def interval_share(values: Sequence[float]) -> float | None:
-    """Half the 95 % interval of the geometric mean over the mean, upwards (the wider side).
+    """Upper half of the 95 % interval of the geometric mean, as a share of the mean.
 
-    Of the logs, as the service compares. None for fewer than three values or one not above 0.
+    Computed on the logs, as the service compares. None for fewer than three values, or where a
+    value is not above 0.
     """
     if len(values) < 3 or min(values) <= 0:
         return None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 
 def constant_words(directory: str) -> dict[str, str]:
+    """Values by the words that mean the same for every server; `directory` is the plan's."""
     return {
         "python": sys.executable,
         "python_version": platform.python_version(),
@@ -18,6 +19,7 @@ def constant_words(directory: str) -> dict[str, str]:
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:
+    """`{word}` replaced by its value."""
     for word, value in words.items():
         text = text.replace("{" + word + "}", value)
     return text
@@ -27,22 +29,22 @@ def fill_all(texts: Iterable[str], words: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(fill(text, words) for text in texts)
 
 
-def fill_environment(text: str, environ: Mapping[str, str], found: set[str]) -> str:
-    """Put environment variables in the place of {env:NAME}; their values are added to `found`.
+def fill_environment(text: str, environ: Mapping[str, str], secrets: set[str]) -> str:
+    """`{env:NAME}` replaced by the environment variable, whose value is added to `secrets`.
 
-    Raises KeyError with the name of one that is not set.
+    Raises KeyError with the name of a variable that is not set.
     """
 
     def value_of(match: re.Match[str]) -> str:
         value = environ[match.group(1)]
-        found.add(value)
+        secrets.add(value)
         return value
 
     return re.sub(r"\{env:(\w+)\}", value_of, text)
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    """Free loopback ports, all different: they are held open together until all are known."""
+    """Free loopback ports, all different because they are held open together while chosen."""
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
     try:
         for each in sockets:

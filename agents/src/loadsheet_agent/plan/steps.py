@@ -1,25 +1,22 @@
-"""From a plan to its trials before any has run: what will happen, and how long it takes."""
+"""One execution of the load tool: a trial, or the warm-up before it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from loadsheet_agent.errors import PlanError
-from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
-from loadsheet_agent.plan.schedule import MEASURE, Shot, drive
-from loadsheet_agent.tools import Glance, LoadPoint
+from loadsheet_agent.plan.plan import ServerSpec, WorkloadSpec
+from loadsheet_agent.tools import LoadPoint
 
-TRIALS_LIMIT = 5000  # what the service takes in one run
-# Between two trials: starting the tool, reading what it wrote, making it durable.
-BETWEEN_S = 0.3
+SEARCH, CONFIRM, MEASURE, WARMUP = "search", "confirm", "measure", "warmup"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One execution of the load tool: a trial, or the warm-up before it."""
+    """A server under one load. `phase` is measure, search or confirm; a warm-up has its trial's.
 
-    ordinal: int
+    Exactly one of `duration_s` and `requests` is set; `rate_rps` is None in a closed loop.
+    """
+
     server: ServerSpec
     workload: WorkloadSpec
     connections: int
@@ -27,104 +24,41 @@ class Step:
     duration_s: float | None
     requests: int | None
     repeat: int
-    warmup: bool
     phase: str = MEASURE
+    is_warmup: bool = False
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Tells this trial from all other trials of the plan."""
+        point = (self.connections, self.rate_rps)
+        return (self.server.name, self.workload.name, *point, self.phase, self.repeat)
 
-def step_of(shot: Shot, ordinal: int) -> Step:
-    return Step(
-        ordinal=ordinal,
-        server=shot.server,
-        workload=shot.workload,
-        connections=shot.connections,
-        rate_rps=shot.rate_rps,
-        duration_s=shot.duration_s,
-        requests=shot.requests,
-        repeat=shot.repeat,
-        warmup=False,
-        phase=shot.phase,
-    )
+    @property
+    def warm_key(self) -> tuple[object, ...]:
+        """What one warm-up serves: a load point, or a whole search."""
+        point = (self.connections, self.rate_rps) if self.phase == MEASURE else ()
+        return (self.server.name, self.workload.name, *point)
 
+    @property
+    def recorded_phase(self) -> str:
+        return WARMUP if self.is_warmup else self.phase
 
-def warmup_of(shot: Shot, warmup_s: float, ordinal: int) -> Step:
-    """The same load for the warm-up's time; of a count, so many requests as the trial itself."""
-    step = step_of(shot, ordinal)
-    duration_s = warmup_s if shot.requests is None else None
-    return Step(**{**vars(step), "duration_s": duration_s, "warmup": True})
+    def warm_up(self, warmup_s: float) -> Step:
+        """The same load for `warmup_s`; with a number of requests, as many as the trial."""
+        duration_s = warmup_s if self.requests is None else None
+        return replace(self, duration_s=duration_s, is_warmup=True)
 
-
-def load_point(step: Step, base_url: str, threads: int) -> LoadPoint:
-    return LoadPoint(
-        url=base_url + step.workload.path,
-        method=step.workload.method,
-        keepalive=step.workload.keepalive,
-        connections=step.connections,
-        threads=threads,
-        duration_s=step.duration_s,
-        requests=step.requests,
-        rate_rps=step.rate_rps,
-        headers=step.workload.headers,
-        body=step.workload.body,
-    )
-
-
-def expand(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
-    """All trials in the order they run, warm-ups included; the fewest of an adaptive plan.
-
-    Raises PlanError where they are more than a run may have.
-
-    A warm-up precedes a server's first trial at each load point, and every trial when the
-    server is restarted for it, because a fresh process is cold again.
-    """
-    if plan.max_rate is not None:
-        return _expand(plan, seed, _Model(plan.max_rate.start_rate))
-    return _expand(plan, seed, lambda _: Glance(throughput_rps=1.0))
-
-
-def expand_most(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
-    """As `expand`, but the most trials that it may take."""
-    if plan.max_rate is not None:
-        most = plan.max_rate
-        guesses = (0.5, most.start_rate * 0.7, most.most_rate * 0.7)
-        return max((_expand(plan, seed, _Model(rate)) for rate in guesses), key=len)
-    return _expand(plan, seed, lambda _: Glance())
-
-
-class _Model:
-    """A server that keeps every limit up to one rate, to see how long a search would take."""
-
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
-
-    def __call__(self, shot: Shot) -> Glance:
-        is_kept = shot.rate_rps is not None and shot.rate_rps <= self._rate
-        return Glance(shot.rate_rps, 0.0, 0.0 if is_kept else 1.0)
-
-
-def _expand(plan: Plan, seed: int, glance: Callable[[Shot], Glance]) -> tuple[Step, ...]:
-    steps: list[Step] = []
-    warm: set[tuple[object, ...]] = set()
-
-    def take(shot: Shot) -> Glance:
-        if len(steps) >= TRIALS_LIMIT:
-            raise PlanError(
-                f"the plan makes more than {TRIALS_LIMIT} trials, warm-ups included; split it."
-            )
-        if plan.warmup_s > 0 and (plan.restart == "each-trial" or shot.warm_key not in warm):
-            steps.append(warmup_of(shot, plan.warmup_s, len(steps)))
-        warm.add(shot.warm_key)
-        steps.append(step_of(shot, len(steps)))
-        return glance(shot)
-
-    drive(plan, take, seed=seed)
-    return tuple(steps)
-
-
-def planned_seconds(plan: Plan, steps: tuple[Step, ...]) -> float | None:
-    """Time under load, rests and what lies between; None where a number of requests decides."""
-    durations = [step.duration_s for step in steps]
-    known = [duration for duration in durations if duration is not None]
-    if len(known) < len(durations):
-        return None
-    pauses = max(len(steps) - 1, 0) * plan.rest_s + len(steps) * BETWEEN_S
-    return sum(known) + pauses
+    def load_point(self, base_url: str, threads: int) -> LoadPoint:
+        """What the load tool is asked for."""
+        return LoadPoint(
+            url=base_url + self.workload.path,
+            method=self.workload.method,
+            keepalive=self.workload.keepalive,
+            connections=self.connections,
+            threads=threads,
+            duration_s=self.duration_s,
+            requests=self.requests,
+            rate_rps=self.rate_rps,
+            headers=tuple(self.workload.headers.items()),
+            body=self.workload.content,
+        )

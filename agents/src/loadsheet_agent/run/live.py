@@ -1,23 +1,28 @@
-"""Telling the service of a run while it goes on: between the trials, never during one.
+"""Reports a run to the service while it goes on: between the trials, never during one.
 
-Whatever runs beside a load tool takes processor time and network from it. So a word is said before
-a trial begins, and with it how long the agent will then be silent; the rest before the trial comes
-after it. The service takes the silence for what it is.
+Whatever runs beside a load tool takes processor time and network from it. So the agent reports
+before a trial begins, and with the report says how long it will then be silent; the rest before the
+trial comes after the report. The service does not take that silence for a lost agent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
+from loadsheet_agent.errors import PlanStoppedError
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.progress import Clock
-from loadsheet_agent.upload.api_client import HEARTBEAT_PATH, Line
+from loadsheet_agent.run.record import RunRecord
+from loadsheet_agent.upload.api_client import HEARTBEAT_PATH, ApiClient
 from loadsheet_agent.upload.early_trials import EarlyTrials
-from loadsheet_agent.upload.envelope import RunRecord, agent_identity
+from loadsheet_agent.upload.envelope import agent_identity
 
-# Beside the load itself: starting a server and a tool, probing, reading what it wrote.
+# Beside the load itself: starting a server and a tool, probing, reading the tool's output.
 AROUND_S = 15.0
+NAME_LIMIT = 200
 
 
 class Live(Protocol):
@@ -25,14 +30,14 @@ class Live(Protocol):
         """A trial is about to begin."""
 
     def after(self, trial: Mapping[str, Any]) -> None:
-        """A trial has ended and is durable here."""
+        """A trial has ended and is on disk."""
 
     def end(self, state: str) -> None:
         """The run ends: finished, stopped or interrupted."""
 
 
 class NotLive:
-    """Nobody is told: there is no address."""
+    """No address, so no reports."""
 
     def before(self, step: Step) -> None:
         return
@@ -45,50 +50,56 @@ class NotLive:
 
 
 class Broadcast:
-    """Says where the run is, and sends its trials as they end."""
+    """Reports the run's progress, and sends its trials as they end."""
 
     TIMEOUT_S = 1.0
 
     def __init__(
         self,
-        line: Line,
+        client: ApiClient,
         early: EarlyTrials,
         record: RunRecord,
         clock: Clock,
-        tell: Callable[[str], None],
+        say: Callable[[str], None],
     ) -> None:
-        self._line = line
+        self._client = client
         self._early = early
         self._record = record
         self._clock = clock
-        self._tell = tell
+        self._say = say
 
     def before(self, step: Step) -> None:
         plan = self._record.plan
         load_s = plan.load.longest_s if step.duration_s is None else step.duration_s
-        word = {
-            **self._word("running"),
-            "current": self._record.redactor.value(_current(step)),
-            "silent_s": plan.rest_s + load_s + AROUND_S,
-        }
-        self._say(word)
+        current = _current(len(self._record.trials), step)
+        self._report(
+            {
+                **self._progress("running"),
+                "current": self._record.redactor.value(current),
+                "silent_s": plan.rest_s + load_s + AROUND_S,
+            }
+        )
 
     def after(self, trial: Mapping[str, Any]) -> None:
-        self._early.send(trial)
+        """Send the trial, and note in the record that the service has it."""
+        upload_id = str(uuid.uuid4())
+        envelope = self._record.as_early_envelope(upload_id, trial)
+        if self._early.send(envelope, trial["artefacts"]):
+            self._record.sent_early[trial["ordinal"]] = upload_id
 
     def end(self, state: str) -> None:
-        self._say({**self._word(state), "seconds_left": None})
-        self._line.close()
+        self._report({**self._progress(state), "seconds_left": None})
+        self._client.close()
         self._early.close()
-        if self._line.failures:
-            count, why = self._line.failures, self._line.why
-            self._tell(f"{count} words of how the run goes were not taken ({why}).")
+        if self._client.failures:
+            count, reason = self._client.failures, self._client.last_failure
+            self._say(f"{count} progress reports did not reach the service ({reason}).")
 
-    def _say(self, run: Mapping[str, Any]) -> None:
-        said = {"agent": agent_identity(), "run": run}
-        self._line.ask("POST", HEARTBEAT_PATH, self.TIMEOUT_S, json=said)
+    def _report(self, run: Mapping[str, Any]) -> None:
+        content = {"agent": agent_identity(), "run": run}
+        self._client.ask("POST", HEARTBEAT_PATH, self.TIMEOUT_S, json=content)
 
-    def _word(self, state: str) -> dict[str, Any]:
+    def _progress(self, state: str) -> dict[str, Any]:
         trials = self._record.trials
         return {
             "id": self._record.id,
@@ -100,15 +111,30 @@ class Broadcast:
         }
 
 
-def _current(step: Step) -> dict[str, Any]:
+@contextmanager
+def reports_end(live: Live) -> Iterator[None]:
+    """Report how the run inside ended."""
+    try:
+        yield
+    except PlanStoppedError as stop:
+        # After a full disk the run goes on with --resume, like an interrupted run.
+        live.end("interrupted" if stop.is_resumable else "stopped")
+        raise
+    except BaseException:
+        live.end("interrupted")
+        raise
+    live.end("finished")
+
+
+def _current(ordinal: int, step: Step) -> dict[str, Any]:
     return {
-        "ordinal": step.ordinal,
-        "server": step.server.name[:200],
-        "workload": step.workload.name[:200],
+        "ordinal": ordinal,
+        "server": step.server.name[:NAME_LIMIT],
+        "workload": step.workload.name[:NAME_LIMIT],
         "connections": step.connections,
         "rate_rps": step.rate_rps,
         "repeat": step.repeat,
-        "phase": "warmup" if step.warmup else step.phase,
+        "phase": step.recorded_phase,
     }
 
 

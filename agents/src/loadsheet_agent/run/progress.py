@@ -1,4 +1,4 @@
-"""What a person sees while a plan runs: a live bar in a terminal, else one line per trial."""
+"""Progress on stderr while a plan runs: a live bar in a terminal, else one line per trial."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Any, Protocol
 
-from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.plan.steps import MEASURE, Step
 from loadsheet_agent.tools import Glance
 
 
@@ -30,14 +30,14 @@ class Progress(Protocol):
     def end(self, step: Step, error: str | None, glance: Glance) -> None: ...
 
 
-# How long a trial of a number of requests may take, as far as a bar is concerned.
+# Assumed for a trial with a number of requests.
 GUESS_S = 10.0
 
 
 class Clock:
-    """Time left: what remains under load, stretched by how long things really took so far.
+    """Time left: the planned time of the remaining steps, times how much longer steps took so far.
 
-    Of an adaptive plan the fewest trials are counted; beyond them the total grows.
+    An adaptive plan counts with its fewest trials; beyond them the total grows.
     """
 
     def __init__(self, steps: tuple[Step, ...], rest_s: float) -> None:
@@ -45,7 +45,7 @@ class Clock:
         self.total = sum(map(self._length, steps))
         self.count = len(steps)
         self.finished = 0
-        self._is_known = all(step.duration_s is not None for step in steps)
+        self._has_durations = all(step.duration_s is not None for step in steps)
         self._done = 0.0
         self._began = time.monotonic()
         self._step_began = self._began
@@ -70,12 +70,12 @@ class Clock:
         return self._done + min(time.monotonic() - self._step_began, self._step_length)
 
     def left_s(self) -> float | None:
-        """None while nothing is known of how long a trial takes."""
+        """None while no trial with a number of requests has ended."""
         elapsed = time.monotonic() - self._began
-        if not self._done and not self._is_known:
+        if not self._done and not self._has_durations:
             return None
         stretch = elapsed / self._done if self._done else 1.0
-        if self._is_known:
+        if self._has_durations:
             stretch = max(stretch, 1.0)
         return max(self.total - self.position(), 0.0) * stretch
 
@@ -88,13 +88,14 @@ class Clock:
 
 
 def describe(step: Step, repeats: int) -> str:
-    what = f"repeat {step.repeat}/{repeats}"
-    if step.warmup or step.phase != "measure":
-        what = "warm-up" if step.warmup else f"{step.phase} {step.repeat}"
+    """Server, workload, load and repeat of a step in a few words."""
+    repeat = f"repeat {step.repeat}/{repeats}"
+    if step.is_warmup or step.phase != MEASURE:
+        repeat = "warm-up" if step.is_warmup else f"{step.phase} {step.repeat}"
     load = f"{step.connections} connection" + ("" if step.connections == 1 else "s")
     if step.rate_rps is not None:
         load = f"{step.rate_rps:g} requests/s"
-    return f"{step.server.name} · {step.workload.name} · {load} · {what}"
+    return f"{step.server.name} · {step.workload.name} · {load} · {repeat}"
 
 
 def clock_text(seconds: float) -> str:
@@ -104,14 +105,14 @@ def clock_text(seconds: float) -> str:
 
 
 def glance_text(glance: Glance) -> str:
-    """The tool's own figures, where it tells them; empty when it does not."""
+    """The load tool's own figures; empty where it gives none."""
     rate, p99_s, errors = glance.throughput_rps, glance.p99_s, glance.error_rate
-    words = [
+    figures = [
         "" if rate is None else f"{rate:,.0f}/s".replace(",", "\u202f"),
         "" if p99_s is None else f"p99 {p99_s * 1000:.3g} ms",
         "" if not errors else f"{errors:.2%} errors",
     ]
-    return " · ".join(word for word in words if word)
+    return " · ".join(figure for figure in figures if figure)
 
 
 class PlainProgress:
@@ -147,6 +148,8 @@ class PlainProgress:
 
 
 class LiveProgress:
+    """One bar on stderr, drawn four times a second at most."""
+
     def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
         self._repeats = repeats
         self.clock = Clock(steps, rest_s)
@@ -174,7 +177,7 @@ class LiveProgress:
         )
 
     def tick(self) -> None:
-        # Ticks come far more often than an eye can use; drawing takes CPU from the load tool.
+        # Drawing takes CPU from the load tool.
         now = time.monotonic()
         if now >= self._next_tick:
             self._next_tick = now + 0.25

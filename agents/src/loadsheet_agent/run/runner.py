@@ -1,8 +1,7 @@
-"""Carries out a plan: trial by trial, each durable before the next begins."""
+"""Carries out a plan: trial by trial, each on disk before the next begins."""
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -14,31 +13,31 @@ from typing import Any
 from loadsheet_agent.errors import PlanStoppedError, ServerStartError
 from loadsheet_agent.host.clock import utc_now
 from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
-from loadsheet_agent.plan.schedule import Shot, drive
-from loadsheet_agent.plan.steps import Step, load_point, step_of, warmup_of
-from loadsheet_agent.run import servers as servers_module
-from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute
+from loadsheet_agent.plan.schedule import drive
+from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute, not_executed
 from loadsheet_agent.run.live import Live, NotLive
 from loadsheet_agent.run.progress import Progress
+from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of, step_key
+from loadsheet_agent.run.rules import StopRules
 from loadsheet_agent.run.sampling import Sampler
-from loadsheet_agent.run.servers import ManagedServer
+from loadsheet_agent.run.servers import ManagedServer, prepare_servers
 from loadsheet_agent.run.session import Alone, Gathering
 from loadsheet_agent.tools import NOTHING_SEEN, Command, FoundTool, Glance
-from loadsheet_agent.upload.envelope import RunRecord, ServerFacts, Trial
 from loadsheet_agent.upload.spool import Entry
 
-# Below this much free space no trial begins: its output may have nowhere to go.
-LEAST_FREE_BYTES = 256 * 1024 * 1024
 # A glance reads files whole; larger ones are left to the service.
 GLANCE_LIMIT_BYTES = 64 * 1024 * 1024
 
 
 class Runner:
+    """One run of a plan. Trials that the record has already are not run again."""
+
     def __init__(
         self,
         *,
         record: RunRecord,
-        found: FoundTool,
+        tool: FoundTool,
         entry: Entry,
         progress: Progress,
         live: Live | None = None,
@@ -46,31 +45,30 @@ class Runner:
     ) -> None:
         self._record = record
         self._plan = record.plan
-        self._found = found
+        self._tool = tool
         self._entry = entry
         self._progress = progress
         self._live = live or NotLive()
         self._gathering = gathering or Alone()
-        self._done = {trial_key(trial): _glance_of(trial) for trial in record.trials}
+        self._rules = StopRules(record.plan, entry.directory)
+        self._done = {step_key(trial): glance_of(trial) for trial in record.trials}
         self._warm: set[tuple[object, ...]] = set()
-        self._deaths: dict[str, int] = {}
-        self._began = time.monotonic()
         self._servers: Mapping[str, ManagedServer] = {}
         self._is_first = True
 
     def run(self) -> None:
-        """Every trial in order, but those a resumed run has already.
+        """Every trial in order. Finished trials are in the spool however the run ends.
 
-        Raises PlanStoppedError by a rule of the plan; what had finished is kept, as with
-        KeyboardInterrupt, which goes to the caller with the servers stopped.
+        Raises PlanStoppedError by a rule of the plan. KeyboardInterrupt goes to the caller after
+        the servers were stopped.
         """
         self._commit()
         with _servers(self._plan) as self._servers:
             try:
-                drive(self._plan, self._take, seed=self._record.seed, found=self._note_max_rate)
+                drive(self._plan, self._take, seed=self._record.seed, note_rate=self._note_rate)
             except PlanStoppedError as stop:
                 self._record.stopped = str(stop)
-                self._record.tell("stopped", str(stop))
+                self._record.add_event("stopped", str(stop))
                 raise
             finally:
                 self._note_tails()
@@ -78,42 +76,45 @@ class Runner:
         self._record.finished_at = utc_now()
         self._commit()
 
-    def _take(self, shot: Shot) -> Glance:
-        if shot.key in self._done:
-            return self._done[shot.key]
-        self._check_rules_before()
-        server = self._servers[shot.server.name]
+    def _take(self, step: Step) -> Glance:
+        """The trial and, where it needs one, its warm-up."""
+        if step.key in self._done:
+            return self._done[step.key]
+        self._rules.check_before_trial()
+        server = self._servers[step.server.name]
         if self._plan.restart == "each-trial":
             server.stop()
-        for step in self._steps(shot, server):
-            trial = self._step(step, server)
-        self._check_rules_after(trial)
-        return _glance_of(trial)
+        if self._needs_warmup(step, server):
+            self._carry_out(step.warm_up(self._plan.warmup_s), server)
+        trial = self._carry_out(step, server)
+        self._rules.check_after_trial(trial)
+        return glance_of(trial)
 
-    def _steps(self, shot: Shot, server: ManagedServer) -> Iterator[Step]:
-        """The warm-up, where this process of the server has not had it, and the trial."""
-        if self._plan.warmup_s > 0:
-            # Started here, so that a fresh process is known for one before this is decided.
-            problem = self._ensure_ready(server)
-            key = (server.starts, *shot.warm_key)
-            if problem is None and key not in self._warm:
-                self._warm.add(key)
-                yield warmup_of(shot, self._plan.warmup_s, len(self._record.trials))
-        yield step_of(shot, len(self._record.trials))
+    def _needs_warmup(self, step: Step, server: ManagedServer) -> bool:
+        """Whether this process of the server has not been warmed up for the step."""
+        # Started first: only then is it known whether this is a fresh process.
+        if self._plan.warmup_s <= 0 or self._ensure_ready(server) is not None:
+            return False
+        key = (server.starts, *step.warm_key)
+        is_cold = key not in self._warm
+        self._warm.add(key)
+        return is_cold
 
     def _ensure_ready(self, server: ManagedServer) -> str | None:
         """Why the server is not ready, or None."""
-        ended = server.ended()
-        if ended is not None:
-            text = f"server {server.spec.name!r} had ended with exit code {ended}; started again"
-            self._record.tell("server-restart", text)
+        exit_code = server.exit_code()
+        if exit_code is not None:
+            text = (
+                f"server {server.spec.name!r} had ended with exit code {exit_code}; started again"
+            )
+            self._record.add_event("server-restart", text)
         try:
             server.ensure_ready()
         except ServerStartError as error:
             return str(error)
         return None
 
-    def _step(self, step: Step, server: ManagedServer) -> dict[str, Any]:
+    def _carry_out(self, step: Step, server: ManagedServer) -> dict[str, Any]:
         self._live.before(step)
         if not self._is_first:
             self._rest(self._plan.rest_s)
@@ -122,34 +123,35 @@ class Runner:
         trial = self._measure(step, server)
         for name in trial.execution.artefacts:
             self._record.redactor.file(self._entry.directory / name)
-        kept = self._record.add(trial)
+        document = self._record.add(trial)
         self._commit(trial.execution.artefacts)
-        self._progress.end(step, kept["error"], trial.glance)
-        self._live.after(kept)
-        return kept
+        self._progress.end(step, document["error"], trial.glance)
+        self._live.after(document)
+        return document
 
     def _measure(self, step: Step, server: ManagedServer) -> Trial:
-        tool = self._found.tool
-        point = load_point(step, server.url, self._plan.load.threads)
-        command = tool.command(point, f"{step.ordinal:03d}")
+        tool, ordinal = self._tool.tool, len(self._record.trials)
+        point = step.load_point(server.url, self._plan.load.threads)
+        command = tool.command(point, f"{ordinal:03d}")
         problem = self._ensure_ready(server)
-        payload, mismatch = _payload(step, server) if problem is None else (None, None)
-        problem = problem or mismatch
-        # Also who cannot take part comes, so that the others do not wait in vain.
-        self._gathering.gather(step.ordinal)
+        payload_bytes = step.workload.payload_bytes
+        if problem is None:
+            payload_bytes, problem = _check_payload(step.workload, server)
+        # An agent that cannot measure comes too, so that the others do not wait in vain.
+        self._gathering.gather(ordinal)
         if problem is None:
             execution, resources = self._execute(command, step, server)
         else:
-            execution, resources = _not_run(problem), {}
+            execution, resources = not_executed(problem), {}
         return Trial(
             step=step,
             server=ServerFacts(
                 version=server.version,
                 runtime=server.runtime,
                 tls=server.url.startswith("https:"),
-                payload_bytes=step.workload.payload_bytes if payload is None else payload,
+                payload_bytes=payload_bytes,
             ),
-            found=self._found,
+            tool=self._tool,
             threads=tool.threads(point),
             connections=tool.connections(point),
             command=command.line(),
@@ -168,19 +170,20 @@ class Runner:
             sampler.tick()
             self._progress.tick()
 
-        load_s = self._plan.load.longest_s if step.duration_s is None else step.duration_s
+        duration_s = step.duration_s
         execution = execute(
             command,
-            self._found.path,
+            self._tool.path,
             directory=self._entry.directory,
-            limit_s=load_s + (EXTRA_TIME_S if step.duration_s is not None else 0.0),
+            limit_s=self._plan.load.longest_s if duration_s is None else duration_s + EXTRA_TIME_S,
             tick=tick,
         )
         resources = sampler.finish(execution.client_cpu_s)
-        ended = server.ended()
-        if ended is not None:
-            text = f"server {step.server.name!r} ended with exit code {ended} during the trial"
-            self._note_death(step.server.name, text)
+        exit_code = server.exit_code()
+        if exit_code is not None:
+            text = f"server {step.server.name!r} ended with exit code {exit_code} during the trial"
+            self._rules.note_death(step.server.name)
+            self._record.add_event("server-death", text)
             execution = replace(execution, error=execution.error or text)
         return execution, resources
 
@@ -195,45 +198,11 @@ class Runner:
             return path.read_text(encoding="utf-8", errors="replace")
 
         try:
-            return self._found.tool.glance(outputs, command)
+            return self._tool.tool.glance(outputs, command)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            return NOTHING_SEEN  # an output of another shape; the service reads it, not we
+            return NOTHING_SEEN  # an output of another shape, which the service reads
 
-    def _check_rules_before(self) -> None:
-        limit_s = self._plan.abort.wall_clock_s
-        if limit_s is not None and time.monotonic() - self._began > limit_s:
-            raise PlanStoppedError(f"the plan's time is over ([abort] wall_clock_s = {limit_s:g})")
-        free = shutil.disk_usage(self._entry.directory).free
-        if free < LEAST_FREE_BYTES:
-            raise PlanStoppedError(
-                f"only {free >> 20} MiB are free in {self._entry.directory.parent}; expected "
-                f"{LEAST_FREE_BYTES >> 20} MiB before a trial begins, so make room and run "
-                "`loadsheet run --resume`",
-                is_resumable=True,
-            )
-
-    def _check_rules_after(self, trial: Mapping[str, Any]) -> None:
-        abort, name = self._plan.abort, trial["server"]["name"]
-        rate = trial["glance"]["error_rate"]
-        if abort.error_rate is not None and rate is not None and rate > abort.error_rate:
-            raise PlanStoppedError(
-                f"{rate:.1%} of the attempts failed at server {name!r} in trial "
-                f"{trial['ordinal']} ([abort] error_rate = {abort.error_rate:g})"
-            )
-        deaths = self._deaths.get(name, 0)
-        if deaths and self._plan.on_server_death == "stop":
-            raise PlanStoppedError(f'server {name!r} died (on_server_death = "stop")')
-        if abort.server_deaths is not None and deaths >= abort.server_deaths:
-            raise PlanStoppedError(
-                f"server {name!r} died {deaths} times ([abort] server_deaths = "
-                f"{abort.server_deaths})"
-            )
-
-    def _note_death(self, name: str, text: str) -> None:
-        self._deaths[name] = self._deaths.get(name, 0) + 1
-        self._record.tell("server-death", text)
-
-    def _note_max_rate(
+    def _note_rate(
         self, server: ServerSpec, workload: WorkloadSpec, rate: float | None, confirmed: bool
     ) -> None:
         self._record.max_rates.append(
@@ -260,22 +229,10 @@ class Runner:
             time.sleep(min(0.1, max(until - time.monotonic(), 0)))
 
 
-def trial_key(trial: Mapping[str, Any]) -> tuple[object, ...]:
-    """As `Shot.key`, of a trial in an envelope; a warm-up's is no shot's."""
-    load = trial["load"]
-    point = (load["connections_asked"], load["rate_rps"])
-    names = (trial["server"]["name"], trial["workload"]["name"])
-    return (*names, *point, trial["phase"], trial["repeat"])
-
-
-def _glance_of(trial: Mapping[str, Any]) -> Glance:
-    return Glance(**trial["glance"])
-
-
 @contextmanager
 def _servers(plan: Plan) -> Iterator[dict[str, ManagedServer]]:
     with tempfile.TemporaryDirectory(prefix="loadsheet-") as logs:
-        servers = servers_module.prepare(plan, Path(logs))
+        servers = prepare_servers(plan, Path(logs))
         try:
             yield servers
         finally:
@@ -283,24 +240,16 @@ def _servers(plan: Plan) -> Iterator[dict[str, ManagedServer]]:
                 server.stop()
 
 
-def _payload(step: Step, server: ManagedServer) -> tuple[int | None, str | None]:
-    """Size of the answer, and why the trial cannot run with an answer of that size."""
-    found, planned = server.payload_bytes(step.workload), step.workload.payload_bytes
-    if found is not None and planned is not None and found != planned:
-        return found, (
-            f"server {step.server.name!r} answers {step.workload.path} with {found} bytes, the "
+def _check_payload(workload: WorkloadSpec, server: ManagedServer) -> tuple[int | None, str | None]:
+    """Bytes of the answer's body, the plan's where unknown, and why no trial can run with it."""
+    planned = workload.payload_bytes
+    try:
+        measured = server.payload_bytes(workload)
+    except ServerStartError as error:
+        return planned, str(error)
+    if measured is not None and planned is not None and measured != planned:
+        return measured, (
+            f"server {server.spec.name!r} answers {workload.path} with {measured} bytes, the "
             f"plan says {planned}; the trial was not run"
         )
-    return found, None
-
-
-def _not_run(error: str) -> Execution:
-    now = utc_now()
-    return Execution(
-        started_at=now,
-        finished_at=now,
-        exit_code=None,
-        error=error,
-        client_cpu_s=None,
-        artefacts=(),
-    )
+    return planned if measured is None else measured, None

@@ -1,6 +1,6 @@
-"""What a trial costs: the server's processes and the client's cores, watched while it runs.
+"""Resource use during a trial: of the server's processes and of the client's cores.
 
-Twice a second is enough for peaks, and costs the load tool nothing that can be measured.
+Sampled twice a second: enough for peaks, at no measurable cost for the load tool.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import psutil
 
 INTERVAL_S = 0.5
-# Listing all processes of the machine is the dear part; workers come and go more slowly.
+# Listing all processes of the machine is expensive; workers come and go more slowly.
 TREE_INTERVAL_S = 2.0
 SOCKETS = Path("/proc/net/sockstat")
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Of a process tree: CPU since its start, memory and threads now. Unknown is None."""
+    """A process tree's CPU time since its start, memory and threads now. Unknown is None."""
 
     cpu_s: float | None = None
     rss_bytes: int | None = None
@@ -33,9 +33,9 @@ UNKNOWN_USAGE = Usage()
 
 
 class Tree:
-    """A process's descendants; the processes are looked up anew every two seconds.
+    """A process's descendants; the processes are listed anew every two seconds.
 
-    `itself`: the process counts too, which is otherwise but the guard of a server.
+    `itself`: count the process too. Otherwise it is the guard of a server.
     """
 
     def __init__(
@@ -78,7 +78,10 @@ class Tree:
 
 
 class Sampler:
-    """Begins when made; `tick` as often as you like; `finish` gives the envelope's resources."""
+    """Samples from its creation to `finish`, which gives the envelope's resources.
+
+    `tick` may be called at any rate.
+    """
 
     def __init__(self, tree: Tree | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._tree = tree
@@ -121,17 +124,18 @@ class Sampler:
 
 
 def time_wait_sockets() -> int | None:
-    """TCP sockets in TIME_WAIT on this machine; None where the kernel does not say."""
+    """TCP sockets in TIME_WAIT on this machine; None where the kernel gives no count."""
     try:
         lines = SOCKETS.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return None
     words = next((line.split() for line in lines if line.startswith("TCP:")), [])
-    found = dict(zip(words[1::2], words[2::2])).get("tw", "")
-    return int(found) if found.isdigit() else None
+    count = dict(zip(words[1::2], words[2::2])).get("tw", "")
+    return int(count) if count.isdigit() else None
 
 
 def core_times() -> list[Any]:
+    """psutil's times of each core; empty where unknown."""
     try:
         return list(psutil.cpu_times(percpu=True))
     except (OSError, psutil.Error):
@@ -139,15 +143,15 @@ def core_times() -> list[Any]:
 
 
 def busy_shares(before: list[Any], after: list[Any]) -> tuple[list[float] | None, float | None]:
-    """Share of each core's time that was busy, and the share of all that a hypervisor took."""
+    """Busy share of each core's time, and the share of all time that a hypervisor took."""
     if not before or len(before) != len(after):
         return None, None
     shares, stolen, whole = [], 0.0, 0.0
-    for one, two in zip(before, after):
+    for core_before, core_after in zip(before, after):
         # Guest time is inside user time already.
         spent = {
-            name: max(getattr(two, name) - getattr(one, name), 0.0)
-            for name in two._fields
+            name: max(getattr(core_after, name) - getattr(core_before, name), 0.0)
+            for name in core_after._fields
             if not name.startswith("guest")
         }
         total = sum(spent.values())

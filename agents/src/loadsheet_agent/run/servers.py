@@ -12,27 +12,24 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import httpx
-
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.run import server_guard
+from loadsheet_agent.run.probe import Probe
 from loadsheet_agent.run.sampling import Tree
 
 STOP_GRACE_S = 10.0
-PROBE_TIMEOUT_S = 5.0
 POLL_S = 0.05
 # A server that will not start costs its ready timeout each time; more tries prove nothing.
 START_TRIES = 2
-
-
-# What is kept of what a server printed last.
+# What is kept of a server's last output.
 TAIL_BYTES = 4096
+LINE_LIMIT = 300
 
 
 class ManagedServer:
-    """One server of the plan, started on first need; or an already running one, only probed."""
+    """One server of the plan: started at first need, or running already and only probed."""
 
     def __init__(self, spec: ServerSpec, words: Mapping[str, str], plan_dir: Path, log: Path):
         self.spec = spec
@@ -44,6 +41,7 @@ class ManagedServer:
         words = {**words, "version": self.version or "unknown"}
         self.runtime = spec.runtime and placeholders.fill(spec.runtime, words)
         self.url = placeholders.fill(spec.url, words).rstrip("/")
+        self._probe = Probe(self.url, spec.verify_tls)
         self._argv = spec.start and placeholders.fill_all(spec.start, words)
         self._stop_argv = spec.stop and placeholders.fill_all(spec.stop, words)
         self._environment = {
@@ -54,14 +52,15 @@ class ManagedServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._payloads: dict[str, int | None] = {}
         self._failed_starts = 0
-        self.starts = 0  # how often it was started: which process a warm-up was for
+        self.starts = 0  # tells which process a warm-up was for
 
     def ensure_ready(self) -> None:
+        """Start the server unless it runs, and wait until it answers. Raises ServerStartError."""
         if self._failed_starts >= START_TRIES:
             raise ServerStartError(
                 f"server {self.spec.name!r} was not tried again after {START_TRIES} failed starts"
             )
-        if self._process is not None and self.ended() is None:
+        if self._process is not None and self.exit_code() is None:
             return
         try:
             self._start()
@@ -94,40 +93,41 @@ class ManagedServer:
         deadline = time.monotonic() + self.spec.ready_timeout_s
         while True:
             self._raise_if_ended()
-            answer = _status(self.url + self.spec.ready_path)
-            if answer is not None and self.spec.ready_status in (None, answer):
+            status = self._probe.status(self.spec.ready_path)
+            if status is not None and self.spec.ready_status in (None, status):
                 return
             if time.monotonic() > deadline:
-                raise ServerStartError(self._unready_text(answer))
+                raise ServerStartError(self._unready_text(status))
             time.sleep(POLL_S)
 
-    def _unready_text(self, answer: int | None) -> str:
-        place = self.url + ("" if self.spec.ready_path == "/" else self.spec.ready_path)
-        said = "did not answer" if answer is None else f"answered {answer}"
-        wanted = "" if answer is None else f", not {self.spec.ready_status},"
+    def _unready_text(self, status: int | None) -> str:
+        url = self.url + ("" if self.spec.ready_path == "/" else self.spec.ready_path)
+        state = "did not answer"
+        if status is not None:
+            state = f"answered {status}, not {self.spec.ready_status},"
         return (
-            f"server {self.spec.name!r} {said}{wanted} at {place} within "
+            f"server {self.spec.name!r} {state} at {url} within "
             f"{self.spec.ready_timeout_s:g} s{self._log_tail()}"
         )
 
     def _raise_if_ended(self) -> None:
-        ended = self.ended()
-        if ended is not None:
+        exit_code = self.exit_code()
+        if exit_code is not None:
             raise ServerStartError(
-                f"server {self.spec.name!r} ended with exit code {ended} before it was "
+                f"server {self.spec.name!r} ended with exit code {exit_code} before it was "
                 f"ready{self._log_tail()}"
             )
 
-    def ended(self) -> int | None:
-        """The exit code of a server the plan started and that is gone; else None.
+    def exit_code(self) -> int | None:
+        """Of a server that the plan started and that has ended; else None.
 
-        A start that ends well leaves a daemon behind where the plan says how to stop it.
+        Where the plan has a stop command, a start that ends with 0 has left a daemon behind.
         """
         code = None if self._process is None else self._process.poll()
         return None if code == 0 and self._stop_argv else code
 
     def tail(self) -> str | None:
-        """The last of what it printed since it was started; None when nothing."""
+        """The end of its output since it was started; None when it printed nothing."""
         try:
             with self._log.open("rb") as log:
                 log.seek(max(log.seek(0, os.SEEK_END) - TAIL_BYTES, 0))
@@ -141,23 +141,27 @@ class ManagedServer:
             lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         except OSError:
             return ""
-        return f"; it printed: {lines[-1][:300]}" if lines else "; it printed nothing"
+        return f"; it printed: {lines[-1][:LINE_LIMIT]}" if lines else "; it printed nothing"
 
     def payload_bytes(self, workload: WorkloadSpec) -> int | None:
-        """Size of the answer's body, measured once; None where asking might change something."""
+        """Bytes of the answer's body, measured once; the plan's where a request may change data.
+
+        Raises ServerStartError where the server's certificate cannot be verified.
+        """
         if workload.method not in ("GET", "HEAD"):
             return workload.payload_bytes
         if workload.name not in self._payloads:
-            self._payloads[workload.name] = _body_size(workload, self.url + workload.path)
+            self._payloads[workload.name] = self._probe.body_size(workload)
         return self._payloads[workload.name]
 
     def tree(self) -> Tree | None:
-        """Its processes, or None when the plan did not start it or it is gone."""
+        """Its processes; None when the plan did not start it or it has ended."""
         if self._process is None or self._process.poll() is not None:
             return None
         return Tree(self._process.pid)
 
     def stop(self) -> None:
+        """End every process of a server the plan started; others are left alone."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -169,14 +173,15 @@ class ManagedServer:
         except subprocess.TimeoutExpired:
             pass
         finally:
-            # Also after a clean end: a worker that outlived its parent would disturb the rest.
+            # Also after a clean end: a worker that outlived its parent would disturb later trials.
             _signal_group(process.pid, signal.SIGKILL)
             process.wait()
             if process.stdin is not None:
                 process.stdin.close()
 
 
-def prepare(plan: Plan, log_dir: Path) -> dict[str, ManagedServer]:
+def prepare_servers(plan: Plan, log_dir: Path) -> dict[str, ManagedServer]:
+    """The plan's servers by name, each with a free port; none is started yet."""
     ports = placeholders.free_ports(len(plan.servers))
     constant = placeholders.constant_words(str(plan.directory))
     return {
@@ -190,39 +195,17 @@ def prepare(plan: Plan, log_dir: Path) -> dict[str, ManagedServer]:
 def _ask_version(argv: tuple[str, ...], directory: Path) -> str | None:
     """The first version number the command prints, else its first line, else unknown."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             argv, capture_output=True, text=True, timeout=20, check=False, cwd=directory
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    printed = (done.stdout.strip() or done.stderr.strip()) if done.returncode == 0 else ""
+    if completed.returncode != 0:
+        return None
+    printed = completed.stdout.strip() or completed.stderr.strip()
     match = re.search(r"\d+(?:\.\d+)+[\w.+-]*", printed)
     first_line = printed.partition("\n")[0].strip()
     return (match.group(0) if match else first_line)[:200] or None
-
-
-def _status(url: str) -> int | None:
-    """The status of the answer; None when there was none."""
-    try:
-        with _client() as client:
-            return client.get(url).status_code
-    except httpx.HTTPError:
-        return None
-
-
-def _body_size(workload: WorkloadSpec, url: str) -> int | None:
-    headers = {"Accept-Encoding": "identity", **dict(workload.headers)}
-    try:
-        with _client() as client:
-            answer = client.request(workload.method, url, headers=headers)
-    except httpx.HTTPError:
-        return None
-    return len(answer.content)
-
-
-def _client() -> httpx.Client:
-    # No proxies: the load tools use none either. Certificates: the load tools check none.
-    return httpx.Client(trust_env=False, verify=False, timeout=PROBE_TIMEOUT_S)  # noqa: S501
 
 
 def _run_quietly(argv: tuple[str, ...], directory: Path, environ: Mapping[str, str]) -> None:

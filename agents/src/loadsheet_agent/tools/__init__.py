@@ -37,6 +37,7 @@ __all__ = [
     "Tool",
     "choose",
     "find",
+    "find_all",
     "tool_paths",
 ]
 
@@ -116,6 +117,11 @@ def find(name: str, paths: Mapping[str, str]) -> FoundTool | None:
     """The tool as it is installed here, or None."""
     path = _find(TOOLS[name], paths)
     return None if path is None else _found(TOOLS[name], path)
+
+
+def find_all(paths: Mapping[str, str]) -> list[FoundTool]:
+    """Every load tool that is installed here, in the order of preference."""
+    return [tool for tool in (find(name, paths) for name in TOOLS) if tool is not None]
 
 
 def _choose_any(points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundTool:

@@ -112,10 +112,10 @@ class Tool:
         fraction = duration is not None and (duration != int(duration) or duration < 1)
         return (
             _loop_text(point.loop) if point.loop not in self.loops else None,
-            "cannot be told a number of requests, only a duration"
+            "takes a duration only, not a number of requests"
             if point.requests is not None and not self.counts
             else None,
-            "cannot be told a duration, only a number of requests"
+            "takes a number of requests only, not a duration"
             if duration is not None and not self.durations
             else None,
             f"takes whole seconds, not {duration:g}" if fraction and self.whole_seconds else None,

@@ -1,4 +1,4 @@
-"""What the agent asks and says beside its uploads: who it is, what time it is, how its run goes."""
+"""Questions and reports to the service beside uploads: whose token, what time, how a run goes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Any
 
 import httpx
 
-from loadsheet_agent.host.clock import Asked, Offset, offset_of
-from loadsheet_agent.upload.delivery import Target, open_client
+from loadsheet_agent.host.clock import Offset, TimeAnswer, offset_of
+from loadsheet_agent.upload.connection import authorization, json_object, open_client
 from loadsheet_agent.upload.envelope import agent_identity
+from loadsheet_agent.upload.target import Target
 
 ME_PATH = "/api/v1/me"
 HEARTBEAT_PATH = "/api/v1/heartbeat"
 ASK_TIMEOUT_S = 10.0
+TIME_TIMEOUT_S = 5.0
 
 
 class TokenState(Enum):
@@ -28,7 +30,7 @@ class TokenState(Enum):
 
 @dataclass(frozen=True)
 class Me:
-    """Who the service takes us for; what it did not say is None."""
+    """The owner of the token; None where the service did not say."""
 
     token: TokenState
     name: str | None = None
@@ -37,81 +39,83 @@ class Me:
     expires_at: str | None = None
 
 
-def who_am_i(target: Target, *, tell: bool = False) -> Me:
-    """Ask whose token this is; `tell`: say which machine asks, so that the Agents page shows it."""
-    said: dict[str, Any] = {"json": {"agent": agent_identity()}} if tell else {}
-    method, path = ("POST", HEARTBEAT_PATH) if tell else ("GET", ME_PATH)
+def who_am_i(target: Target, *, registers: bool = False) -> Me:
+    """Ask whose token this is; `registers`: name this machine, so that the Agents page lists it."""
+    method, path = ("POST", HEARTBEAT_PATH) if registers else ("GET", ME_PATH)
+    content: dict[str, Any] = {"json": {"agent": agent_identity()}} if registers else {}
     try:
         with open_client(target) as client:
             response = client.request(
-                method, target.url + path, headers=_headers(target), timeout=ASK_TIMEOUT_S, **said
+                method,
+                target.url + path,
+                headers=authorization(target),
+                timeout=ASK_TIMEOUT_S,
+                **content,
             )
-            body = response.json() if response.status_code == 200 else {}
-    except (httpx.HTTPError, ValueError):
+    except httpx.HTTPError:
         return Me(TokenState.UNKNOWN)
     if response.status_code in (401, 403):
         return Me(TokenState.REFUSED)
-    return _me(body) if isinstance(body, dict) else Me(TokenState.UNKNOWN)
+    return _read_me(json_object(response) if response.status_code == 200 else {})
 
 
-def _me(body: Mapping[str, Any]) -> Me:
-    places = body.get("workspaces")
-    if not isinstance(places, list):
+def _read_me(body: Mapping[str, Any]) -> Me:
+    workspaces = body.get("workspaces")
+    if not isinstance(workspaces, list):
         return Me(TokenState.UNKNOWN)  # something else answers there
-    place = places[0] if places and isinstance(places[0], dict) else {}
+    workspace = workspaces[0] if workspaces and isinstance(workspaces[0], dict) else {}
     return Me(
         TokenState.GOOD,
         name=body.get("name"),
-        workspace=place.get("name"),
-        workspace_url=place.get("url"),
+        workspace=workspace.get("name"),
+        workspace_url=workspace.get("url"),
         expires_at=body.get("expires_at"),
     )
 
 
 def measure_offset(target: Target, times: int = 8) -> Offset | None:
-    """Ask the service for its time several times; None if unreachable.
+    """Ask the service for its time `times` times; None if it cannot be reached.
 
-    It tells the time to the microsecond, so the quickest round trip bounds the error. Where only
-    the whole seconds of Date come, the questions are spread over a second, because two answers
-    within one second say the same.
+    The service gives its time to the microsecond, so the quickest round trip bounds the error.
+    Where only the whole seconds of Date come, the questions are spread over a second, because two
+    answers within one second say the same.
     """
-    answers: list[Asked] = []
+    answers: list[TimeAnswer] = []
     try:
         with open_client(target) as client:
-            client.get(target.url + ME_PATH, headers=_headers(target), timeout=5)  # to connect
+            _ask_time(client, target)  # opens the connection
             for _ in range(times):
-                sent_s = time.time()
-                response = client.get(target.url + ME_PATH, headers=_headers(target), timeout=5)
-                received_s = time.time()
-                told_s = _told_s(response)
-                date = response.headers.get("date", "")
-                answers.append(Asked(sent_s, received_s, date, told_s))
-                if told_s is None:
+                answers.append(_ask_time(client, target))
+                if answers[-1].service_s is None:
                     time.sleep(1.1 / times)
     except httpx.HTTPError:
         return None
     return offset_of(answers)
 
 
-def _told_s(response: httpx.Response) -> float | None:
+def _ask_time(client: httpx.Client, target: Target) -> TimeAnswer:
+    sent_s = time.time()
+    response = client.get(
+        target.url + ME_PATH, headers=authorization(target), timeout=TIME_TIMEOUT_S
+    )
+    received_s = time.time()
+    return TimeAnswer(sent_s, received_s, response.headers.get("date", ""), _service_s(response))
+
+
+def _service_s(response: httpx.Response) -> float | None:
     """The time of /me, in seconds since 1970; None where the answer is of another kind."""
     try:
-        text = str(response.json()["time"]).replace("Z", "+00:00")
-        moment = datetime.fromisoformat(text)
-    except (ValueError, KeyError, TypeError):
+        moment = datetime.fromisoformat(str(json_object(response)["time"]).replace("Z", "+00:00"))
+    except (ValueError, KeyError):
         return None
     return None if moment.tzinfo is None else moment.astimezone(timezone.utc).timestamp()
 
 
-def _headers(target: Target) -> dict[str, str]:
-    return {"Authorization": f"Bearer {target.token}"}
+class ApiClient:
+    """Requests that a run can do without: a failure is counted and never ends the run.
 
-
-class Line:
-    """A connection for what is said between trials. What is not taken is no error of the run.
-
-    After a failure nothing is tried for a minute, so that a service that is away costs a run next
-    to nothing.
+    After a failure nothing is tried for a minute, so that a service that cannot be reached costs a
+    run next to nothing.
     """
 
     QUIET_S = 60.0
@@ -121,12 +125,12 @@ class Line:
         self._client: httpx.Client | None = None
         self._quiet_until = 0.0
         self.failures = 0
-        self.why = ""
+        self.last_failure = ""
 
     def ask(
         self, method: str, path: str, timeout_s: float, **content: Any
     ) -> httpx.Response | None:
-        """The answer of the service, where it is one of success; `timeout_s` is for each step."""
+        """The answer, None unless its status is 2xx; `timeout_s` is for each step."""
         if time.monotonic() < self._quiet_until:
             self.failures += 1
             return None
@@ -136,7 +140,7 @@ class Line:
             response = self._client.request(
                 method,
                 self._target.url + path,
-                headers=_headers(self._target),
+                headers=authorization(self._target),
                 timeout=timeout_s,
                 **content,
             )
@@ -148,14 +152,14 @@ class Line:
         self._fail(f"it answered {response.status_code}")
         return None
 
-    def try_again(self) -> None:
-        """Do not wait for the minute to pass."""
+    def end_pause(self) -> None:
+        """Send the next request even if the minute has not passed."""
         self._quiet_until = 0.0
-
-    def _fail(self, why: str) -> None:
-        self.failures, self.why = self.failures + 1, why
-        self._quiet_until = time.monotonic() + self.QUIET_S
 
     def close(self) -> None:
         if self._client is not None:
             self._client.close()
+
+    def _fail(self, reason: str) -> None:
+        self.failures, self.last_failure = self.failures + 1, reason
+        self._quiet_until = time.monotonic() + self.QUIET_S

@@ -1,10 +1,9 @@
-"""Brings a spool entry to the service: again and again until it has it, or says why not."""
+"""Sends a spool entry until the service has stored it, or until sending again is of no use."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import ipaddress
 import json
 import random
 import time
@@ -13,33 +12,32 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import httpx
 
-from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload import retry
-from loadsheet_agent.upload.parts import Parcels, Part, pack
+from loadsheet_agent.upload.connection import (
+    ANSWERING_S,
+    CONNECTING_S,
+    authorization,
+    json_object,
+)
+from loadsheet_agent.upload.parts import OCTETS, PackedFiles, Part, pack
 from loadsheet_agent.upload.retry import Verdict
 from loadsheet_agent.upload.spool import Entry
+from loadsheet_agent.upload.target import Target
 
 UPLOADS_PATH = "/api/v1/uploads"
-CONNECTING_S, ANSWERING_S = 10.0, 60.0
-# The service puts a large upload together and looks through it before it answers.
+# The service puts a large upload together and removes secrets before it answers.
 RECEIVING_S = 600.0
 READ_STATES = ("parsed", "failed", "quarantined")
 
 
 @dataclass(frozen=True)
-class Target:
-    url: str
-    token: str
-
-
-@dataclass(frozen=True)
 class Delivery:
-    """How it ended. `state` and `result_url` are the service's words."""
+    """How a delivery ended. `state` and `result_url` are as the service gave them."""
 
     exit_code: Exit
     state: str | None = None
@@ -49,7 +47,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, or why nothing did (`status` None)."""
+    """The service's answer; `status` is None where none came, and `text` says why."""
 
     status: int | None
     body: dict[str, Any] = field(default_factory=dict)
@@ -59,13 +57,13 @@ class Answer:
     def reason(self) -> str:
         if self.status is None:
             return self.text
-        words = [self.body.get("title"), self.body.get("detail"), self.body.get("hint")]
-        told = " ".join(str(word) for word in words if word) or self.text[:200]
-        return f"the service answered {self.status}: {told}".rstrip(": ")
+        sentences = [self.body.get(name) for name in ("title", "detail", "hint")]
+        problem = " ".join(str(text) for text in sentences if text) or self.text[:200]
+        return f"the service answered {self.status}: {problem}".rstrip(": ")
 
 
 @dataclass
-class Courier:
+class Uploader:
     target: Target
     client: httpx.Client
     max_wait_s: float | None = None
@@ -77,38 +75,38 @@ class Courier:
     parts_sent: int = field(default=0, init=False)
 
     def deliver(self, entry: Entry) -> Delivery:
-        """Send until the service has it durably; only then does the entry leave the spool."""
+        """Send until the service has stored it; only then does the entry leave the spool."""
         with ExitStack() as stack:
-            parcels = pack(stack, entry.artefacts())
-            answer = self._send_until_decided(entry, parcels)
-        kind = self._decide(entry, answer)
-        if kind is Verdict.STORED:
+            files = pack(stack, entry.artefacts())
+            answer = self._send_until_decided(entry, files)
+        verdict = self._decide(entry, answer)
+        if verdict is Verdict.STORED:
             entry.remove()
             return self._wait_until_read(entry.id, answer.body)
-        return self._undelivered(entry, kind, answer)
+        return self._undelivered(entry, verdict, answer)
 
-    def _undelivered(self, entry: Entry, kind: Verdict, answer: Answer) -> Delivery:
-        if kind is Verdict.REJECT:
+    def _undelivered(self, entry: Entry, verdict: Verdict, answer: Answer) -> Delivery:
+        if verdict is Verdict.REJECT:
             place = entry.reject(answer.body or {"status": answer.status, "detail": answer.text})
             return Delivery(Exit.REJECTED, detail=f"{answer.reason()} (kept in {place})")
         entry.release()
-        if kind is Verdict.RETRY:
+        if verdict is Verdict.RETRY:
             return Delivery(Exit.SPOOLED, detail=answer.reason())
         return Delivery(Exit.HELD, detail=_hold_text(answer))
 
-    def _send_until_decided(self, entry: Entry, parcels: Parcels) -> Answer:
+    def _send_until_decided(self, entry: Entry, files: PackedFiles) -> Answer:
         began, attempt = self.clock(), 0
         while True:
             sent_before = self.parts_sent
-            answer = self._send(entry, parcels)
-            kind = self._decide(entry, answer)
-            if kind is Verdict.STORED:
+            answer = self._send(entry, files)
+            verdict = self._decide(entry, answer)
+            if verdict is Verdict.STORED:
                 return answer
             entry.count_attempt(answer.reason())
-            if kind is not Verdict.RETRY:
+            if verdict is not Verdict.RETRY:
                 return answer
             if self.parts_sent > sent_before:
-                attempt = 0  # it gets on: only a service that takes nothing is left in peace
+                attempt = 0  # parts get through, so the pause stays short
             wait = retry.delay_s(attempt, draw=self.draw(), retry_after_s=answer.retry_after_s)
             if self.max_wait_s is not None and self.clock() - began + wait > self.max_wait_s:
                 return answer
@@ -116,26 +114,26 @@ class Courier:
             self.sleep(wait)
             attempt += 1
 
-    def _send(self, entry: Entry, parcels: Parcels) -> Answer:
-        if parcels.large and (stopped := self._send_parts(entry, parcels)) is not None:
-            return stopped
-        form = [(name, (None, text)) for name, text in _form_fields(entry, parcels).items()]
-        waits_s = RECEIVING_S if parcels.large else ANSWERING_S
-        timeout = httpx.Timeout(waits_s, connect=CONNECTING_S)
-        return self._ask("POST", UPLOADS_PATH, files=[*form, *parcels.files()], timeout=timeout)
+    def _send(self, entry: Entry, files: PackedFiles) -> Answer:
+        if files.large and (refusal := self._send_parts(entry, files)) is not None:
+            return refusal
+        form = [(name, (None, text)) for name, text in _form_fields(entry, files).items()]
+        answering_s = RECEIVING_S if files.large else ANSWERING_S
+        timeout = httpx.Timeout(answering_s, connect=CONNECTING_S)
+        return self._ask("POST", UPLOADS_PATH, files=[*form, *files.form_files()], timeout=timeout)
 
-    def _send_parts(self, entry: Entry, parcels: Parcels) -> Answer | None:
-        """Send what the service does not have; None when all is there, else its refusal."""
+    def _send_parts(self, entry: Entry, files: PackedFiles) -> Answer | None:
+        """Send the parts the service lacks; None when it has all, else its refusal."""
         path = f"{UPLOADS_PATH}/{entry.id}/parts"
         answer = self._ask("GET", path)
         if answer.status != 200 or "parts" not in answer.body:
             return answer
         if answer.body.get("received"):
             return None
-        there = {(part["artefact"], part["number"]) for part in answer.body["parts"]}
-        for part in parcels.missing(there):
-            place = f"{path}/{part.artefact_sha256}/{part.number}"
-            answer = self._ask("PUT", place, content=part.content, headers=_digest(part))
+        stored = {(part["artefact"], part["number"]) for part in answer.body["parts"]}
+        for part in files.missing_parts(stored):
+            part_path = f"{path}/{part.artefact_sha256}/{part.number}"
+            answer = self._ask("PUT", part_path, content=part.content, headers=_digest(part))
             if answer.status not in (200, 201):
                 return answer
             self.parts_sent += 1
@@ -144,27 +142,27 @@ class Courier:
     def _ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, **content: Any
     ) -> Answer:
-        headers = {**(headers or {}), "Authorization": f"Bearer {self.target.token}"}
+        headers = {**(headers or {}), **authorization(self.target)}
         try:
             response = self.client.request(
                 method, self.target.url + path, headers=headers, **content
             )
         except httpx.RequestError as error:
-            told = str(error) or type(error).__name__
-            return Answer(status=None, text=f"{self.target.url} was not reached ({told})")
+            reason = str(error) or type(error).__name__
+            return Answer(status=None, text=f"{self.target.url} was not reached ({reason})")
         return _read_answer(response)
 
     def _decide(self, entry: Entry, answer: Answer) -> Verdict:
         if answer.status is None:
             return Verdict.RETRY
-        kind = retry.verdict(answer.status)
-        if kind is Verdict.STORED and str(answer.body.get("id", "")).lower() != entry.id:
+        verdict = retry.verdict(answer.status)
+        if verdict is Verdict.STORED and str(answer.body.get("id", "")).lower() != entry.id:
             # A sign-in page or a proxy can answer 200 too; that is no receipt.
             return Verdict.HOLD
-        return kind
+        return verdict
 
     def _wait_until_read(self, upload_id: str, receipt: dict[str, Any]) -> Delivery:
-        """`receipt` is what the service said last; an upload sent before may be read already."""
+        """`receipt`: the service's last answer, which for a repeated upload may say it is read."""
         until, pause = self.clock() + self.read_wait_s, 0.2
         while receipt.get("state") not in READ_STATES and self.clock() < until:
             self.sleep(pause)
@@ -181,63 +179,31 @@ class Courier:
         )
 
 
-def open_client(target: Target) -> httpx.Client:
-    timeout = httpx.Timeout(ANSWERING_S, connect=CONNECTING_S)
-    return httpx.Client(timeout=timeout, trust_env=not is_loopback(target.url))
-
-
-def make_target(url: str | None, token: str | None) -> Target | None:
-    """None when no address is given at all; half a target is an error."""
-    if not url:
-        if token:
-            raise UsageError("a token is given but no address; set LOADSHEET_URL or give --url.")
-        return None
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-        raise UsageError(f'the address {url!r} is not understood; expected as "https://host".')
-    if not token:
-        raise UsageError(f"no token for {url}; set LOADSHEET_TOKEN or give --token.")
-    if not all(33 <= ord(char) <= 126 for char in token):
-        raise UsageError("the token has characters no token has; copy it again, without blanks.")
-    return Target(url=url.rstrip("/"), token=token)
-
-
-def is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _form_fields(entry: Entry, parcels: Parcels) -> dict[str, str]:
-    """The envelope as it lies on disk: the same text on every try."""
+def _form_fields(entry: Entry, files: PackedFiles) -> dict[str, str]:
+    """The envelope as it is on disk: the same text on every try."""
     tool = (entry.envelope() or {}).get("tool")
     fields = {"envelope": entry.envelope_text() or ""}
     if tool is not None:
         fields["tool"] = tool
-    if parcels.large:
-        fields["parts"] = json.dumps([parcel.named() for parcel in parcels.large])
+    if files.large:
+        fields["parts"] = json.dumps([file.declaration() for file in files.large])
     return fields
 
 
 def _digest(part: Part) -> dict[str, str]:
     """The checksum of a part as RFC 9530 writes it."""
     digest = base64.b64encode(hashlib.sha256(part.content).digest()).decode()
-    kind = "application/octet-stream"
-    return {"Content-Digest": f"sha-256=:{digest}:", "Content-Type": kind}
+    return {"Content-Digest": f"sha-256=:{digest}:", "Content-Type": OCTETS}
 
 
 def _read_answer(response: httpx.Response) -> Answer:
-    try:
-        body = response.json()
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        body = None
+    body = json_object(response)
     now = datetime.now(timezone.utc)
     location = response.headers.get("location")
     text = f"it redirects to {location}" if location else " ".join(response.text[:500].split())
     return Answer(
         status=response.status_code,
-        body=body if isinstance(body, dict) else {},
+        body=body,
         text=text or response.reason_phrase,
         retry_after_s=retry.parse_retry_after(response.headers.get("retry-after"), now),
     )

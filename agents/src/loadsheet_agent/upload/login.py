@@ -1,10 +1,10 @@
-"""What `loadsheet login` keeps: address and token, readable by this user alone."""
+"""The saved login: address and token, readable by this user alone."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from loadsheet_agent.errors import UsageError
@@ -25,9 +25,10 @@ def login_path() -> Path:
 
 
 def read_login() -> Login | None:
+    """None where nobody logged in. Raises UsageError for a damaged file."""
     try:
-        found = json.loads(login_path().read_text(encoding="utf-8"))
-        return Login(url=str(found["url"]), token=str(found["token"]))
+        saved = json.loads(login_path().read_text(encoding="utf-8"))
+        return Login(url=str(saved["url"]), token=str(saved["token"]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -41,10 +42,10 @@ def write_login(login: Login) -> Path:
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Made unreadable for others before the token is in it.
+        # Unreadable for others before the token is in it.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"url": login.url, "token": login.token}, file)
+            json.dump(asdict(login), file)
         part.replace(path)
     except OSError as error:
         raise UsageError(
@@ -54,7 +55,7 @@ def write_login(login: Login) -> Path:
 
 
 def forget_login() -> bool:
-    """True when there was one."""
+    """True when there was a login."""
     try:
         login_path().unlink()
     except FileNotFoundError:

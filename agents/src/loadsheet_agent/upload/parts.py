@@ -1,6 +1,6 @@
-"""What is sent of an entry: most files in one request, large ones before it in numbered parts.
+"""The files of an upload as they are sent: most in one request, large ones before it in parts.
 
-A request that is cut off has to be sent anew, so none carries much: 8 MiB of files, and of a large
+A request that is cut off has to be sent again, so none carries much: 8 MiB of files, and of a large
 artefact at most a hundredth, so that ten cuts cost no more than a tenth of it.
 """
 
@@ -24,23 +24,24 @@ SMALLEST_PART_BYTES = 256 << 10
 PARTS = 100
 
 GZIP_FROM_BYTES = 1024
-COMPRESSED_STARTS = (
-    b"\x1f\x8b",
-    b"\x28\xb5\x2f\xfd",
-)  # gzip, zstd: the service refuses a second layer
+# gzip, zstd: the service refuses a second layer.
+COMPRESSED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 IN_MEMORY_UP_TO_BYTES = 4 << 20
 COPY_BYTES = 1 << 20
+OCTETS = "application/octet-stream"
 
 
 @dataclass(frozen=True)
 class Part:
+    """`artefact_sha256` is of the whole artefact as sent; numbers begin at 0."""
+
     artefact_sha256: str
     number: int
     content: bytes
 
 
 @dataclass(frozen=True)
-class Parcel:
+class PackedFile:
     """A file as it is sent: gzipped where that pays, the same bytes on every try."""
 
     name: str
@@ -68,8 +69,8 @@ class Parcel:
         self.content.seek(number * self.part_bytes)
         return Part(self.sha256, number, self.content.read(self.part_bytes))
 
-    def named(self) -> dict[str, object]:
-        """How the upload names it, once its parts are there."""
+    def declaration(self) -> dict[str, object]:
+        """How the upload refers to the file after its parts were sent."""
         return {
             "name": self.name,
             "sha256": self.sha256,
@@ -79,54 +80,58 @@ class Parcel:
 
 
 @dataclass(frozen=True)
-class Parcels:
+class PackedFiles:
     """`small` go into the upload's own request, `large` go before it in parts."""
 
-    small: list[Parcel]
-    large: list[Parcel]
+    small: list[PackedFile]
+    large: list[PackedFile]
 
-    def files(self) -> list[tuple[str, tuple[str, IO[bytes], str]]]:
-        for parcel in self.small:
-            parcel.content.seek(0)
-        kind = "application/octet-stream"
-        return [("file", (parcel.name, parcel.content, kind)) for parcel in self.small]
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in (*self.small, *self.large))
 
-    def missing(self, there: set[tuple[str, int]]) -> Iterator[Part]:
-        """The parts the service does not have; `there`: hash of the artefact, and number."""
-        for parcel in self.large:
-            for number in range(parcel.part_count):
-                if (parcel.sha256, number) not in there:
-                    yield parcel.part(number)
+    def form_files(self) -> list[tuple[str, tuple[str, IO[bytes], str]]]:
+        """The small files as parts of a multipart form."""
+        for file in self.small:
+            file.content.seek(0)
+        return [("file", (file.name, file.content, OCTETS)) for file in self.small]
+
+    def missing_parts(self, stored: set[tuple[str, int]]) -> Iterator[Part]:
+        """The parts the service lacks; `stored`: SHA-256 of the artefact, and number."""
+        for file in self.large:
+            for number in range(file.part_count):
+                if (file.sha256, number) not in stored:
+                    yield file.part(number)
 
 
-def pack(stack: ExitStack, paths: Iterable[Path]) -> Parcels:
+def pack(stack: ExitStack, paths: Iterable[Path]) -> PackedFiles:
     """The files as they are sent, open until `stack` ends; the largest go in parts."""
-    parcels = [_parcel(stack, path) for path in paths]
-    small = {parcel.name for parcel in parcels}
-    total = sum(parcel.size_bytes for parcel in parcels)
-    for parcel in sorted(parcels, key=lambda each: -each.size_bytes):
+    files = [_pack_file(stack, path) for path in paths]
+    small = {file.name for file in files}
+    total = sum(file.size_bytes for file in files)
+    for file in sorted(files, key=lambda each: -each.size_bytes):
         if total <= REQUEST_BYTES:
             break
-        small.remove(parcel.name)
-        total -= parcel.size_bytes
-    return Parcels(
-        [parcel for parcel in parcels if parcel.name in small],
-        [parcel for parcel in parcels if parcel.name not in small],
+        small.remove(file.name)
+        total -= file.size_bytes
+    return PackedFiles(
+        [file for file in files if file.name in small],
+        [file for file in files if file.name not in small],
     )
 
 
-def _parcel(stack: ExitStack, path: Path) -> Parcel:
+def _pack_file(stack: ExitStack, path: Path) -> PackedFile:
     size = path.stat().st_size
     source = stack.enter_context(path.open("rb"))
-    packed_before = source.read(4).startswith(COMPRESSED_STARTS)
+    is_compressed = source.read(4).startswith(COMPRESSED_STARTS)
     source.seek(0)
-    if size < GZIP_FROM_BYTES or packed_before:
-        return Parcel(path.name, source, size)
-    in_memory = size <= IN_MEMORY_UP_TO_BYTES
-    content: IO[bytes] = io.BytesIO() if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
+    if size < GZIP_FROM_BYTES or is_compressed:
+        return PackedFile(path.name, source, size)
+    is_small = size <= IN_MEMORY_UP_TO_BYTES
+    content: IO[bytes] = io.BytesIO() if is_small else tempfile.TemporaryFile()  # noqa: SIM115
     stack.enter_context(content)
     with gzip.GzipFile(filename="", fileobj=content, mode="wb", mtime=0) as packed:
         shutil.copyfileobj(source, packed)
     content.flush()  # httpx asks the file system for the length
     source.close()
-    return Parcel(path.name, content, content.tell())
+    return PackedFile(path.name, content, content.tell())

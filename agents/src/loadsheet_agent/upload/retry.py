@@ -10,7 +10,7 @@ FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 300.0
 LONGEST_RETRY_AFTER_S = 3600.0
 
-# 424: the service misses parts that it had, so they are sent again.
+# 424: the service no longer has some parts, so they are sent again.
 RETRY_STATUSES = frozenset({408, 424, 425, 429, 500, 502, 503, 504, 507})
 REJECT_STATUSES = frozenset({400, 409, 413, 415, 422})
 
@@ -18,18 +18,19 @@ REJECT_STATUSES = frozenset({400, 409, 413, 415, 422})
 class Verdict(Enum):
     STORED = "stored"  # the service has it, durably
     RETRY = "retry"  # send again later
-    REJECT = "reject"  # this upload will never be taken
+    REJECT = "reject"  # the service will never take this upload
     HOLD = "hold"  # a person has to change the token or the address
 
 
 def verdict(status: int) -> Verdict:
+    """What to do after an answer with this status."""
     if 200 <= status < 300:
         return Verdict.STORED
     if status in RETRY_STATUSES:
         return Verdict.RETRY
     if status in REJECT_STATUSES:
         return Verdict.REJECT
-    # 401 and 403 by name; anything unheard of (404, a redirect) is no reason to lose a result.
+    # 401, 403, and every other status (404, a redirect): no reason to lose a result.
     return Verdict.HOLD
 
 

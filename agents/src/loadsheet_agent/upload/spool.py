@@ -1,11 +1,11 @@
-"""Results on disk until the service has them: one directory per upload.
+"""Results on disk until the service has stored them: one directory per upload.
 
     <spool>/<uuid>/envelope.json + artefacts     waiting (or in progress, while locked)
     <spool>/rejected/<uuid>/ … problem.json      refused for good, kept for a person
 
 `envelope.json` is the commit point: it is replaced whole (write, fsync, rename, fsync of the
 directory) after the artefacts it names are on disk. At every moment it is a valid envelope, so a
-killed agent leaves a run that says it was interrupted, with every trial that had finished.
+killed agent leaves a run marked as interrupted, with every trial that had finished.
 """
 
 from __future__ import annotations
@@ -37,6 +37,20 @@ class BusyError(AgentError):
     """Another process works on this entry."""
 
 
+def open_spool(root: str | None) -> Spool:
+    """At `root`, else LOADSHEET_SPOOL, else the user's state directory; removals are finished."""
+    root = root or os.environ.get("LOADSHEET_SPOOL")
+    # Absolute: load tools run inside it, whatever directory the command was typed in.
+    spool = Spool(Path(root).absolute() if root else _default_root())
+    spool.sweep()
+    return spool
+
+
+def _default_root() -> Path:
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state).absolute() / "loadsheet" / "spool"
+
+
 @dataclass(frozen=True)
 class Note:
     """What `spool list` says about one entry."""
@@ -53,6 +67,8 @@ class Note:
 
 
 class Entry:
+    """One upload on disk; its directory is named by its id."""
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._lock: IO[bytes] | None = None
@@ -68,7 +84,7 @@ class Entry:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             handle.close()
-            raise BusyError(f"{self.id} is in the hands of another loadsheet process.") from error
+            raise BusyError(f"{self.id} is in use by another loadsheet process.") from error
         self._lock = handle
 
     def release(self) -> None:
@@ -95,7 +111,7 @@ class Entry:
         return None if text is None else json.loads(text)
 
     def artefacts(self) -> list[Path]:
-        """The files to send: those the envelope names, or all that were handed over."""
+        """The files to send: those the envelope's trials name, else every file of the entry."""
         envelope = self.envelope() or {}
         if "trials" in envelope:
             names = [name for trial in envelope["trials"] for name in trial["artefacts"]]
@@ -106,8 +122,8 @@ class Entry:
             if path.name not in OWN_NAMES and not path.name.endswith(".part")
         )
 
-    def is_hollow(self) -> bool:
-        """Cut off before anything had finished: there is nothing in it to lose."""
+    def is_empty(self) -> bool:
+        """Ended before a trial had finished: nothing is lost when it is removed."""
         envelope = self.envelope()
         return envelope is None or ("trials" in envelope and not envelope["trials"])
 
@@ -117,11 +133,7 @@ class Entry:
         (self.directory / ATTEMPTS).write_text(json.dumps(note), encoding="utf-8")
 
     def _attempts(self) -> dict[str, Any]:
-        try:
-            note = json.loads((self.directory / ATTEMPTS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return note if isinstance(note, dict) else {}
+        return _read_object(self.directory / ATTEMPTS)
 
     def remove(self) -> None:
         """Renamed first, so that a half-removed directory is never sent again as a whole one."""
@@ -131,6 +143,7 @@ class Entry:
         shutil.rmtree(leaving, ignore_errors=True)
 
     def reject(self, problem: Mapping[str, Any]) -> Path:
+        """Move the entry to `rejected/` with the reason; its new directory."""
         replace_file(self.directory / PROBLEM, json.dumps(problem, indent=1).encode())
         target = self.directory.parent / REJECTED / self.id
         target.parent.mkdir(exist_ok=True)
@@ -158,14 +171,13 @@ class Entry:
         )
 
     def _problem_text(self) -> str | None:
-        try:
-            problem = json.loads((self.directory / PROBLEM).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
+        problem = _read_object(self.directory / PROBLEM)
         return str(problem.get("detail") or problem.get("title") or "") or None
 
 
 class Spool:
+    """All entries that wait or were rejected, under one directory."""
+
     def __init__(self, root: Path) -> None:
         self.root = root
 
@@ -191,7 +203,8 @@ class Spool:
 
     def notes(self) -> list[Note]:
         waiting = [
-            entry.note("in progress" if _busy(entry) else "waiting") for entry in self.entries()
+            entry.note("in progress" if _is_locked(entry) else "waiting")
+            for entry in self.entries()
         ]
         refused = [entry.note("rejected") for entry in self.rejected()]
         return waiting + refused
@@ -204,6 +217,7 @@ class Spool:
 
 
 def replace_file(path: Path, content: bytes) -> None:
+    """Write the file durably, so that at every moment the old or the new content is there whole."""
     part = path.with_name(path.name + ".part")
     with part.open("wb") as handle:
         handle.write(content)
@@ -211,6 +225,15 @@ def replace_file(path: Path, content: bytes) -> None:
         os.fsync(handle.fileno())
     part.replace(path)
     _sync_directory(path.parent)
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in the file; empty where there is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _sync_directory(path: Path) -> None:
@@ -222,19 +245,19 @@ def _sync_directory(path: Path) -> None:
 
 
 def _id_directories(root: Path) -> Iterator[Path]:
-    """Directories named by a UUID, oldest first; anything else in the spool is not ours."""
+    """Directories named by a UUID, oldest first; other files in the spool are left alone."""
     if not root.is_dir():
         return iter(())
-    found = []
+    directories = []
     for path in root.iterdir():
         with suppress(ValueError):
             uuid.UUID(path.name)
             if path.is_dir():
-                found.append(path)
-    return iter(sorted(found, key=lambda path: (path.stat().st_mtime, path.name)))
+                directories.append(path)
+    return iter(sorted(directories, key=lambda path: (path.stat().st_mtime, path.name)))
 
 
-def _busy(entry: Entry) -> bool:
+def _is_locked(entry: Entry) -> bool:
     try:
         entry.lock()
     except BusyError:
