@@ -86,6 +86,6 @@ def test_the_list_says_what_waits(tmp_path: Path, spool: Spool):
 
 
 def test_the_readme_lists_every_exit_code():
-    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
     for code in Exit:
         assert f"\n| {int(code)} | " in readme

@@ -17,7 +17,7 @@ from loadsheet_agent.tools import TOOLS
 from loadsheet_agent.upload.redaction import BLOCK_BYTES, MARK, Redactor, is_sensitive
 from loadsheet_agent.upload.secrets import redactor_for
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 
 

@@ -23,7 +23,7 @@ POINT = LoadPoint(
     threads=2,
     duration_s=3.0,
 )
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def point(**changes: object) -> LoadPoint:

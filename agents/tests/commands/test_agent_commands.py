@@ -274,6 +274,6 @@ def test_other_shells_get_a_script_too():
 
 
 def test_the_readme_names_every_tool_and_command():
-    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
     for name in (*TOOLS, *(f"loadsheet {command}" for command in COMMANDS)):
         assert name in readme, name

@@ -24,7 +24,7 @@ from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.summary import summarise
 from loadsheet_agent.tools import TOOLS, Glance
 
-DEMO = Path(__file__).resolve().parents[2] / "scripts" / "demo" / "plan.toml"
+DEMO = Path(__file__).resolve().parents[3] / "scripts" / "demo" / "plan.toml"
 SERVER = '[[servers]]\nname = "a"\nurl = "http://127.0.0.1:8000"\n'
 WORKLOAD = '[[workloads]]\nname = "hello"\n'
 
