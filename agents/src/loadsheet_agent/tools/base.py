@@ -157,20 +157,20 @@ def _loop_text(loop: str) -> str:
     return "sends at an offered rate only, so it cannot do a closed loop"
 
 
-def whole_rate(point: LoadPoint) -> str | None:
+def refuse_fraction_rate(point: LoadPoint) -> str | None:
     rate = point.rate_rps
     if rate is None or (rate == int(rate) and rate >= 1):
         return None
     return f"takes whole requests per second, not {rate:g}"
 
 
-def fewer_requests_than_connections(point: LoadPoint) -> str | None:
+def refuse_few_requests(point: LoadPoint) -> str | None:
     if point.requests is None or point.requests >= point.connections:
         return None
     return f"needs at least one request a connection: {point.requests} for {point.connections}"
 
 
-def uneven_requests(point: LoadPoint) -> str | None:
+def refuse_uneven_requests(point: LoadPoint) -> str | None:
     if point.requests is None or point.requests % point.connections == 0:
         return None
     return (
@@ -179,13 +179,13 @@ def uneven_requests(point: LoadPoint) -> str | None:
     )
 
 
-def divisor_threads(point: LoadPoint) -> int:
+def dividing_threads(point: LoadPoint) -> int:
     """The most threads that divide the connections: such tools drop a remainder silently."""
     wanted = min(point.threads, point.connections)
     return max(n for n in range(1, wanted + 1) if point.connections % n == 0)
 
 
-def seconds(duration_s: float) -> str:
+def format_duration(duration_s: float) -> str:
     """A duration as Go and Rust tools read it: 3s, 2500ms."""
     return f"{duration_s:.0f}s" if duration_s == int(duration_s) else f"{duration_s * 1000:.0f}ms"
 
@@ -202,30 +202,30 @@ def body_input(point: LoadPoint, prefix: str) -> dict[str, bytes]:
     return {} if point.body is None else {body_name(prefix): point.body}
 
 
-def number(text: str, pattern: str) -> float | None:
+def find_number(text: str, pattern: str) -> float | None:
     """The number in the first group of a multi-line pattern; None when it is not there."""
     match = re.search(pattern, text, re.MULTILINE)
     return None if match is None else float(match.group(1).replace(",", ""))
 
 
-def total(text: str, pattern: str) -> float:
+def sum_numbers(text: str, pattern: str) -> float:
     """The sum of all the numbers of a pattern's first group."""
     return sum(float(found) for found in re.findall(pattern, text, re.MULTILINE))
 
 
-def time_s(text: str, pattern: str) -> float | None:
+def find_time_s(text: str, pattern: str) -> float | None:
     """A time with its unit, such as 1.20ms: number and unit are the pattern's two groups."""
     match = re.search(pattern, text, re.MULTILINE)
     return None if match is None else float(match.group(1)) * UNIT_S[match.group(2)]
 
 
-def share(part: float | None, whole: float | None) -> float | None:
+def share_of(part: float | None, whole: float | None) -> float | None:
     if part is None or not whole:
         return None
     return min(part / whole, 1.0)
 
 
-def json_of(text: str) -> dict[str, Any]:
+def read_json(text: str) -> dict[str, Any]:
     """The JSON object in the text, or an empty one: a glance never fails."""
     try:
         found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
@@ -234,7 +234,7 @@ def json_of(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def at(value: Any, *keys: str) -> float | None:
+def number_at(value: Any, *keys: str) -> float | None:
     """The number at the end of a path of keys, or None."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
