@@ -1,8 +1,8 @@
 """A short score of this machine, so that hardware can be compared: more is faster.
 
-One second of three small loads on one core: hashing, compressing, and Python's own loop (as the
-pystones of the 2013 study). The figures depend on OpenSSL, zlib and Python as well, so their
-versions stand beside them.
+One second of three small loads on one core: hashing, compressing, and a loop in Python (in place of
+the pystones of the 2013 study). The scores depend on OpenSSL, zlib and Python as well, so their
+versions are recorded beside them.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def _loop() -> float:
 def _score(work: Callable[[], float], clock: Callable[[], float]) -> float:
     rates = []
     for _ in range(ROUNDS):
-        done, began = 0.0, clock()
+        amount, began = 0.0, clock()
         while (elapsed := clock() - began) < ROUND_S:
-            done += float(work())
-        rates.append(done / elapsed)
+            amount += work()
+        rates.append(amount / elapsed)
     return round(statistics.median(rates), 2)

@@ -1,4 +1,4 @@
-"""Facts of this machine, for the record. What cannot be read is None, never a guess."""
+"""Facts of this machine for a run's record. A fact that cannot be read is None."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 
-# By the last part of its path; what the study "Scaling Twisted Web" (2013) lists, and what
-# decides how many connections a client can make.
+# Recorded by the last part of the path: the sysctls of the study "Scaling Twisted Web" (2013), and
+# those that limit how many connections a client can open.
 SYSCTLS = (
     "fs/file-max",
     "fs/file-nr",
@@ -46,6 +46,8 @@ CPU = "/sys/devices/system/cpu"
 
 @dataclass(frozen=True)
 class HostFacts:
+    """`cores` are physical, `threads` logical; `facts` are all others, by name."""
+
     name: str
     cpu_model: str | None
     cores: int | None
@@ -58,7 +60,7 @@ class HostFacts:
 
 
 def read_host(towards: str | None = None) -> HostFacts:
-    """This machine; `towards` is the address whose network interface is meant."""
+    """Facts of this machine; `towards`: describe the network interface that leads there."""
     return HostFacts(
         name=socket.gethostname(),
         cpu_model=_cpu_model(),
@@ -104,10 +106,10 @@ def _network(towards: str | None) -> dict[str, Any]:
     """The interface that leads to the server; loopback has no speed, so it is unknown."""
     name = None if towards is None else _interface(towards)
     speed = None if name is None else _text(f"/sys/class/net/{name}/speed")
-    known = speed is not None and speed.isdigit() and int(speed) > 0
+    has_speed = speed is not None and speed.isdigit() and int(speed) > 0
     return {
         "nic": name,
-        "nic_speed_mbit": int(speed) if known and speed else None,
+        "nic_speed_mbit": int(speed) if has_speed and speed else None,
         "nic_mtu": None if name is None else _whole(f"/sys/class/net/{name}/mtu"),
     }
 
@@ -128,10 +130,10 @@ def _interface(towards: str) -> str | None:
 
 def _cpu_mhz() -> float | None:
     try:
-        found = psutil.cpu_freq()
+        frequency = psutil.cpu_freq()
     except (OSError, NotImplementedError, RuntimeError, AttributeError):
         return None
-    return round(found.current, 1) if found and found.current else None
+    return round(frequency.current, 1) if frequency and frequency.current else None
 
 
 def _kilohertz(path: str) -> float | None:
@@ -154,7 +156,7 @@ def _boost() -> bool | None:
 
 
 def _container() -> str | None:
-    """What kind of container this is, "none" where the first process shows that it is none."""
+    """The kind of container, "none" where the first process is that of a whole system."""
     for path, name in (("/.dockerenv", "docker"), ("/run/.containerenv", "podman")):
         if Path(path).exists():
             return name
@@ -201,14 +203,16 @@ def _os_name() -> str | None:
 
 
 def _virtualisation() -> str | None:
-    """systemd's answer where it is installed; else what the kernel shows; else unknown."""
+    """As systemd reports it where it is installed; else by what the kernel shows; else None."""
     program = shutil.which("systemd-detect-virt")
     if program:
         try:
-            done = subprocess.run([program], capture_output=True, text=True, timeout=5, check=False)
+            completed = subprocess.run(
+                [program], capture_output=True, text=True, timeout=5, check=False
+            )
         except (OSError, subprocess.TimeoutExpired):
             return None
-        return done.stdout.strip() or None
+        return completed.stdout.strip() or None
     if Path("/.dockerenv").exists():
         return "docker"
     flags = _text("/proc/cpuinfo") or ""
@@ -237,7 +241,7 @@ def _load_average() -> float | None:
 
 
 def sha256_of(path: str) -> str | None:
-    """Of a program's file, links followed: two machines ran the same one or they did not."""
+    """Of a program's file, links followed; tells whether two machines ran the same program."""
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as handle:

@@ -13,17 +13,17 @@ from loadsheet_agent.plan.plan import Plan
 
 
 def servers_are_here(plan: Plan) -> bool:
-    """One run has one server host; a plan that mixes hosts is refused, not guessed at."""
+    """Whether the plan's servers are on this machine. Raises PlanError where only some are."""
     own = _own_addresses()
-    places = {server.name: _is_here(server.url, own) for server in plan.servers}
-    if len(set(places.values())) > 1:
-        here = next(name for name, is_here in places.items() if is_here)
-        there = next(name for name, is_here in places.items() if not is_here)
+    by_name = {server.name: _is_here(server.url, own) for server in plan.servers}
+    if len(set(by_name.values())) > 1:
+        here = next(name for name, is_here in by_name.items() if is_here)
+        there = next(name for name, is_here in by_name.items() if not is_here)
         raise PlanError(
             f"server {here!r} is on this machine and {there!r} is not; a run has one server "
             "host, so write a plan for each."
         )
-    return all(places.values())
+    return all(by_name.values())
 
 
 def server_host(plan: Plan) -> str | None:
@@ -41,10 +41,10 @@ def _is_here(url: str, own: set[str]) -> bool:
 
 def _addresses(host: str) -> set[str]:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return set()
-    return {str(each[4][0]).partition("%")[0] for each in found}
+    return {str(each[4][0]).partition("%")[0] for each in entries}
 
 
 def _own_addresses() -> set[str]:

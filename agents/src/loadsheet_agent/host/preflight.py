@@ -1,4 +1,4 @@
-"""What would spoil a measurement on this machine: said before it is made. Pure over the facts."""
+"""What would spoil a measurement on this machine. Pure: computed from the host's facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# A connection that was closed keeps its port for so long; Linux's TIME_WAIT, not adjustable.
+# A closed connection keeps its port this long: TIME_WAIT, which Linux cannot change.
 TIME_WAIT_S = 60
 # Files a load tool has open besides its connections.
 OWN_FILES = 50
@@ -15,7 +15,7 @@ SPOILS, WARNS, GOOD, UNKNOWN = "spoils", "warns", "good", "unknown"
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: how it is, and what to do where it is not good."""
+    """The result of one check, and what to do where it is not good."""
 
     id: str
     level: str
@@ -25,7 +25,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a plan asks of the machine; None: no plan was given."""
+    """What a plan needs of the machine; None: no plan was given."""
 
     connections: int | None = None
     keepalive: bool | None = None
@@ -53,7 +53,7 @@ def examine(facts: Mapping[str, Any], cores: int | None, needs: Needs) -> list[F
 def _load(facts: Mapping[str, Any], cores: int | None) -> Finding:
     load = facts.get("load_average_1m")
     if load is None or not cores:
-        return Finding("load", UNKNOWN, "how busy this machine is is unknown")
+        return Finding("load", UNKNOWN, "the load of this machine is unknown")
     text = f"load average {load:g} on {cores} cores"
     if load <= 0.25 * cores:
         return Finding("load", GOOD, text)
@@ -65,7 +65,7 @@ def _open_files(facts: Mapping[str, Any], needs: Needs) -> Finding:
     limit = facts.get("ulimit_nofile_soft")
     wanted = (needs.connections or 1000) + OWN_FILES
     if limit is None:
-        return Finding("open-files", UNKNOWN, "the limit of open files is none or unknown")
+        return Finding("open-files", UNKNOWN, "there is no limit of open files, or it is unknown")
     text = f"{limit} files may be open, {wanted} are needed"
     if limit >= wanted:
         return Finding("open-files", GOOD, text)
@@ -78,7 +78,7 @@ def _ports(facts: Mapping[str, Any], needs: Needs) -> Finding:
     if len(words) != 2 or not all(word.isdigit() for word in words):
         return Finding("ports", UNKNOWN, "the range of client ports is unknown")
     count = int(words[1]) - int(words[0]) + 1
-    text = f"{count} client ports, so {count // TIME_WAIT_S} new connections a second last"
+    text = f"{count} client ports, enough for {count // TIME_WAIT_S} new connections a second"
     if needs.keepalive is not False or count >= 60_000:
         return Finding("ports", GOOD, text)
     advice = 'run `sysctl -w net.ipv4.ip_local_port_range="1024 65535"` as root'
@@ -110,7 +110,7 @@ def _time_wait(facts: Mapping[str, Any]) -> Finding:
 def _governor(facts: Mapping[str, Any]) -> Finding:
     governor = facts.get("cpu_governor")
     if governor is None:
-        return Finding("governor", UNKNOWN, "how the CPU chooses its frequency is unknown")
+        return Finding("governor", UNKNOWN, "the CPU governor is unknown")
     if governor == "performance":
         return Finding("governor", GOOD, "CPU governor is performance")
     advice = "run `cpupower frequency-set -g performance` as root"
@@ -123,7 +123,7 @@ def _quota(facts: Mapping[str, Any], cores: int | None) -> Finding:
     if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
         share = int(words[0]) / int(words[1])
         text = f"a container limit allows {share:g} CPUs of {cores}"
-        return Finding("quota", WARNS, text, "measure outside of it, or say so in a label")
+        return Finding("quota", WARNS, text, "measure outside the container, or note it in a label")
     if allowed is not None and cores is not None and allowed < cores:
         return Finding("quota", WARNS, f"only {allowed} of {cores} CPUs are allowed here")
     if not words and allowed is None:
@@ -137,7 +137,7 @@ def _virtual(facts: Mapping[str, Any]) -> Finding:
         return Finding("virtual", UNKNOWN, "whether this is a virtual machine is unknown")
     if kind == "none":
         return Finding("virtual", GOOD, "not a virtual machine")
-    advice = "neighbours take CPU unseen: use more repeats and look at client_cpu_steal"
+    advice = "other virtual machines may take CPU: use more repeats and look at client_cpu_steal"
     return Finding("virtual", WARNS, f"this is a virtual machine ({kind})", advice)
 
 
@@ -147,7 +147,7 @@ def _roles(cores: int | None, needs: Needs) -> Iterator[Finding]:
     if not needs.same_host:
         yield Finding("one-machine", GOOD, "client and server are two machines")
         return
-    advice = "measure from a second machine where the figures themselves matter"
+    advice = "measure from a second machine where absolute figures matter"
     yield Finding("one-machine", WARNS, "client and servers share this machine", advice)
     if cores is not None and needs.threads is not None and needs.threads >= cores:
         text = f"the load tool takes {needs.threads} threads of {cores} cores"

@@ -39,13 +39,13 @@ class Autocannon(base.Tool):
         )
 
     def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
-        found = base.read_json(outputs(command.stdout))
-        p99_ms = base.number_at(found, "latency", "p99")
-        answered = sum(base.number_at(found, name) or 0 for name in ("2xx", "non2xx"))
-        lost = base.number_at(found, "errors") or 0
-        failed = lost + (base.number_at(found, "non2xx") or 0)
+        report = base.read_json(outputs(command.stdout))
+        p99_ms = base.number_at(report, "latency", "p99")
+        answered = sum(base.number_at(report, name) or 0 for name in ("2xx", "non2xx"))
+        lost = base.number_at(report, "errors") or 0
+        failed = lost + (base.number_at(report, "non2xx") or 0)
         return base.Glance(
-            throughput_rps=base.number_at(found, "requests", "average"),
+            throughput_rps=base.number_at(report, "requests", "average"),
             p99_s=None if p99_ms is None else p99_ms / 1000,
             error_rate=base.share_of(failed, answered + lost),
         )

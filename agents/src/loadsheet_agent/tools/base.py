@@ -1,4 +1,4 @@
-"""What every load tool module offers: how it is called for one typed load point."""
+"""What every load tool module offers: its command for one load point, and its own figures."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Command:
     after: tuple[tuple[tuple[str, ...], str], ...] = ()
 
     def line(self) -> tuple[str, ...]:
-        """What to type to do it again."""
+        """The command line that repeats the call."""
         if not self.environ:
             return self.argv
         return ("env", *(f"{name}={value}" for name, value in self.environ.items()), *self.argv)
@@ -87,7 +87,7 @@ Outputs = Callable[[str], str]
 
 
 class Tool:
-    """A load tool. A module overrides what its tool does differently."""
+    """A load tool; each module overrides the properties in which its tool differs."""
 
     name = ""
     loops: tuple[str, ...] = ("closed",)
@@ -132,11 +132,11 @@ class Tool:
         )
 
     def special(self, point: LoadPoint) -> str | None:
-        """What only this tool cannot do: the rest of a sentence that begins with its name."""
+        """A limit of this tool alone: the rest of a sentence that begins with its name."""
         return None
 
     def threads(self, point: LoadPoint) -> int:
-        """Threads really used: never more than asked for."""
+        """Threads the tool will use: never more than the load point allows."""
         return 1
 
     def connections(self, point: LoadPoint) -> int | None:
@@ -144,10 +144,11 @@ class Tool:
         return point.connections
 
     def command(self, point: LoadPoint, prefix: str) -> Command:
+        """How to make the load; file names begin with `prefix`."""
         raise NotImplementedError
 
     def glance(self, outputs: Outputs, command: Command) -> Glance:
-        """`outputs` gives the text of an artefact by its name, empty when there is none."""
+        """The tool's own figures; `outputs` gives an artefact's text, empty where missing."""
         raise NotImplementedError
 
 
@@ -180,7 +181,7 @@ def refuse_uneven_requests(point: LoadPoint) -> str | None:
 
 
 def dividing_threads(point: LoadPoint) -> int:
-    """The most threads that divide the connections: such tools drop a remainder silently."""
+    """Most threads that divide the connections, for tools that drop a remainder silently."""
     wanted = min(point.threads, point.connections)
     return max(n for n in range(1, wanted + 1) if point.connections % n == 0)
 
@@ -210,7 +211,7 @@ def find_number(text: str, pattern: str) -> float | None:
 
 def sum_numbers(text: str, pattern: str) -> float:
     """The sum of all the numbers of a pattern's first group."""
-    return sum(float(found) for found in re.findall(pattern, text, re.MULTILINE))
+    return sum(float(amount) for amount in re.findall(pattern, text, re.MULTILINE))
 
 
 def find_time_s(text: str, pattern: str) -> float | None:
@@ -226,12 +227,12 @@ def share_of(part: float | None, whole: float | None) -> float | None:
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """The JSON object in the text, or an empty one: a glance never fails."""
+    """The JSON object in the text, or an empty one, because a glance never fails."""
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+        value, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def number_at(value: Any, *keys: str) -> float | None:

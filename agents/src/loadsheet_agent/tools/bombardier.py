@@ -42,12 +42,12 @@ class Bombardier(base.Tool):
         )
 
     def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
-        found = base.read_json(outputs(command.stdout)).get("result", {})
-        tried = sum(base.number_at(found, name) or 0 for name in CLASSES)
-        good = sum(base.number_at(found, name) or 0 for name in ("req2xx", "req3xx"))
-        p99_us = base.number_at(found, "latency", "percentiles", "99")
+        report = base.read_json(outputs(command.stdout)).get("result", {})
+        tried = sum(base.number_at(report, name) or 0 for name in CLASSES)
+        good = sum(base.number_at(report, name) or 0 for name in ("req2xx", "req3xx"))
+        p99_us = base.number_at(report, "latency", "percentiles", "99")
         return base.Glance(
-            throughput_rps=base.number_at(found, "rps", "mean"),
+            throughput_rps=base.number_at(report, "rps", "mean"),
             p99_s=None if p99_us is None else p99_us / 1e6,
             error_rate=base.share_of(tried - good, tried),
         )

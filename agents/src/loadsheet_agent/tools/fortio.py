@@ -52,13 +52,13 @@ class Fortio(base.Tool):
         )
 
     def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
-        found = base.read_json(outputs(command.files[0]))
-        codes = found.get("RetCodes") or {}
+        report = base.read_json(outputs(command.files[0]))
+        codes = report.get("RetCodes") or {}
         tried = sum(codes.values())
         good = sum(count for code, count in codes.items() if code[:1] in ("2", "3"))
-        points = (found.get("DurationHistogram") or {}).get("Percentiles") or ()
+        points = (report.get("DurationHistogram") or {}).get("Percentiles") or ()
         return base.Glance(
-            throughput_rps=base.number_at(found, "ActualQPS"),
+            throughput_rps=base.number_at(report, "ActualQPS"),
             p99_s=next(
                 (base.number_at(each, "Value") for each in points if each["Percentile"] == 99), None
             ),

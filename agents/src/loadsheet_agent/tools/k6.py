@@ -64,8 +64,8 @@ class K6(base.Tool):
         )
 
     def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
-        found = base.read_json(outputs(command.files[1]))
-        metrics = found.get("metrics", {})
+        report = base.read_json(outputs(command.files[1]))
+        metrics = report.get("metrics", {})
         p99_ms = base.number_at(metrics, "http_req_duration", "values", "p(99)")
         return base.Glance(
             throughput_rps=base.number_at(metrics, "http_reqs", "values", "rate"),

@@ -77,10 +77,10 @@ def _script(point: base.LoadPoint, prefix: str) -> bytes:
 
 def _entry(text: str) -> dict[str, Any]:
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("["))
+        report, _ = json.JSONDecoder().raw_decode(text, text.index("["))
     except ValueError:
         return {}
-    return next((each for each in found if isinstance(each, dict)), {})
+    return next((each for each in report if isinstance(each, dict)), {})
 
 
 def _p99_s(times_ms: dict[str, int]) -> float | None:

@@ -43,14 +43,14 @@ class Oha(base.Tool):
         )
 
     def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
-        found = base.read_json(outputs(command.stdout))
-        statuses = {**(found.get("statusCodeDistribution") or {})}
-        errors = {**(found.get("errorDistribution") or {})}
+        report = base.read_json(outputs(command.stdout))
+        statuses = {**(report.get("statusCodeDistribution") or {})}
+        errors = {**(report.get("errorDistribution") or {})}
         answered = sum(statuses.values())
         good = sum(count for status, count in statuses.items() if status[:1] in ("2", "3"))
         lost = sum(count for text, count in errors.items() if text != CUT_OFF)
         return base.Glance(
-            throughput_rps=base.number_at(found, "summary", "requestsPerSec"),
-            p99_s=base.number_at(found, "latencyPercentiles", "p99"),
+            throughput_rps=base.number_at(report, "summary", "requestsPerSec"),
+            p99_s=base.number_at(report, "latencyPercentiles", "p99"),
             error_rate=base.share_of(answered - good + lost, answered + lost),
         )

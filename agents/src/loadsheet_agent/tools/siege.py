@@ -66,12 +66,12 @@ class Siege(base.Tool):
         )
 
     def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
-        found = base.read_json(outputs(command.stdout))
-        failed = base.number_at(found, "failed_transactions")
-        done = base.number_at(found, "transactions")
+        report = base.read_json(outputs(command.stdout))
+        failed = base.number_at(report, "failed_transactions")
+        done = base.number_at(report, "transactions")
         tried = None if done is None or failed is None else done + failed
         return base.Glance(
-            throughput_rps=base.number_at(found, "transaction_rate"),
+            throughput_rps=base.number_at(report, "transaction_rate"),
             error_rate=base.share_of(failed, tried),
         )
 

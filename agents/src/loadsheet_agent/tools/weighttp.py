@@ -49,9 +49,10 @@ class Weighttp(base.Tool):
 
 
 def _json_glance(text: str) -> base.Glance:
-    found = base.read_json(text)
-    done = base.number_at(found, "request_counts", "retired")
-    failed = base.number_at(found, "response_counts", "fail")
+    report = base.read_json(text)
+    done = base.number_at(report, "request_counts", "retired")
+    failed = base.number_at(report, "response_counts", "fail")
     return base.Glance(
-        throughput_rps=base.number_at(found, "reqs_per_sec"), error_rate=base.share_of(failed, done)
+        throughput_rps=base.number_at(report, "reqs_per_sec"),
+        error_rate=base.share_of(failed, done),
     )
