@@ -14,6 +14,7 @@ from loadsheet_agent.upload.target import Target
 
 
 def deliver(entry: Entry, target: Target, max_wait_s: float | None) -> Delivery:
+    """Send the entry until it is stored, refused, or `max_wait_s` has passed."""
     with open_client(target) as client:
         uploader = Uploader(target=target, client=client, max_wait_s=max_wait_s, say=say)
         return uploader.deliver(entry)
@@ -30,6 +31,7 @@ def report(upload_id: str, delivery: Delivery, *, as_json: bool, more: Mapping[s
 
 
 def delivery_text(upload_id: str, delivery: Delivery) -> str:
+    """How the delivery ended, and what to do where it failed."""
     detail = f": {delivery.detail}" if delivery.detail else ""
     link = f" {delivery.result_url}" if delivery.result_url else ""
     if delivery.exit_code is Exit.OK and delivery.state == "parsed":

@@ -47,6 +47,7 @@ def check_max_rate(search: MaxRateSpec) -> Iterator[str]:
 
 
 def check_server(server: ServerSpec) -> Iterator[str]:
+    """Rules of its address and its commands."""
     if "{port}" in server.url and server.start is None:
         yield (
             "url has {port} but there is no start; the agent chooses a port only for a server it "
@@ -64,6 +65,7 @@ def check_server(server: ServerSpec) -> Iterator[str]:
 
 
 def check_workload(workload: WorkloadSpec) -> Iterator[str]:
+    """Rules of its path, headers and body, after environment variables were filled in."""
     if not _is_path(workload.path):
         yield f'path is {workload.path!r}; expected it to begin with / and have no blanks, as "/a".'
     for name, text in workload.headers.items():

@@ -21,6 +21,8 @@ Schema = dict[str, Any]
 
 
 class Kind(Protocol):
+    """What a value may be: the limits of reading and of the schema at once."""
+
     def read(self, value: Any, place: Place) -> Any:
         """The value as the record holds it. Raises PlanError."""
 
@@ -73,6 +75,8 @@ def _is_integer(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Flag:
+    """true or false."""
+
     def read(self, value: Any, place: Place) -> bool:
         if not isinstance(value, bool):
             raise place.unexpected(value, "true or false")
@@ -123,6 +127,8 @@ class LongText:
 
 @dataclass(frozen=True)
 class Choice:
+    """One of some texts."""
+
     choices: tuple[str, ...]
 
     def read(self, value: Any, place: Place) -> str:
@@ -137,6 +143,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Integer:
+    """A whole number of at least `least`."""
+
     least: int
 
     def read(self, value: Any, place: Place) -> int:

@@ -16,6 +16,7 @@ class Place:
     key: str = ""
 
     def at(self, key: str) -> Place:
+        """A key of this table."""
         return replace(self, key=key)
 
     def member(self, name: str) -> Place:
@@ -23,6 +24,7 @@ class Place:
         return replace(self, key=f"{self.key}.{name}")
 
     def subtable(self) -> Place:
+        """The table that stands here, such as `plan.toml: [load]`."""
         return Place(f"{self.table}: [{self.key}]")
 
     def item(self, number: int) -> Place:

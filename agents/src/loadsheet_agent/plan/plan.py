@@ -297,4 +297,5 @@ class Plan:
 
     @property
     def sha256(self) -> str:
+        """Of the plan as it was written."""
         return hashlib.sha256(self.text.encode()).hexdigest()

@@ -41,6 +41,7 @@ class Step:
 
     @property
     def recorded_phase(self) -> str:
+        """As the envelope has it: warmup, or the phase."""
         return WARMUP if self.is_warmup else self.phase
 
     def warm_up(self, warmup_s: float) -> Step:

@@ -26,6 +26,8 @@ NAME_LIMIT = 200
 
 
 class Live(Protocol):
+    """Receives each change of a run's progress."""
+
     def before(self, step: Step) -> None:
         """A trial is about to begin."""
 

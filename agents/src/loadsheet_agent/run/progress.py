@@ -12,6 +12,8 @@ from loadsheet_agent.tools import Glance
 
 
 class Progress(Protocol):
+    """Shows each step from `begin` to `end`; `tick` is called many times a second between."""
+
     clock: Clock
 
     def __enter__(self) -> Progress: ...
@@ -67,6 +69,7 @@ class Clock:
         self.finished += 1
 
     def position(self) -> float:
+        """Planned seconds of the steps so far, of `total`."""
         return self._done + min(time.monotonic() - self._step_began, self._step_length)
 
     def left_s(self) -> float | None:
@@ -99,6 +102,7 @@ def describe(step: Step, repeats: int) -> str:
 
 
 def clock_text(seconds: float) -> str:
+    """Such as 4:05 or 1:04:05."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -75,10 +75,12 @@ class RunRecord:
 
     @property
     def planned(self) -> int:
+        """Trials of the plan; at least as many as were made."""
         return max(self.trials_planned, len(self.trials))
 
     @property
     def plan_text(self) -> str:
+        """The plan without secrets, as it is sent."""
         return self.redactor.text(self.plan.text)
 
     @property

@@ -96,12 +96,14 @@ class Sampler:
         return UNKNOWN_USAGE if self._tree is None else self._tree.usage(fresh=fresh)
 
     def tick(self) -> None:
+        """Take a sample if half a second has passed since the last."""
         if self._clock() >= self._next:
             self._next = self._clock() + INTERVAL_S
             self._readings.append(self._read(fresh=False))
             self._time_wait.append(time_wait_sockets())
 
     def finish(self, client_cpu_s: float | None) -> dict[str, Any]:
+        """The trial's resources; `client_cpu_s` is the load tool's CPU time."""
         last = self._read(fresh=True)
         self._readings.append(last)
         self._time_wait.append(time_wait_sockets())

@@ -15,6 +15,7 @@ STOP_GRACE_S = 5.0
 
 
 def main() -> int:
+    """The server's exit code; 128 and more after a signal, as shells count."""
     # The agent stops the whole process group; the guard stays to pass on the exit code.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:

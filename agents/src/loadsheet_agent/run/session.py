@@ -25,6 +25,8 @@ LONGEST_S = 600.0
 
 
 class Gathering(Protocol):
+    """Decides when a trial begins."""
+
     def gather(self, ordinal: int) -> None:
         """Returns when the trial begins."""
 

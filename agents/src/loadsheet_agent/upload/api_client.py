@@ -23,6 +23,8 @@ TIME_TIMEOUT_S = 5.0
 
 
 class TokenState(Enum):
+    """UNKNOWN: the service was not reached, or something else answered."""
+
     GOOD = "good"
     REFUSED = "refused"
     UNKNOWN = "unknown"

@@ -33,6 +33,7 @@ def json_object(response: httpx.Response) -> dict[str, Any]:
 
 
 def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine by its name alone; no name is looked up."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

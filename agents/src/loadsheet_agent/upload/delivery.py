@@ -55,6 +55,7 @@ class Answer:
     retry_after_s: float | None = None
 
     def reason(self) -> str:
+        """Why the upload was not stored, in a sentence."""
         if self.status is None:
             return self.text
         sentences = [self.body.get(name) for name in ("title", "detail", "hint")]
@@ -64,6 +65,8 @@ class Answer:
 
 @dataclass
 class Uploader:
+    """Sends entries of the spool; `max_wait_s` bounds all tries of one entry, None: no bound."""
+
     target: Target
     client: httpx.Client
     max_wait_s: float | None = None

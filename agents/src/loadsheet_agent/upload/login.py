@@ -17,6 +17,7 @@ class Login:
 
 
 def login_path() -> Path:
+    """LOADSHEET_CONFIG, else in the user's configuration directory."""
     given = os.environ.get("LOADSHEET_CONFIG")
     if given:
         return Path(given)
@@ -38,6 +39,7 @@ def read_login() -> Login | None:
 
 
 def write_login(login: Login) -> Path:
+    """Where it was written. Raises UsageError where that is not possible."""
     path = login_path()
     part = path.with_name(path.name + ".part")
     try:

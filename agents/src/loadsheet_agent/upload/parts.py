@@ -50,6 +50,7 @@ class PackedFile:
 
     @cached_property
     def sha256(self) -> str:
+        """Of the bytes as sent, in hexadecimal."""
         digest = hashlib.sha256()
         self.content.seek(0)
         while chunk := self.content.read(COPY_BYTES):
@@ -58,6 +59,7 @@ class PackedFile:
 
     @property
     def part_bytes(self) -> int:
+        """Size of every part but the last."""
         share = -(-self.size_bytes // PARTS)
         return min(LARGEST_PART_BYTES, max(SMALLEST_PART_BYTES, share))
 

@@ -16,6 +16,8 @@ REJECT_STATUSES = frozenset({400, 409, 413, 415, 422})
 
 
 class Verdict(Enum):
+    """What an answer means for the upload."""
+
     STORED = "stored"  # the service has it, durably
     RETRY = "retry"  # send again later
     REJECT = "reject"  # the service will never take this upload

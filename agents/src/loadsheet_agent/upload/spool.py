@@ -101,6 +101,7 @@ class Entry:
         replace_file(self.directory / ENVELOPE, text.encode())
 
     def envelope_text(self) -> str | None:
+        """As it is on disk; None before the first commit."""
         try:
             return (self.directory / ENVELOPE).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -128,6 +129,7 @@ class Entry:
         return envelope is None or ("trials" in envelope and not envelope["trials"])
 
     def count_attempt(self, error: str | None) -> None:
+        """Remember one more try to send the entry, and why it failed."""
         attempts = self._attempts().get("attempts", 0) + 1
         note = {"attempts": attempts, "last_error": error, "at": utc_now()}
         (self.directory / ATTEMPTS).write_text(json.dumps(note), encoding="utf-8")
@@ -196,6 +198,7 @@ class Spool:
         return entry
 
     def entries(self) -> list[Entry]:
+        """Entries that wait or are in progress, oldest first."""
         return [Entry(path) for path in _id_directories(self.root)]
 
     def rejected(self) -> list[Entry]:

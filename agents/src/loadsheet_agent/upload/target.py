@@ -12,6 +12,8 @@ from loadsheet_agent.upload.login import read_login
 
 @dataclass(frozen=True)
 class Target:
+    """`url` has no slash at its end."""
+
     url: str
     token: str
 
@@ -43,6 +45,7 @@ def require_target(url: str | None, token: str | None) -> Target:
 
 
 def make_target(url: str | None, token: str | None) -> Target:
+    """Raises UsageError for a missing or malformed address or token."""
     if not url:
         raise UsageError("a token is given but no address; set LOADSHEET_URL or give --url.")
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
