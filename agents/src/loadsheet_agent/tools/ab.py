@@ -14,6 +14,7 @@ class Ab(base.Tool):
     version_args = ("-V",)
     version_pattern = r"Version (\d+(?:\.\d+)+)"
     install_hint = "apt install apache2-utils"
+    request_for_each_connection = True
     whole_seconds = True
 
     def special(self, point: base.LoadPoint) -> str | None:
@@ -21,7 +22,7 @@ class Ab(base.Tool):
             return f"takes at most 20000 connections, not {point.connections}"
         if point.body is not None and point.method not in ("POST", "PUT"):
             return f"sends a body with POST and PUT only, not with {point.method}"
-        return base.refuse_few_requests(point)
+        return None
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         plot, percentiles = f"{prefix}-plot.tsv", f"{prefix}-percentiles.csv"

@@ -9,11 +9,9 @@ class Autocannon(base.Tool):
     name = "autocannon"
     version_pattern = r"autocannon v(\d+(?:\.\d+)+)"
     install_hint = "npm install -g autocannon"
+    request_for_each_connection = True
     whole_seconds = True
     closes = False  # it says keep-alive beside any header, and loses the answers with -D 1
-
-    def special(self, point: base.LoadPoint) -> str | None:
-        return base.refuse_few_requests(point)
 
     def threads(self, point: base.LoadPoint) -> int:
         return base.dividing_threads(point)

@@ -101,10 +101,17 @@ class Tool:
     bodies = True
     closes = True  # a new connection for each request
     tells_p99 = True
+    request_for_each_connection = False  # it needs at least one request a connection
+    is_threaded = False  # it uses as many threads as it may
 
     def refusal(self, point: LoadPoint) -> str | None:
         """Why this tool cannot do this load point exactly, or None."""
-        reasons = (*self._loop_reasons(point), *self._request_reasons(point), self.special(point))
+        reasons = (
+            *self._loop_reasons(point),
+            *self._request_reasons(point),
+            self.special(point),
+            self._refuse_few_requests(point),
+        )
         return next((f"{self.name} {reason}" for reason in reasons if reason), None)
 
     def _loop_reasons(self, point: LoadPoint) -> tuple[str | None, ...]:
@@ -131,13 +138,19 @@ class Tool:
             else None,
         )
 
+    def _refuse_few_requests(self, point: LoadPoint) -> str | None:
+        requests, connections = point.requests, point.connections
+        if not self.request_for_each_connection or requests is None or requests >= connections:
+            return None
+        return f"needs at least one request a connection: {requests} for {connections}"
+
     def special(self, point: LoadPoint) -> str | None:
         """A limit of this tool alone: the rest of a sentence that begins with its name."""
         return None
 
     def threads(self, point: LoadPoint) -> int:
         """Threads the tool will use: never more than the load point allows."""
-        return 1
+        return point.threads if self.is_threaded else 1
 
     def connections(self, point: LoadPoint) -> int | None:
         """Connections open at once, at most; None when the tool puts no bound on them."""
@@ -165,12 +178,6 @@ def refuse_fraction_rate(point: LoadPoint) -> str | None:
     return f"takes whole requests per second, not {rate:g}"
 
 
-def refuse_few_requests(point: LoadPoint) -> str | None:
-    if point.requests is None or point.requests >= point.connections:
-        return None
-    return f"needs at least one request a connection: {point.requests} for {point.connections}"
-
-
 def refuse_uneven_requests(point: LoadPoint) -> str | None:
     if point.requests is None or point.requests % point.connections == 0:
         return None
@@ -184,6 +191,13 @@ def dividing_threads(point: LoadPoint) -> int:
     """Most threads that divide the connections, for tools that drop a remainder silently."""
     wanted = min(point.threads, point.connections)
     return max(n for n in range(1, wanted + 1) if point.connections % n == 0)
+
+
+def length_flags(point: LoadPoint, requests: str, duration: str) -> tuple[str, str]:
+    """The length of a trial, by the tool's flag for a number of requests or for a duration."""
+    if point.duration_s is None:
+        return (requests, str(point.requests))
+    return (duration, format_duration(point.duration_s))
 
 
 def format_duration(duration_s: float) -> str:

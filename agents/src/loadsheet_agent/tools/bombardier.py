@@ -12,21 +12,14 @@ class Bombardier(base.Tool):
     name = "bombardier"
     version_pattern = r"bombardier version v?(\d+(?:\.\d+)+)"
     install_hint = "go install github.com/codesenberg/bombardier@latest"
-
-    def special(self, point: base.LoadPoint) -> str | None:
-        return base.refuse_few_requests(point)
-
-    def threads(self, point: base.LoadPoint) -> int:
-        return point.threads
+    is_threaded = True
+    request_for_each_connection = True
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-d", base.format_duration(point.duration_s))
         argv = (
             self.name,
             *("-c", str(point.connections)),
-            *length,
+            *base.length_flags(point, "-n", "-d"),
             *(("-m", point.method) if point.method != "GET" else ()),
             *base.colon_headers(point.headers + (() if point.keepalive else CLOSE)),
             *(("-f", base.body_name(prefix)) if point.body is not None else ()),

@@ -10,25 +10,18 @@ class Fortio(base.Tool):
     version_args = ("version",)
     version_pattern = r"^v?(\d+(?:\.\d+)+)"
     install_hint = "see fortio.org"
-
-    def special(self, point: base.LoadPoint) -> str | None:
-        return base.refuse_few_requests(point)
-
-    def threads(self, point: base.LoadPoint) -> int:
-        return point.threads
+    is_threaded = True
+    request_for_each_connection = True
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         report = f"{prefix}-report.json"
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-t", base.format_duration(point.duration_s))
         kind = point.header("content-type")
         argv = (
             self.name,
             "load",
             *("-c", str(point.connections)),
             *("-qps", "0"),
-            *length,
+            *base.length_flags(point, "-n", "-t"),
             *("-gomaxprocs", str(point.threads)),
             *("-r", "0.00001"),  # its default sees nothing below a millisecond
             *("-p", "50,75,90,95,99,99.9"),

@@ -9,6 +9,7 @@ class H2load(base.Tool):
     name = "h2load"
     version_pattern = r"nghttp2/(\d+(?:\.\d+)+)"
     install_hint = "apt install nghttp2-client"
+    request_for_each_connection = True
     closes = False  # it takes a connection the server closed for an error
 
     def special(self, point: base.LoadPoint) -> str | None:
@@ -16,23 +17,20 @@ class H2load(base.Tool):
             return "waits for the body that an answer to HEAD never has"
         if point.body is not None and point.method != "POST":
             return f"sends a body with POST only, not with {point.method}"
-        return base.refuse_few_requests(point)
+        return None
 
     def threads(self, point: base.LoadPoint) -> int:
         return min(point.threads, point.connections)
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         log = f"{prefix}-requests.tsv"
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-D", base.format_duration(point.duration_s))
         other = point.method != "GET" and point.body is None
         argv = (
             self.name,
             "--h1",
             *("-c", str(point.connections)),
             *("-t", str(self.threads(point))),
-            *length,
+            *base.length_flags(point, "-n", "-D"),
             *(("-H", f":method: {point.method}") if other else ()),
             *base.colon_headers(point.headers),
             *(("-d", base.body_name(prefix)) if point.body is not None else ()),

@@ -10,22 +10,17 @@ class Hey(base.Tool):
     version_args = ()
     version_pattern = r"hey (\d+(?:\.\d+)+)"  # it has no way to say it: unknown
     install_hint = "apt install hey"
+    is_threaded = True
 
     def special(self, point: base.LoadPoint) -> str | None:
         return base.refuse_uneven_requests(point)
 
-    def threads(self, point: base.LoadPoint) -> int:
-        return point.threads
-
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-z", base.format_duration(point.duration_s))
         kind = point.header("content-type")
         argv = (
             self.name,
             *("-c", str(point.connections)),
-            *length,
+            *base.length_flags(point, "-n", "-z"),
             *("-cpus", str(point.threads)),
             *(("-m", point.method) if point.method != "GET" else ()),
             *(("-T", kind) if kind else ()),

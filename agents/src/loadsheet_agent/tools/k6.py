@@ -33,14 +33,13 @@ class K6(base.Tool):
     version_args = ("version",)
     version_pattern = r"k6 v(\d+(?:\.\d+)+)"
     install_hint = "see grafana.com/docs/k6"
+    is_threaded = True
+    request_for_each_connection = True
 
     def special(self, point: base.LoadPoint) -> str | None:
         if point.rate_rps is not None and point.requests is not None:
             return "takes a duration with an offered rate, not a number of requests"
-        return base.refuse_fraction_rate(point) or base.refuse_few_requests(point)
-
-    def threads(self, point: base.LoadPoint) -> int:
-        return point.threads
+        return base.refuse_fraction_rate(point)
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         points, summary = f"{prefix}-points.json", _summary(prefix)

@@ -12,23 +12,16 @@ class Oha(base.Tool):
     name = "oha"
     version_pattern = r"oha (\d+(?:\.\d+)+)"
     install_hint = "cargo install oha"
-
-    def special(self, point: base.LoadPoint) -> str | None:
-        return base.refuse_few_requests(point)
-
-    def threads(self, point: base.LoadPoint) -> int:
-        return point.threads
+    is_threaded = True
+    request_for_each_connection = True
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-z", base.format_duration(point.duration_s))
         argv = (
             self.name,
             "--no-tui",
             *("--output-format", "json"),
             *("-c", str(point.connections)),
-            *length,
+            *base.length_flags(point, "-n", "-z"),
             *("--worker-threads", str(point.threads)),
             *(("-m", point.method) if point.method != "GET" else ()),
             *base.colon_headers(point.headers),

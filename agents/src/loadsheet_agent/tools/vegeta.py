@@ -14,13 +14,11 @@ class Vegeta(base.Tool):
     version_args = ("-version",)
     version_pattern = r"Version: v?(\d+(?:\.\d+)+)"
     install_hint = "go install github.com/tsenart/vegeta/v12@latest"
+    is_threaded = True
     counts = False
 
     def special(self, point: base.LoadPoint) -> str | None:
         return base.refuse_fraction_rate(point)
-
-    def threads(self, point: base.LoadPoint) -> int:
-        return point.threads
 
     def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         results, lines = f"{prefix}-results.gob", f"{prefix}-results.json"

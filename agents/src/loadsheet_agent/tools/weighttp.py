@@ -13,6 +13,7 @@ class Weighttp(base.Tool):
     version_args = ("-V",)
     version_pattern = r"weighttp\D{0,40}?(\d+\.\d+(?:\.\d+)*)"
     install_hint = "built from git.lighttpd.net/lighttpd/weighttp"
+    request_for_each_connection = True
     durations = False
     methods = ("GET",)
     bodies = False
@@ -20,7 +21,7 @@ class Weighttp(base.Tool):
     def special(self, point: base.LoadPoint) -> str | None:
         if point.tls:
             return "cannot speak TLS"
-        return base.refuse_few_requests(point)
+        return None
 
     def threads(self, point: base.LoadPoint) -> int:
         return min(point.threads, point.connections)
