@@ -31,7 +31,7 @@ from backend.testing.reports import WRK
 
 AGENT = "import sys; from loadsheet_agent.cli import main; sys.exit(main())"
 # The same without the score of the machine, which takes a second of each start.
-QUICK_AGENT = "import loadsheet_agent.commands.run as run; run.calibrate = dict; " + AGENT
+QUICK_AGENT = "import loadsheet_agent.run.new_run as new_run; new_run.calibrate = dict; " + AGENT
 BODY_BYTES = 3000
 # 4/3 for base64, which gzip takes back.
 LINE = (

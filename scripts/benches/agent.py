@@ -29,8 +29,8 @@ from statistics import median
 
 import httpx
 import psutil
-from loadsheet_agent import sampling
-from loadsheet_agent.execution import execute
+from loadsheet_agent.run import sampling
+from loadsheet_agent.run.execution import execute
 from loadsheet_agent.tools.base import Command
 
 from backend.config.embedded import free_port

@@ -1,296 +1,33 @@
-"""The command line. Imports nothing heavy, so that --help answers at once."""
+"""Runs one command. Imports nothing heavy, so that --help answers at once."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from loadsheet_agent import __version__
+from loadsheet_agent.commands.arguments import make_parser
 from loadsheet_agent.errors import AgentError
-from loadsheet_agent.exits import MEANINGS, Exit
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-DESCRIPTION = "Runs HTTP load tools by a plan and uploads their raw output to Loadsheet."
-EXAMPLES = """examples:
-  loadsheet login https://host            keep address and token
-  loadsheet plan new                      write a commented plan.toml
-  loadsheet plan check plan.toml          what it would do, and how long
-  loadsheet doctor plan.toml              what would spoil it on this machine
-  loadsheet run plan.toml                 measure, keep, upload, print the link
-  loadsheet run plan.toml --resume        go on with an interrupted run
-  loadsheet observe --run ID --port 8080  on the server host, while another machine measures
-  loadsheet upload ab.txt plot.tsv        upload saved output of a load tool
-  loadsheet spool retry                   send what has not reached the service
-
-environment:
-  LOADSHEET_URL, LOADSHEET_TOKEN          the service (better than --token: `ps` shows flags)
-  LOADSHEET_SPOOL                         where results wait (~/.local/state/loadsheet/spool)
-  LOADSHEET_CONFIG                        the login (~/.config/loadsheet/login.json)
-  LOADSHEET_WRK, _AB, _K6, …              path of a load tool that is not on the PATH
-
-exit codes:
-"""
-RUN_EXAMPLES = """examples:
-  loadsheet run plan.toml
-  loadsheet run plan.toml --tool-path k6=/opt/k6/k6
-  loadsheet run plan.toml --seed 7                     in the order of another run
-  loadsheet run plan.toml --session big --parts 3      with two more agents that say the same
-  loadsheet run plan.toml --resume                     the interrupted run of this plan
-  loadsheet run plan.toml --json > result.json         progress goes to stderr in any case
-"""
-OBSERVE_EXAMPLES = """examples:
-  loadsheet observe --run 0b7c… --port 8080            the server, and its host
-  loadsheet observe --run 0b7c…                        the host alone
-"""
-UPLOAD_EXAMPLES = """examples:
-  loadsheet upload ab.txt plot.tsv --tool ab
-  loadsheet upload wrk.txt --server nginx --server-version 1.27 --connections 64
-  loadsheet upload old.txt --server "gunicorn sync" --at 2016-09-14 --label study=rest-2016
-"""
-PLAN_EXAMPLES = """examples:
-  loadsheet plan new                                   writes plan.toml
-  loadsheet plan new - | less
-  loadsheet plan check plan.toml                       trials in order, time, load tool
-"""
-SPOOL_EXAMPLES = """examples:
-  loadsheet spool
-  loadsheet spool retry
-  loadsheet spool drop 0b7c…                           throws a result away for good
-"""
-LOGIN_EXAMPLES = """examples:
-  loadsheet login https://host                         asks for the token
-  loadsheet login https://host < token.txt
-  loadsheet login --forget
-"""
-COMPLETION_EXAMPLES = """examples:
-  source <(loadsheet completion bash)
-  loadsheet completion zsh > ~/.zfunc/_loadsheet
-  loadsheet completion fish > ~/.config/fish/completions/loadsheet.fish
-"""
+from loadsheet_agent.exits import Exit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    arguments = _parser().parse_args(argv)
+    """The exit code of the command line `argv`, the process's own by default."""
+    arguments = make_parser().parse_args(argv)
     command = importlib.import_module(f"loadsheet_agent.commands.{arguments.command}")
     try:
         return int(command.run(arguments))
     except AgentError as error:
-        _tell(str(error), error.exit_code, as_json=arguments.json)
-        return int(error.exit_code)
+        return _fail(str(error), error.exit_code, as_json=arguments.json)
     except KeyboardInterrupt:
-        _tell("Interrupted; nothing unsent was deleted.", Exit.INTERRUPTED, as_json=arguments.json)
-        return int(Exit.INTERRUPTED)
+        text = "Interrupted; nothing unsent was deleted."
+        return _fail(text, Exit.INTERRUPTED, as_json=arguments.json)
 
 
-def _tell(text: str, code: Exit, *, as_json: bool) -> None:
+def _fail(text: str, code: Exit, *, as_json: bool) -> int:
     sys.stderr.write(f"loadsheet: {text}\n")
     if as_json:
         answer = {"exit_code": int(code), "error": text}
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    codes = "".join(f"  {code:<4}{meaning}\n" for code, meaning in MEANINGS.items())
-    parser = argparse.ArgumentParser(
-        prog="loadsheet",
-        description=DESCRIPTION,
-        epilog=EXAMPLES + codes,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"loadsheet-agent {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (
-        _add_run,
-        _add_observe,
-        _add_upload,
-        _add_plan,
-        _add_doctor,
-        _add_spool,
-        _add_login,
-        _add_status,
-        _add_completion,
-    ):
-        add(commands)
-    return parser
-
-
-def words() -> dict[str, tuple[str, list[str]]]:
-    """Each command's help and the words that may follow it, for shells that complete them."""
-    (commands,) = (
-        action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)
-    )
-    texts = {choice.dest: choice.help or "" for choice in commands._choices_actions}
-    return {name: (texts[name], _words_of(each)) for name, each in commands.choices.items()}
-
-
-def _words_of(parser: argparse.ArgumentParser) -> list[str]:
-    found = [flag for action in parser._actions for flag in action.option_strings if flag != "-h"]
-    choices = [str(each) for action in parser._actions for each in action.choices or ()]
-    return [*choices, *found]
-
-
-def _command(
-    commands: Commands, name: str, text: str, examples: str = ""
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(
-        name,
-        help=text,
-        description=text[0].upper() + text[1:] + ".",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON on stdout")
-    return parser
-
-
-def _add_run(commands: Commands) -> None:
-    run = _command(commands, "run", "carry out a plan and upload the result", RUN_EXAMPLES)
-    run.add_argument("plan", metavar="PLAN.toml")
-    run.add_argument(
-        "--resume",
-        metavar="ID",
-        nargs="?",
-        const="",
-        help="go on with the interrupted run of this plan that waits in the spool",
-    )
-    run.add_argument("--session", metavar="NAME", help="attack together with other agents")
-    run.add_argument("--parts", metavar="N", type=int, help="how many agents the session takes")
-    run.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=None,
-        help="of the order of the trials, as another run of this plan had it",
-    )
-    _add_tool_path(run)
-    _add_service(run)
-    _add_max_wait(run)
-
-
-def _add_observe(commands: Commands) -> None:
-    observe = _command(
-        commands,
-        "observe",
-        "on the server host: add its facts and resource use to a run measured from elsewhere",
-        OBSERVE_EXAMPLES,
-    )
-    observe.add_argument("--run", metavar="ID", required=True, help="of the link `run` prints")
-    observe.add_argument("--port", metavar="N", type=int, help="the server listens there")
-    observe.add_argument("--pid", metavar="N", type=int, help="the server's process")
-    _add_service(observe)
-    _add_max_wait(observe)
-
-
-def _add_upload(commands: Commands) -> None:
-    upload = _command(commands, "upload", "upload saved output of a load tool", UPLOAD_EXAMPLES)
-    upload.add_argument("files", metavar="FILE", nargs="+")
-    upload.add_argument("--tool", metavar="NAME", help="which load tool wrote the files")
-    upload.add_argument("--at", metavar="TIME", help="when it was measured (ISO 8601)")
-    upload.add_argument(
-        "--label", metavar="KEY=VALUE", action="append", default=[], help="of the run; repeatable"
-    )
-    about = upload.add_argument_group("what was measured (the files are then one trial)")
-    about.add_argument("--server", metavar="NAME")
-    about.add_argument("--server-version", metavar="VERSION")
-    about.add_argument("--runtime", metavar="TEXT", help='such as "CPython 3.12"')
-    about.add_argument("--config", metavar="KEY=VALUE", action="append", default=[])
-    about.add_argument("--host", metavar="NAME", help="the machine the server ran on")
-    about.add_argument("--workload", metavar="NAME")
-    about.add_argument("--method", metavar="METHOD")
-    about.add_argument("--path", metavar="PATH")
-    about.add_argument("--payload-bytes", metavar="N", type=int)
-    about.add_argument("--keepalive", action=_YesNo, nargs=0)
-    about.add_argument("--no-keepalive", dest="keepalive", action=_YesNo, nargs=0)
-    about.add_argument("--tls", action=_YesNo, nargs=0)
-    about.add_argument("--no-tls", dest="tls", action=_YesNo, nargs=0)
-    about.add_argument("--connections", metavar="N", type=int)
-    about.add_argument("--rate", metavar="RPS", type=float, help="offered (an open loop)")
-    about.add_argument("--duration", metavar="SECONDS", type=float)
-    about.add_argument("--tool-version", metavar="VERSION")
-    _add_service(upload)
-    _add_max_wait(upload)
-
-
-def _add_plan(commands: Commands) -> None:
-    plan = _command(commands, "plan", "write a plan, or say what one would do", PLAN_EXAMPLES)
-    plan.add_argument("action", choices=("check", "new"))
-    plan.add_argument("file", metavar="PLAN.toml", nargs="?")
-    _add_tool_path(plan)
-
-
-def _add_doctor(commands: Commands) -> None:
-    doctor = _command(commands, "doctor", "say what would spoil a measurement here")
-    doctor.add_argument("plan", metavar="PLAN.toml", nargs="?")
-    _add_tool_path(doctor)
-    _add_service(doctor)
-
-
-def _add_spool(commands: Commands) -> None:
-    spool = _command(commands, "spool", "show, send or drop what waits here", SPOOL_EXAMPLES)
-    spool.add_argument("action", choices=("list", "retry", "drop"), nargs="?", default="list")
-    spool.add_argument("ids", metavar="ID", nargs="*", help="only these (retry, drop)")
-    _add_service(spool)
-    _add_max_wait(spool)
-
-
-def _add_login(commands: Commands) -> None:
-    login = _command(commands, "login", "keep the service's address and token", LOGIN_EXAMPLES)
-    login.add_argument("url", metavar="URL", nargs="?")
-    login.add_argument("--token", help="better typed when asked, or on stdin")
-    login.add_argument("--forget", action="store_true", help="delete what was kept")
-
-
-def _add_status(commands: Commands) -> None:
-    _add_service(_command(commands, "status", "say where results go and what waits"))
-
-
-def _add_completion(commands: Commands) -> None:
-    completion = _command(
-        commands, "completion", "print a script for your shell", COMPLETION_EXAMPLES
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-
-
-class _YesNo(argparse.Action):
-    """--tls and --no-tls; neither leaves it unknown."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, not (option_string or "").startswith("--no-"))
-
-
-def _add_tool_path(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tool-path",
-        metavar="NAME=PATH",
-        action="append",
-        default=[],
-        help="where a load tool is, such as autocannon=node_modules/.bin/autocannon",
-    )
-
-
-def _add_service(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="address of the service; else LOADSHEET_URL, else the login")
-    parser.add_argument("--token", help="else LOADSHEET_TOKEN, else the login")
-    parser.add_argument("--spool", metavar="DIR", help="else LOADSHEET_SPOOL")
-
-
-def _add_max_wait(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--max-wait",
-        metavar="SECONDS",
-        type=float,
-        default=None,
-        help="stop trying to upload after this time; the result stays in the spool",
-    )
+    return int(code)

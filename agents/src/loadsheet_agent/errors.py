@@ -1,26 +1,30 @@
-"""Errors a person reads: one sentence saying what was got, expected and what to do."""
+"""Errors a person reads: one sentence with what was given, what was expected and what to do."""
 
 from loadsheet_agent.exits import Exit
 
 
 class AgentError(Exception):
+    """Base of all errors; `exit_code` is how the process ends."""
+
     exit_code = Exit.FAILED
 
 
 class UsageError(AgentError):
+    """A wrong command line, a missing file or a missing token."""
+
     exit_code = Exit.USAGE
 
 
 class PlanError(AgentError):
+    """The plan cannot be carried out as it is written."""
+
     exit_code = Exit.PLAN
 
 
 class ToolMissingError(AgentError):
+    """No load tool that can do the plan is installed."""
+
     exit_code = Exit.NO_TOOL
-
-
-class InterruptError(AgentError):
-    exit_code = Exit.INTERRUPTED
 
 
 class ServerStartError(AgentError):
@@ -28,7 +32,7 @@ class ServerStartError(AgentError):
 
 
 class PlanStoppedError(AgentError):
-    """A rule of the plan, or a full disk, ended it early; what had finished is kept."""
+    """A rule of the plan, or a full disk, ended the run early; finished trials are kept."""
 
     exit_code = Exit.STOPPED
 

@@ -41,7 +41,7 @@ def is_text(data):
 
 def test_the_agent_and_the_service_have_the_same_rules():
     """A copy, because neither may import the other; a change belongs into both."""
-    theirs = ROOT / "agents/src/loadsheet_agent/redaction.py"
+    theirs = ROOT / "agents/src/loadsheet_agent/upload/redaction.py"
     assert Path(redaction.__file__).read_bytes() == theirs.read_bytes()
 
 

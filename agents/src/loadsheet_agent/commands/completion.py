@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from loadsheet_agent import cli
-from loadsheet_agent.commands import common
+from loadsheet_agent.commands.arguments import completion_words
+from loadsheet_agent.commands.output import put
 from loadsheet_agent.exits import Exit
 
 BASH = """_loadsheet() {{
@@ -26,8 +26,8 @@ FISH_WORD = "complete -c loadsheet -n '__fish_seen_subcommand_from {name}' {word
 
 
 def run(arguments: Namespace) -> Exit:
-    words = cli.words()
-    common.put(_fish(words) if arguments.shell == "fish" else _bash(words, arguments.shell))
+    words = completion_words()
+    put(_fish(words) if arguments.shell == "fish" else _bash(words, arguments.shell))
     return Exit.OK
 
 

@@ -1,4 +1,4 @@
-"""`loadsheet observe --run ID`: on the server host, what the server uses while it is measured."""
+"""`loadsheet observe --run ID`: on the server host, the server's resource use during a run."""
 
 from __future__ import annotations
 
@@ -9,93 +9,81 @@ from dataclasses import asdict
 
 import psutil
 
-from loadsheet_agent.clock import Offset
-from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import Target
+from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.facts import read_host
-from loadsheet_agent.observing import Observer, Watch, deliver_all
-from loadsheet_agent.sampling import Tree
-from loadsheet_agent.service import Line, measure_offset
-
-ENDED = ("finished", "stopped", "interrupted")
+from loadsheet_agent.host.clock import Offset
+from loadsheet_agent.host.facts import read_host
+from loadsheet_agent.run.observe import Observer, RunState, observe_until_end, send_remaining
+from loadsheet_agent.run.sampling import Tree
+from loadsheet_agent.upload.api_client import ApiClient, measure_offset
+from loadsheet_agent.upload.target import Target, require_target
 
 
 def run(arguments: Namespace) -> Exit:
-    target = common.read_target(arguments)
-    if target is None:
-        raise UsageError("no address is given; set LOADSHEET_URL, or run `loadsheet login URL`.")
-    tree = _tree(arguments)
-    line = Line(target)
-    watch = Watch(line, arguments.run)
-    state = watch.state()
+    target = require_target(arguments.url, arguments.token)
+    tree = _find_tree(arguments)
+    client = ApiClient(target)
+    run_state = RunState(client, arguments.run)
+    state = run_state.read()
     if state is None:
         raise UsageError(
             f"{target.url} knows no run {arguments.run} for this token; give the id of the link "
             "that `loadsheet run` prints."
         )
-    observer = Observer(run_id=arguments.run, tree=tree, offset=_offset(target))
-    what = "the host alone" if tree is None else f"process {tree.pid} and its children"
-    common.say(f"Observing {what} for run {arguments.run} ({state}). Ctrl-C ends it.")
+    observer = Observer(run_id=arguments.run, tree=tree, offset=_require_offset(target))
+    subject = "the host alone" if tree is None else f"process {tree.pid} and its children"
+    say(f"Observing {subject} for run {arguments.run} ({state}). Ctrl-C ends it.")
+    host = asdict(read_host())
     with suppress(KeyboardInterrupt):
-        _look(observer, watch, line)
-    host = asdict(read_host())
-    left = deliver_all(observer, line, host, arguments.max_wait, common.say, time.sleep)
+        observe_until_end(observer, run_state, client, host)
+    lost = send_remaining(observer, client, host, arguments.max_wait, say, time.sleep)
+    code = Exit.SPOOLED if lost else Exit.OK
     if arguments.json:
-        common.put_json(
-            {"exit_code": int(Exit.SPOOLED if left else Exit.OK), "samples": observer.sent}
-        )
-    if left:
-        common.say(f"{left} samples were not taken ({line.why}) and are lost.")
-        return Exit.SPOOLED
-    common.put(f"Sent {observer.sent} samples: {target.url}/r/{arguments.run}")
-    return Exit.OK
+        put_json({"exit_code": int(code), "samples": observer.sent})
+    if lost:
+        say(f"{lost} samples were not sent ({client.last_failure}) and are lost.")
+    else:
+        put(f"Sent {observer.sent} samples: {target.url}/r/{arguments.run}")
+    return code
 
 
-def _look(observer: Observer, watch: Watch, line: Line) -> None:
-    """Until the run has ended, or Ctrl-C; what is seen is sent every now and then."""
-    host = asdict(read_host())
-    while watch.state() not in ENDED:
-        for _ in range(watch.looks_between):
-            observer.look()
-            time.sleep(observer.interval_s)
-        observer.send(line, host, least=observer.chunk)
-
-
-def _offset(target: Target) -> Offset:
+def _require_offset(target: Target) -> Offset:
     offset = measure_offset(target)
     if offset is None:
         raise UsageError(
-            f"{target.url} does not tell the time, so nothing seen here could be matched with the "
-            "trials; check the address and the token."
+            f"{target.url} did not give its time, so samples could not be matched with trials; "
+            "check the address and the token."
         )
     return offset
 
 
-def _tree(arguments: Namespace) -> Tree | None:
+def _find_tree(arguments: Namespace) -> Tree | None:
+    """The server's processes; None for the host alone."""
     if arguments.pid is not None and arguments.port is not None:
-        raise UsageError("--pid and --port are given; one of them says which process it is.")
-    pid = arguments.pid if arguments.port is None else _listener(arguments.port)
+        raise UsageError("--pid and --port are given; keep one of them.")
+    pid = arguments.pid if arguments.port is None else _find_listener(arguments.port)
     if pid is None:
         return None
     if not psutil.pid_exists(pid):
-        raise UsageError(f"there is no process {pid} here; give that of the server.")
+        raise UsageError(f"there is no process {pid} here; give the process id of the server.")
     return Tree(pid, itself=True)
 
 
-def _listener(port: int) -> int:
+def _find_listener(port: int) -> int:
     """The oldest process that listens on the port: the parent of a server's workers."""
     try:
-        found = psutil.net_connections(kind="tcp")
+        connections = psutil.net_connections(kind="tcp")
     except psutil.AccessDenied:
         raise UsageError(
-            "the system does not tell which process listens there; give --pid."
+            "the system does not show which process listens on the port; give --pid."
         ) from None
     pids = {
-        each.pid
-        for each in found
-        if each.status == psutil.CONN_LISTEN and each.laddr.port == port and each.pid
+        connection.pid
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN
+        and connection.laddr.port == port
+        and connection.pid
     }
     if not pids:
         raise UsageError(

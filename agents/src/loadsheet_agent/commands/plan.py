@@ -1,4 +1,4 @@
-"""`loadsheet plan check PLAN.toml` and `loadsheet plan new`: before anything runs."""
+"""`loadsheet plan check PLAN.toml` shows what a plan will do; `loadsheet plan new` writes one."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from loadsheet_agent import outline
-from loadsheet_agent.commands import common
-from loadsheet_agent.commands.run import choose_tool, planned_points
-from loadsheet_agent.confidential import redactor_for
+from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.errors import ToolMissingError, UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.hosts import servers_are_here
-from loadsheet_agent.plan import read_plan
-from loadsheet_agent.steps import expand, expand_most
-from loadsheet_agent.tools import check, tool_paths
+from loadsheet_agent.host.locality import servers_are_here
+from loadsheet_agent.plan.expansion import expand, expand_most
+from loadsheet_agent.plan.reading import read_plan
+from loadsheet_agent.plan.tool_choice import choose_tool, planned_points
+from loadsheet_agent.run.summary import as_json, list_steps, summarise
+from loadsheet_agent.tools import FoundTool, check, tool_paths
+from loadsheet_agent.upload.secrets import redactor_for
 
 TEMPLATE = Path(__file__).resolve().parents[1] / "plan.template.toml"
 SHOWN = 24
@@ -32,19 +32,19 @@ def run(arguments: Namespace) -> Exit:
 def _new(arguments: Namespace) -> Exit:
     text = TEMPLATE.read_text(encoding="utf-8")
     if arguments.file == "-":
-        common.put(text.rstrip("\n"))
+        put(text.rstrip("\n"))
         return Exit.OK
     path = Path(arguments.file or "plan.toml")
     try:
         with path.open("x", encoding="utf-8") as handle:
             handle.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{path} is there already; give another name.") from error
+        raise UsageError(f"{path} exists already; give another name.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}).") from error
-    common.say(f"Wrote {path}; change it, then run `loadsheet plan check {path}`.")
+    say(f"Wrote {path}; edit it, then run `loadsheet plan check {path}`.")
     if arguments.json:
-        common.put_json({"exit_code": 0, "path": str(path)})
+        put_json({"exit_code": 0, "path": str(path)})
     return Exit.OK
 
 
@@ -55,18 +55,18 @@ def _check(arguments: Namespace) -> Exit:
     steps, most = expand(plan, seed), expand_most(plan, seed)
     check(plan.load.tool, planned_points(plan))
     try:
-        found = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
+        tool: FoundTool | None = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
     except ToolMissingError as error:
         # A plan is often written on another machine than the one it runs on.
-        common.say(f"Note: {error}")
-        found = None
+        say(f"Note: {error}")
+        tool = None
     redactor = redactor_for(plan, None)
     if arguments.json:
-        shown = redactor.value(outline.as_json(plan, steps, most, found))
-        common.put_json({"exit_code": 0, "sha256": plan.sha256, **shown})
+        shown = redactor.value(as_json(plan, steps, most, tool))
+        put_json({"exit_code": 0, "sha256": plan.sha256, **shown})
         return Exit.OK
-    common.put(redactor.text(outline.outline(plan, steps, most, found)))
-    for line in outline.lines(plan, steps, SHOWN):
-        common.put(redactor.text(line))
-    common.put(f"SHA-256 of the plan: {plan.sha256}")
+    put(redactor.text(summarise(plan, steps, most, tool)))
+    for line in list_steps(plan, steps, SHOWN):
+        put(redactor.text(line))
+    put(f"SHA-256 of the plan: {plan.sha256}")
     return Exit.OK

@@ -1,48 +1,48 @@
-"""`loadsheet spool [list | retry [ID...] | drop ID...]`: what has not reached the service yet."""
+"""`loadsheet spool [list | retry [ID...] | drop ID...]`: results the service does not have yet."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import asdict
 
-from loadsheet_agent.commands import common
-from loadsheet_agent.delivery import Delivery, Target
+from loadsheet_agent.commands.delivery_report import deliver, report
+from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.spool import BusyError, Entry, Note, Spool
+from loadsheet_agent.upload.delivery import Delivery
+from loadsheet_agent.upload.spool import BusyError, Entry, Note, Spool, open_spool
+from loadsheet_agent.upload.target import Target, require_target
 
 
 def run(arguments: Namespace) -> Exit:
-    spool = common.open_spool(arguments)
+    spool = open_spool(arguments.spool)
     if arguments.action == "list":
         return _list(spool, as_json=arguments.json)
     if arguments.action == "drop":
         return _drop(spool, arguments)
-    target = common.read_target(arguments)
-    if target is None:
-        raise UsageError("no address to upload to; set LOADSHEET_URL or give --url.")
+    target = require_target(arguments.url, arguments.token)
     return _retry(_wanted(spool, arguments.ids), target, arguments)
 
 
 def _list(spool: Spool, *, as_json: bool) -> Exit:
     notes = spool.notes()
     if as_json:
-        common.put_json({"spool": str(spool.root), "entries": [asdict(note) for note in notes]})
+        put_json({"spool": str(spool.root), "entries": [asdict(note) for note in notes]})
         return Exit.OK
     for note in notes:
-        common.put(_line(note))
+        put(_line(note))
     if not notes:
-        common.put(f"Nothing waits in {spool.root}.")
+        put(f"Nothing waits in {spool.root}.")
     return Exit.OK
 
 
 def _line(note: Note) -> str:
     cut = ", interrupted" if note.interrupted and note.state != "in progress" else ""
-    what = f"{note.trials} trials" if note.started_at else f"{note.files} files"
+    content = f"{note.trials} trials" if note.started_at else f"{note.files} files"
     tries = f", {note.attempts} attempts" if note.attempts else ""
     error = f", last: {note.last_error}" if note.last_error else ""
     size = f"{note.size_bytes / 1024:.0f} KiB"
-    return f"{note.id}  {note.state}{cut}, {what}, {size}{tries}{error}"
+    return f"{note.id}  {note.state}{cut}, {content}, {size}{tries}{error}"
 
 
 def _wanted(spool: Spool, ids: list[str]) -> list[Entry]:
@@ -51,43 +51,43 @@ def _wanted(spool: Spool, ids: list[str]) -> list[Entry]:
     if unknown:
         raise UsageError(
             f"{', '.join(sorted(unknown))} does not wait in {spool.root}; "
-            "`loadsheet spool list` shows what does."
+            "`loadsheet spool list` shows the results that do."
         )
     return [entry for entry in entries if not ids or entry.id in ids]
 
 
 def _drop(spool: Spool, arguments: Namespace) -> Exit:
-    """Throw results away: only those that are named, for there is no other copy of them."""
+    """Delete the named results; there is no other copy of them."""
     if not arguments.ids:
-        raise UsageError("no ID is given; name each result to throw away (`loadsheet spool list`).")
-    known = {entry.id: entry for entry in (*spool.rejected(), *spool.entries())}
-    unknown = sorted(set(arguments.ids) - set(known))
+        raise UsageError("no ID is given; name each result to delete (`loadsheet spool list`).")
+    entries_by_id = {entry.id: entry for entry in (*spool.rejected(), *spool.entries())}
+    unknown = sorted(set(arguments.ids) - set(entries_by_id))
     if unknown:
         raise UsageError(f"{', '.join(unknown)} is not in {spool.root}; nothing was dropped.")
-    entries = [known[each] for each in dict.fromkeys(arguments.ids)]
+    entries = [entries_by_id[each] for each in dict.fromkeys(arguments.ids)]
     for entry in entries:
-        entry.lock()  # BusyError: a run that goes on is not thrown away under its feet
+        entry.lock()  # BusyError: a run that goes on is not deleted
     for entry in entries:
         entry.remove()
-        common.say(f"{entry.id}: dropped.")
+        say(f"{entry.id}: dropped.")
     if arguments.json:
-        common.put_json({"exit_code": 0, "dropped": [entry.id for entry in entries]})
+        put_json({"exit_code": 0, "dropped": [entry.id for entry in entries]})
     return Exit.OK
 
 
 def _retry(entries: list[Entry], target: Target, arguments: Namespace) -> Exit:
-    """Each in turn; a refused token stops all, because the next would fare no better."""
+    """Each in turn; a refused token or a lost service stops all, as it would stop the next."""
     worst = Exit.OK
     for entry in entries:
         delivery = _retry_one(entry, target, arguments.max_wait)
         if delivery is None:
             continue
-        common.report(entry.id, delivery, as_json=arguments.json, more={})
+        report(entry.id, delivery, as_json=arguments.json, more={})
         worst = max(worst, delivery.exit_code)
         if delivery.exit_code in (Exit.HELD, Exit.SPOOLED):
             break
     if not entries:
-        common.say("Nothing to send.")
+        say("Nothing to send.")
     return worst
 
 
@@ -95,10 +95,10 @@ def _retry_one(entry: Entry, target: Target, max_wait_s: float | None) -> Delive
     try:
         entry.lock()
     except (BusyError, FileNotFoundError):
-        common.say(f"{entry.id}: in the hands of another loadsheet process, left alone.")
+        say(f"{entry.id}: in use by another loadsheet process, left alone.")
         return None
-    if entry.is_hollow():
-        common.say(f"{entry.id}: was cut off before anything had finished; removed.")
+    if entry.is_empty():
+        say(f"{entry.id}: ended before a trial had finished; removed.")
         entry.remove()
         return None
-    return common.deliver(entry, target, max_wait_s)
+    return deliver(entry, target, max_wait_s)

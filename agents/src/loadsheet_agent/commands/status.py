@@ -1,18 +1,21 @@
-"""`loadsheet status`: where results go, what waits, and which load tools are here."""
+"""`loadsheet status`: where results go, what waits, and which load tools are installed."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
 
 from loadsheet_agent import __version__
-from loadsheet_agent.commands import common
+from loadsheet_agent.commands.output import put, put_json
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.service import Me, TokenState, who_am_i
-from loadsheet_agent.tools import TOOLS, find, tool_paths
+from loadsheet_agent.tools import FoundTool, find_all, tool_paths
+from loadsheet_agent.upload.api_client import Me, TokenState, who_am_i
+from loadsheet_agent.upload.spool import Spool, open_spool
+from loadsheet_agent.upload.target import Target, read_target
 
-SAID = {
+TOKEN_TEXTS = {
     TokenState.GOOD: "reached, the token is good",
     TokenState.REFUSED: "reached, but the token is refused; run `loadsheet login` again",
     TokenState.UNKNOWN: "not reached",
@@ -20,47 +23,51 @@ SAID = {
 
 
 def run(arguments: Namespace) -> Exit:
-    target = common.read_target(arguments)
+    target = read_target(arguments.url, arguments.token)
     me = None if target is None else who_am_i(target)
-    spool = common.open_spool(arguments)
-    counts = _counts(note.state for note in spool.notes())
-    paths = tool_paths([], os.environ)
-    found = [tool for tool in (find(name, paths) for name in TOOLS) if tool is not None]
+    spool = open_spool(arguments.spool)
+    counts = Counter(note.state for note in spool.notes())
+    tools = find_all(tool_paths([], os.environ))
     code = Exit.HELD if me is not None and me.token is TokenState.REFUSED else Exit.OK
     if arguments.json:
-        common.put_json(
+        put_json(
             {
                 "exit_code": int(code),
                 "version": __version__,
-                "url": None if target is None else target.url,
-                "token": None if me is None else me.token.value,
-                "workspace": None if me is None else me.workspace,
+                **_service_json(target, me),
                 "spool": {"path": str(spool.root), **counts},
-                "tools": {each.tool.name: [each.path, each.version] for each in found},
+                "tools": {each.tool.name: [each.path, each.version] for each in tools},
             }
         )
-        return code
-    common.put(f"loadsheet-agent {__version__}")
-    if target is None or me is None:
-        common.put("service: none; `loadsheet login URL` sets it")
     else:
-        common.put(f"service: {target.url}, {_said(me)}")
-    waits = ", ".join(f"{count} {name}" for name, count in counts.items()) or "empty"
-    common.put(f"spool:   {spool.root}: {waits}")
-    names = ", ".join(f"{each.tool.name} {each.version or '?'}" for each in found)
-    common.put(f"tools:   {names or 'none found'}")
+        _put_lines(_service_text(target, me), spool, counts, tools)
     return code
 
 
-def _said(me: Me) -> str:
+def _put_lines(
+    service: str, spool: Spool, counts: Mapping[str, int], tools: list[FoundTool]
+) -> None:
+    waiting = ", ".join(f"{count} {state}" for state, count in counts.items()) or "empty"
+    names = ", ".join(f"{each.tool.name} {each.version or '?'}" for each in tools)
+    put(f"loadsheet-agent {__version__}")
+    put(f"service: {service}")
+    put(f"spool:   {spool.root}: {waiting}")
+    put(f"tools:   {names or 'none found'}")
+
+
+def _service_json(target: Target | None, me: Me | None) -> dict[str, str | None]:
+    return {
+        "url": None if target is None else target.url,
+        "token": None if me is None else me.token.value,
+        "workspace": None if me is None else me.workspace,
+    }
+
+
+def _service_text(target: Target | None, me: Me | None) -> str:
+    if target is None or me is None:
+        return "none; `loadsheet login URL` sets it"
+    text = f"{target.url}, {TOKEN_TEXTS[me.token]}"
     if me.token is not TokenState.GOOD:
-        return SAID[me.token]
+        return text
     until = "" if me.expires_at is None else f" until {me.expires_at[:10]}"
-    return f"{SAID[me.token]}{until}: {me.name!r} of the workspace {me.workspace}"
-
-
-def _counts(states: Any) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for state in states:
-        counts[state] = counts.get(state, 0) + 1
-    return counts
+    return f"{text}{until}: {me.name!r} of the workspace {me.workspace}"

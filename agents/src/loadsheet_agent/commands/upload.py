@@ -1,4 +1,4 @@
-"""`loadsheet upload FILE...`: bring saved output of a load tool to the service."""
+"""`loadsheet upload FILE...`: upload saved output of a load tool."""
 
 from __future__ import annotations
 
@@ -10,51 +10,55 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from loadsheet_agent.commands import common
-from loadsheet_agent.envelope import file_envelope
+from loadsheet_agent.commands.delivery_report import deliver, report
+from loadsheet_agent.commands.output import say
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
-from loadsheet_agent.parcels import COMPRESSED_STARTS
-from loadsheet_agent.redaction import Redactor
-from loadsheet_agent.spool import OWN_NAMES, Entry
+from loadsheet_agent.upload.envelope import file_envelope
+from loadsheet_agent.upload.parts import COMPRESSED_STARTS
+from loadsheet_agent.upload.redaction import Redactor
+from loadsheet_agent.upload.spool import OWN_NAMES, Entry, open_spool
+from loadsheet_agent.upload.target import require_target
 
 
 def run(arguments: Namespace) -> Exit:
-    target = common.read_target(arguments)
-    if target is None:
-        raise UsageError("no address to upload to; set LOADSHEET_URL or give --url.")
+    target = require_target(arguments.url, arguments.token)
     paths = [_checked(Path(name)) for name in arguments.files]
-    said = _said(arguments)
-    entry = common.open_spool(arguments).create()
+    description = _describe_upload(arguments)
+    entry = open_spool(arguments.spool).create()
     names = _copy(paths, entry)
     redactor = Redactor({os.environ.get("LOADSHEET_TOKEN") or "", target.token})
     texts = [name for name in names if _is_text(entry.directory / name)]
-    hidden = [name for name in texts if redactor.file(entry.directory / name)]
-    if hidden:
-        common.say(f"Secrets were taken out of the copy of {', '.join(hidden)}.")
-    envelope = {**file_envelope(entry.id, tool=arguments.tool), **_about(arguments, said, names)}
+    redacted = [name for name in texts if redactor.file(entry.directory / name)]
+    if redacted:
+        say(f"Secrets were removed from the copy of {', '.join(redacted)}.")
+    for trial in description.get("trials", ()):
+        trial["artefacts"] = names
+    envelope = {**file_envelope(entry.id, tool=arguments.tool), **description}
     entry.commit(redactor.value(envelope), names)
-    delivery = common.deliver(entry, target, arguments.max_wait)
-    common.report(entry.id, delivery, as_json=arguments.json, more={"files": names})
+    delivery = deliver(entry, target, arguments.max_wait)
+    report(entry.id, delivery, as_json=arguments.json, more={"files": names})
     return delivery.exit_code
 
 
-def _about(arguments: Namespace, said: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    """What the sender says of the files; with anything said of the trial they are one trial."""
+def _describe_upload(arguments: Namespace) -> dict[str, Any]:
+    """Run, trial and host as the flags describe them; where they describe a trial, it is one."""
     at = None if arguments.at is None else _instant(arguments.at)
     labels = _pairs(arguments.label, "--label")
-    about: dict[str, Any] = {}
+    times = {"started_at": at, "finished_at": at}
+    description: dict[str, Any] = {}
     if at or labels:
-        about["run"] = {"started_at": at, "finished_at": at, "labels": labels}
-    if any(said.values()):
-        times = {"started_at": at, "finished_at": at}
-        about["trials"] = [{"ordinal": 0, **said, **times, "artefacts": names}]
+        description["run"] = {**times, "labels": labels}
+    trial = _describe_trial(arguments)
+    if trial:
+        description["trials"] = [{"ordinal": 0, **trial, **times}]
     if arguments.host is not None:
-        about["hosts"] = {"server": {"name": arguments.host}}
-    return about
+        description["hosts"] = {"server": {"name": arguments.host}}
+    return description
 
 
-def _said(arguments: Namespace) -> dict[str, Any]:
+def _describe_trial(arguments: Namespace) -> dict[str, Any]:
+    """Server, workload and load as the flags describe them; empty where they describe no trial."""
     server = {
         "name": arguments.server,
         "version": arguments.server_version,
@@ -77,13 +81,13 @@ def _said(arguments: Namespace) -> dict[str, Any]:
         "loop": "open" if arguments.rate is not None else None,
         "duration_s": arguments.duration,
     }
-    # The tool alone is a hint for reading, as ever; it does not make one trial of many files.
-    parts = {"server": _given(server), "workload": _given(workload), "load": _given(load)}
-    if set(parts["load"]) == {"tool"} and not parts["server"] and not parts["workload"]:
-        return {}
-    if (parts["workload"] or parts["load"]) and not parts["server"]:
-        raise UsageError("what the files measured is described, but not whom; add --server NAME.")
-    return parts
+    # The tool alone is a hint for reading; it does not make one trial of many files.
+    trial = {"server": _given(server), "workload": _given(workload), "load": _given(load)}
+    if trial["server"]:
+        return trial
+    if trial["workload"] or set(trial["load"]) - {"tool"}:
+        raise UsageError("the flags describe a trial, but not its server; add --server NAME.")
+    return {}
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,15 +95,17 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(flags: list[str], name: str) -> dict[str, str]:
-    pairs = [flag.partition("=") for flag in flags]
-    bad = next((key for key, equals, _ in pairs if not equals or not key), None)
-    if bad is not None:
-        raise UsageError(f"{name} {bad!r} is not understood; expected KEY=VALUE.")
-    return {key: value for key, _, value in pairs}
+    pairs = {}
+    for flag in flags:
+        key, equals, value = flag.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{name} {flag!r} is not understood; expected KEY=VALUE.")
+        pairs[key] = value
+    return pairs
 
 
 def _instant(text: str) -> str:
-    """ISO 8601 in UTC; a time without a zone is this machine's, a date alone its midnight."""
+    """ISO 8601 in UTC. A time without a zone is local time; a date alone is its local midnight."""
     try:
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError as error:
@@ -128,7 +134,7 @@ def _is_text(path: Path) -> bool:
 
 
 def _copy(paths: list[Path], entry: Entry) -> list[str]:
-    """Into the spool, because the originals may be gone when a retry is due."""
+    """Copy the files to the spool, because the originals may be gone at a later try."""
     names: list[str] = []
     try:
         for path in paths:

@@ -1,4 +1,4 @@
-"""The load tools the agent can run: one explicit table, found and chosen here."""
+"""The load tools the agent can run: their table, finding and choosing one."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ __all__ = [
     "Tool",
     "choose",
     "find",
+    "find_all",
     "tool_paths",
 ]
 
@@ -65,13 +66,15 @@ TOOLS: Mapping[str, Tool] = {
 
 @dataclass(frozen=True)
 class FoundTool:
+    """A load tool as it is installed here; `version` is None where it could not be read."""
+
     tool: Tool
     path: str
     version: str | None
 
 
 def tool_paths(flags: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
-    """Where the user says tools are: LOADSHEET_<TOOL>, overruled by --tool-path NAME=PATH."""
+    """Paths by tool name: LOADSHEET_<TOOL>, overruled by --tool-path NAME=PATH."""
     paths = {name: environ.get(f"LOADSHEET_{name.upper()}", "") for name in TOOLS}
     for flag in flags:
         name, equals, path = flag.partition("=")
@@ -85,7 +88,7 @@ def tool_paths(flags: Iterable[str], environ: Mapping[str, str]) -> dict[str, st
 
 
 def check(wanted: str, points: Sequence[LoadPoint]) -> None:
-    """Refuses load points that the wanted tool, or every tool, cannot do; finds nothing."""
+    """Raises PlanError where the wanted tool, or every tool, cannot do one of the load points."""
     if wanted == "auto":
         if not able(points):
             refusals = [_first_refusal(tool, points) or "" for tool in TOOLS.values()]
@@ -104,18 +107,23 @@ def able(points: Sequence[LoadPoint]) -> list[str]:
 
 
 def choose(wanted: str, points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundTool:
-    """The tool to use: the wanted one, or the first found that can do every load point."""
+    """The wanted tool, or the first installed tool that can do every load point."""
     check(wanted, points)
     if wanted != "auto":
         tool = TOOLS[wanted]
-        return _found(tool, _required_path(tool, paths))
+        return _with_version(tool, _required_path(tool, paths))
     return _choose_any(points, paths)
 
 
 def find(name: str, paths: Mapping[str, str]) -> FoundTool | None:
-    """The tool as it is installed here, or None."""
+    """The tool as it is installed here; None where it is not."""
     path = _find(TOOLS[name], paths)
-    return None if path is None else _found(TOOLS[name], path)
+    return None if path is None else _with_version(TOOLS[name], path)
+
+
+def find_all(paths: Mapping[str, str]) -> list[FoundTool]:
+    """Every load tool that is installed here, in the order of preference."""
+    return [tool for tool in (find(name, paths) for name in TOOLS) if tool is not None]
 
 
 def _choose_any(points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundTool:
@@ -126,16 +134,16 @@ def _choose_any(points: Sequence[LoadPoint], paths: Mapping[str, str]) -> FoundT
             continue
         refusal = _first_refusal(tool, points)
         if refusal is None:
-            return _found(tool, path)
+            return _with_version(tool, path)
         refusals.append(refusal)
     wanted = ", ".join(able(points))
     if refusals:
         raise PlanError(
-            f"no load tool found here can do the plan: {'; '.join(refusals)}. Tools that can: "
+            f"no installed load tool can do the plan: {'; '.join(refusals)}. Tools that can: "
             f"{wanted}."
         )
     raise ToolMissingError(
-        f"none of {wanted} was found; install wrk or ab (apache2-utils), or point "
+        f"none of {wanted} is installed; install wrk or ab (apache2-utils), or point "
         "LOADSHEET_AUTOCANNON at node_modules/.bin/autocannon."
     )
 
@@ -158,14 +166,14 @@ def _find(tool: Tool, paths: Mapping[str, str]) -> str | None:
     given = paths.get(tool.name)
     if given is None:
         return shutil.which(tool.name)
-    # Trials run in their own directory, so a relative path would not be found there.
+    # Trials run in another directory, where a relative path would not be found.
     path = shutil.which(os.path.abspath(given))
     if path is None:
         raise UsageError(f"{given} (given for {tool.name}) is not a program that can be run.")
     return path
 
 
-def _found(tool: Tool, path: str) -> FoundTool:
+def _with_version(tool: Tool, path: str) -> FoundTool:
     return FoundTool(tool=tool, path=path, version=_version(tool, path))
 
 
@@ -174,7 +182,7 @@ def _version(tool: Tool, path: str) -> str | None:
         return None
     try:
         # Not check=True: wrk exits with 1 after printing its version.
-        done = subprocess.run(
+        completed = subprocess.run(
             [path, *tool.version_args],
             capture_output=True,
             text=True,
@@ -185,5 +193,7 @@ def _version(tool: Tool, path: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(tool.version_pattern, done.stdout + "\n" + done.stderr, re.MULTILINE)
+    match = re.search(
+        tool.version_pattern, completed.stdout + "\n" + completed.stderr, re.MULTILINE
+    )
     return match.group(1) if match else None

@@ -1,4 +1,4 @@
-"""What every load tool module offers: how it is called for one typed load point."""
+"""What every load tool module offers: its command for one load point, and its own figures."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Command:
     after: tuple[tuple[tuple[str, ...], str], ...] = ()
 
     def line(self) -> tuple[str, ...]:
-        """What to type to do it again."""
+        """The command line that repeats the call."""
         if not self.environ:
             return self.argv
         return ("env", *(f"{name}={value}" for name, value in self.environ.items()), *self.argv)
@@ -87,7 +87,7 @@ Outputs = Callable[[str], str]
 
 
 class Tool:
-    """A load tool. A module overrides what its tool does differently."""
+    """A load tool; each module overrides the properties in which its tool differs."""
 
     name = ""
     loops: tuple[str, ...] = ("closed",)
@@ -101,10 +101,17 @@ class Tool:
     bodies = True
     closes = True  # a new connection for each request
     tells_p99 = True
+    request_for_each_connection = False  # it needs at least one request a connection
+    is_threaded = False  # it uses as many threads as it may
 
     def refusal(self, point: LoadPoint) -> str | None:
         """Why this tool cannot do this load point exactly, or None."""
-        reasons = (*self._loop_reasons(point), *self._request_reasons(point), self.special(point))
+        reasons = (
+            *self._loop_reasons(point),
+            *self._request_reasons(point),
+            self.special(point),
+            self._refuse_few_requests(point),
+        )
         return next((f"{self.name} {reason}" for reason in reasons if reason), None)
 
     def _loop_reasons(self, point: LoadPoint) -> tuple[str | None, ...]:
@@ -112,10 +119,10 @@ class Tool:
         fraction = duration is not None and (duration != int(duration) or duration < 1)
         return (
             _loop_text(point.loop) if point.loop not in self.loops else None,
-            "cannot be told a number of requests, only a duration"
+            "takes a duration only, not a number of requests"
             if point.requests is not None and not self.counts
             else None,
-            "cannot be told a duration, only a number of requests"
+            "takes a number of requests only, not a duration"
             if duration is not None and not self.durations
             else None,
             f"takes whole seconds, not {duration:g}" if fraction and self.whole_seconds else None,
@@ -131,23 +138,30 @@ class Tool:
             else None,
         )
 
+    def _refuse_few_requests(self, point: LoadPoint) -> str | None:
+        requests, connections = point.requests, point.connections
+        if not self.request_for_each_connection or requests is None or requests >= connections:
+            return None
+        return f"needs at least one request a connection: {requests} for {connections}"
+
     def special(self, point: LoadPoint) -> str | None:
-        """What only this tool cannot do: the rest of a sentence that begins with its name."""
+        """A limit of this tool alone: the rest of a sentence that begins with its name."""
         return None
 
     def threads(self, point: LoadPoint) -> int:
-        """Threads really used: never more than asked for."""
-        return 1
+        """Threads the tool will use: never more than the load point allows."""
+        return point.threads if self.is_threaded else 1
 
     def connections(self, point: LoadPoint) -> int | None:
         """Connections open at once, at most; None when the tool puts no bound on them."""
         return point.connections
 
     def command(self, point: LoadPoint, prefix: str) -> Command:
+        """How to make the load; file names begin with `prefix`."""
         raise NotImplementedError
 
     def glance(self, outputs: Outputs, command: Command) -> Glance:
-        """`outputs` gives the text of an artefact by its name, empty when there is none."""
+        """The tool's own figures; `outputs` gives an artefact's text, empty where missing."""
         raise NotImplementedError
 
 
@@ -157,20 +171,14 @@ def _loop_text(loop: str) -> str:
     return "sends at an offered rate only, so it cannot do a closed loop"
 
 
-def whole_rate(point: LoadPoint) -> str | None:
+def refuse_fraction_rate(point: LoadPoint) -> str | None:
     rate = point.rate_rps
     if rate is None or (rate == int(rate) and rate >= 1):
         return None
     return f"takes whole requests per second, not {rate:g}"
 
 
-def fewer_requests_than_connections(point: LoadPoint) -> str | None:
-    if point.requests is None or point.requests >= point.connections:
-        return None
-    return f"needs at least one request a connection: {point.requests} for {point.connections}"
-
-
-def uneven_requests(point: LoadPoint) -> str | None:
+def refuse_uneven_requests(point: LoadPoint) -> str | None:
     if point.requests is None or point.requests % point.connections == 0:
         return None
     return (
@@ -179,13 +187,20 @@ def uneven_requests(point: LoadPoint) -> str | None:
     )
 
 
-def divisor_threads(point: LoadPoint) -> int:
-    """The most threads that divide the connections: such tools drop a remainder silently."""
+def dividing_threads(point: LoadPoint) -> int:
+    """Most threads that divide the connections, for tools that drop a remainder silently."""
     wanted = min(point.threads, point.connections)
     return max(n for n in range(1, wanted + 1) if point.connections % n == 0)
 
 
-def seconds(duration_s: float) -> str:
+def length_flags(point: LoadPoint, requests: str, duration: str) -> tuple[str, str]:
+    """The length of a trial, by the tool's flag for a number of requests or for a duration."""
+    if point.duration_s is None:
+        return (requests, str(point.requests))
+    return (duration, format_duration(point.duration_s))
+
+
+def format_duration(duration_s: float) -> str:
     """A duration as Go and Rust tools read it: 3s, 2500ms."""
     return f"{duration_s:.0f}s" if duration_s == int(duration_s) else f"{duration_s * 1000:.0f}ms"
 
@@ -202,39 +217,39 @@ def body_input(point: LoadPoint, prefix: str) -> dict[str, bytes]:
     return {} if point.body is None else {body_name(prefix): point.body}
 
 
-def number(text: str, pattern: str) -> float | None:
+def find_number(text: str, pattern: str) -> float | None:
     """The number in the first group of a multi-line pattern; None when it is not there."""
     match = re.search(pattern, text, re.MULTILINE)
     return None if match is None else float(match.group(1).replace(",", ""))
 
 
-def total(text: str, pattern: str) -> float:
+def sum_numbers(text: str, pattern: str) -> float:
     """The sum of all the numbers of a pattern's first group."""
-    return sum(float(found) for found in re.findall(pattern, text, re.MULTILINE))
+    return sum(float(amount) for amount in re.findall(pattern, text, re.MULTILINE))
 
 
-def time_s(text: str, pattern: str) -> float | None:
+def find_time_s(text: str, pattern: str) -> float | None:
     """A time with its unit, such as 1.20ms: number and unit are the pattern's two groups."""
     match = re.search(pattern, text, re.MULTILINE)
     return None if match is None else float(match.group(1)) * UNIT_S[match.group(2)]
 
 
-def share(part: float | None, whole: float | None) -> float | None:
+def share_of(part: float | None, whole: float | None) -> float | None:
     if part is None or not whole:
         return None
     return min(part / whole, 1.0)
 
 
-def json_of(text: str) -> dict[str, Any]:
-    """The JSON object in the text, or an empty one: a glance never fails."""
+def read_json(text: str) -> dict[str, Any]:
+    """The JSON object in the text, or an empty one, because a glance never fails."""
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+        value, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def at(value: Any, *keys: str) -> float | None:
+def number_at(value: Any, *keys: str) -> float | None:
     """The number at the end of a path of keys, or None."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    at,
-    body_input,
-    body_name,
-    colon_headers,
-    fewer_requests_than_connections,
-    json_of,
-    seconds,
-    share,
-)
+from loadsheet_agent.tools import base
 
 
-class Fortio(Tool):
+class Fortio(base.Tool):
     name = "fortio"
     version_args = ("version",)
     version_pattern = r"^v?(\d+(?:\.\d+)+)"
     install_hint = "see fortio.org"
+    is_threaded = True
+    request_for_each_connection = True
 
-    def special(self, point: LoadPoint) -> str | None:
-        return fewer_requests_than_connections(point)
-
-    def threads(self, point: LoadPoint) -> int:
-        return point.threads
-
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         report = f"{prefix}-report.json"
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-t", seconds(point.duration_s))
         kind = point.header("content-type")
         argv = (
             self.name,
             "load",
             *("-c", str(point.connections)),
             *("-qps", "0"),
-            *length,
+            *base.length_flags(point, "-n", "-t"),
             *("-gomaxprocs", str(point.threads)),
             *("-r", "0.00001"),  # its default sees nothing below a millisecond
             *("-p", "50,75,90,95,99,99.9"),
@@ -50,29 +29,31 @@ class Fortio(Tool):
             "-allow-initial-errors",  # errors are a result, not a reason to have none
             "-log-errors=false",
             *(("-X", point.method) if point.method != "GET" else ()),
-            *colon_headers(point.headers_but("content-type") if point.body else point.headers),
+            *base.colon_headers(point.headers_but("content-type") if point.body else point.headers),
             *(("-content-type", kind) if kind and point.body is not None else ()),
-            *(("-payload-file", body_name(prefix)) if point.body is not None else ()),
+            *(("-payload-file", base.body_name(prefix)) if point.body is not None else ()),
             *(() if point.keepalive else ("-keepalive=false",)),
             *(("-k",) if point.tls else ()),
             *("-json", report),
             point.url,
         )
-        return Command(
+        return base.Command(
             argv=argv,
             stdout=f"{prefix}-stdout.txt",
             files=(report,),
-            inputs=body_input(point, prefix),
+            inputs=base.body_input(point, prefix),
         )
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
-        found = json_of(outputs(command.files[0]))
-        codes = found.get("RetCodes") or {}
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
+        report = base.read_json(outputs(command.files[0]))
+        codes = report.get("RetCodes") or {}
         tried = sum(codes.values())
         good = sum(count for code, count in codes.items() if code[:1] in ("2", "3"))
-        points = (found.get("DurationHistogram") or {}).get("Percentiles") or ()
-        return Glance(
-            throughput_rps=at(found, "ActualQPS"),
-            p99_s=next((at(each, "Value") for each in points if each["Percentile"] == 99), None),
-            error_rate=share(tried - good, tried),
+        points = (report.get("DurationHistogram") or {}).get("Percentiles") or ()
+        return base.Glance(
+            throughput_rps=base.number_at(report, "ActualQPS"),
+            p99_s=next(
+                (base.number_at(each, "Value") for each in points if each["Percentile"] == 99), None
+            ),
+            error_rate=base.share_of(tried - good, tried),
         )

@@ -2,74 +2,59 @@
 
 from __future__ import annotations
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    body_input,
-    body_name,
-    colon_headers,
-    fewer_requests_than_connections,
-    number,
-    seconds,
-    share,
-)
+from loadsheet_agent.tools import base
 
 
-class H2load(Tool):
+class H2load(base.Tool):
     name = "h2load"
     version_pattern = r"nghttp2/(\d+(?:\.\d+)+)"
     install_hint = "apt install nghttp2-client"
+    request_for_each_connection = True
     closes = False  # it takes a connection the server closed for an error
 
-    def special(self, point: LoadPoint) -> str | None:
+    def special(self, point: base.LoadPoint) -> str | None:
         if point.method == "HEAD":
             return "waits for the body that an answer to HEAD never has"
         if point.body is not None and point.method != "POST":
             return f"sends a body with POST only, not with {point.method}"
-        return fewer_requests_than_connections(point)
+        return None
 
-    def threads(self, point: LoadPoint) -> int:
+    def threads(self, point: base.LoadPoint) -> int:
         return min(point.threads, point.connections)
 
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         log = f"{prefix}-requests.tsv"
-        length = ("-n", str(point.requests))
-        if point.duration_s is not None:
-            length = ("-D", seconds(point.duration_s))
         other = point.method != "GET" and point.body is None
         argv = (
             self.name,
             "--h1",
             *("-c", str(point.connections)),
             *("-t", str(self.threads(point))),
-            *length,
+            *base.length_flags(point, "-n", "-D"),
             *(("-H", f":method: {point.method}") if other else ()),
-            *colon_headers(point.headers),
-            *(("-d", body_name(prefix)) if point.body is not None else ()),
+            *base.colon_headers(point.headers),
+            *(("-d", base.body_name(prefix)) if point.body is not None else ()),
             f"--log-file={log}",
             point.url,
         )
-        return Command(
+        return base.Command(
             argv=argv,
             stdout=f"{prefix}-stdout.txt",
             files=(log,),
-            inputs=body_input(point, prefix),
+            inputs=base.body_input(point, prefix),
         )
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
         text = outputs(command.stdout)
-        good = number(text, r"(\d+) succeeded")
-        done = number(text, r"(\d+) done")
-        lost = number(text, r"(\d+) errored") or 0
+        good = base.find_number(text, r"(\d+) succeeded")
+        done = base.find_number(text, r"(\d+) done")
+        lost = base.find_number(text, r"(\d+) errored") or 0
         tried = None if done is None else done + lost
         failed = None if tried is None or good is None else tried - good
-        return Glance(
-            throughput_rps=number(text, r"^finished in [^,]+, ([\d.]+) req/s"),
+        return base.Glance(
+            throughput_rps=base.find_number(text, r"^finished in [^,]+, ([\d.]+) req/s"),
             p99_s=_p99_s(outputs(command.files[0])),
-            error_rate=share(failed, tried),
+            error_rate=base.share_of(failed, tried),
         )
 
 

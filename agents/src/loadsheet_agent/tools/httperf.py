@@ -7,19 +7,10 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    number,
-    share,
-    total,
-)
+from loadsheet_agent.tools import base
 
 
-class Httperf(Tool):
+class Httperf(base.Tool):
     name = "httperf"
     loops = ("open", "closed")
     version_pattern = r"httperf-(\d+(?:\.\d+)+)"
@@ -27,7 +18,7 @@ class Httperf(Tool):
     bodies = False
     tells_p99 = False
 
-    def special(self, point: LoadPoint) -> str | None:
+    def special(self, point: base.LoadPoint) -> str | None:
         if point.loop == "closed":
             return _closed_reason(point)
         if point.keepalive:
@@ -39,10 +30,10 @@ class Httperf(Tool):
             return f"needs a whole number of requests, not {planned:g} (rate x duration)"
         return None
 
-    def connections(self, point: LoadPoint) -> int | None:
+    def connections(self, point: base.LoadPoint) -> int | None:
         return point.connections if point.loop == "closed" else None
 
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         parts = urlsplit(point.url)
         path = parts.path + (f"?{parts.query}" if parts.query else "")
         argv = (
@@ -58,23 +49,23 @@ class Httperf(Tool):
             *_headers(point),
             *_load(point),
         )
-        return Command(argv=argv, stdout=f"{prefix}-stdout.txt")
+        return base.Command(argv=argv, stdout=f"{prefix}-stdout.txt")
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
         text = outputs(command.stdout)
-        replies = number(text, r"^Total: .* replies (\d+)")
-        elapsed = number(text, r"test-duration ([\d.]+) s")
-        lost = number(text, r"^Errors: total (\d+)") or 0
-        bad = total(text, r"^Reply status: .* 4xx=(\d+)") + total(
+        replies = base.find_number(text, r"^Total: .* replies (\d+)")
+        elapsed = base.find_number(text, r"test-duration ([\d.]+) s")
+        lost = base.find_number(text, r"^Errors: total (\d+)") or 0
+        bad = base.sum_numbers(text, r"^Reply status: .* 4xx=(\d+)") + base.sum_numbers(
             text, r"^Reply status: .*5xx=(\d+)"
         )
-        return Glance(
+        return base.Glance(
             throughput_rps=replies / elapsed if replies is not None and elapsed else None,
-            error_rate=None if replies is None else share(bad + lost, replies + lost),
+            error_rate=None if replies is None else base.share_of(bad + lost, replies + lost),
         )
 
 
-def _closed_reason(point: LoadPoint) -> str | None:
+def _closed_reason(point: base.LoadPoint) -> str | None:
     if point.connections != 1:
         return f"without a rate has one connection at a time, not {point.connections}"
     if point.duration_s is not None:
@@ -82,19 +73,19 @@ def _closed_reason(point: LoadPoint) -> str | None:
     return None
 
 
-def _planned_requests(point: LoadPoint) -> float:
+def _planned_requests(point: base.LoadPoint) -> float:
     if point.requests is not None:
         return point.requests
     return round((point.rate_rps or 0) * (point.duration_s or 0), 6)
 
 
-def _headers(point: LoadPoint) -> tuple[str, ...]:
+def _headers(point: base.LoadPoint) -> tuple[str, ...]:
     # httperf reads backslash escapes, and needs the end of the line to be one.
     escaped = ((name, text.replace("\\", "\\\\")) for name, text in point.headers)
     return tuple(f"--add-header={name}: {text}\\n" for name, text in escaped)
 
 
-def _load(point: LoadPoint) -> tuple[str, ...]:
+def _load(point: base.LoadPoint) -> tuple[str, ...]:
     requests = f"{_planned_requests(point):.0f}"
     if point.rate_rps is not None:
         return (f"--rate={point.rate_rps:g}", f"--num-conns={requests}", "--num-calls=1")

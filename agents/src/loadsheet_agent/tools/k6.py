@@ -9,20 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    at,
-    body_input,
-    body_name,
-    fewer_requests_than_connections,
-    json_of,
-    seconds,
-    whole_rate,
-)
+from loadsheet_agent.tools import base
 
 SCRIPT = """import http from 'k6/http';
 export const options = {options};
@@ -40,22 +27,21 @@ TAGS = ["status", "error", "error_code", "expected_response", "scenario"]
 TREND = ["avg", "min", "med", "max", "p(75)", "p(90)", "p(95)", "p(99)", "p(99.9)", "count"]
 
 
-class K6(Tool):
+class K6(base.Tool):
     name = "k6"
     loops = ("closed", "open")
     version_args = ("version",)
     version_pattern = r"k6 v(\d+(?:\.\d+)+)"
     install_hint = "see grafana.com/docs/k6"
+    is_threaded = True
+    request_for_each_connection = True
 
-    def special(self, point: LoadPoint) -> str | None:
+    def special(self, point: base.LoadPoint) -> str | None:
         if point.rate_rps is not None and point.requests is not None:
             return "takes a duration with an offered rate, not a number of requests"
-        return whole_rate(point) or fewer_requests_than_connections(point)
+        return base.refuse_fraction_rate(point)
 
-    def threads(self, point: LoadPoint) -> int:
-        return point.threads
-
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         points, summary = f"{prefix}-points.json", _summary(prefix)
         script = f"{prefix}-script.js"
         argv = (
@@ -68,22 +54,22 @@ class K6(Tool):
             f"--out=json={points}",
             script,
         )
-        return Command(
+        return base.Command(
             argv=argv,
             stdout=f"{prefix}-stdout.txt",
             files=(points, summary),
-            inputs={script: _script(point, prefix), **body_input(point, prefix)},
+            inputs={script: _script(point, prefix), **base.body_input(point, prefix)},
             environ={"GOMAXPROCS": str(point.threads)},
         )
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
-        found = json_of(outputs(command.files[1]))
-        metrics = found.get("metrics", {})
-        p99_ms = at(metrics, "http_req_duration", "values", "p(99)")
-        return Glance(
-            throughput_rps=at(metrics, "http_reqs", "values", "rate"),
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
+        report = base.read_json(outputs(command.files[1]))
+        metrics = report.get("metrics", {})
+        p99_ms = base.number_at(metrics, "http_req_duration", "values", "p(99)")
+        return base.Glance(
+            throughput_rps=base.number_at(metrics, "http_reqs", "values", "rate"),
             p99_s=None if p99_ms is None else p99_ms / 1000,
-            error_rate=at(metrics, "http_req_failed", "values", "rate"),
+            error_rate=base.number_at(metrics, "http_req_failed", "values", "rate"),
         )
 
 
@@ -91,7 +77,7 @@ def _summary(prefix: str) -> str:
     return f"{prefix}-summary.json"
 
 
-def _script(point: LoadPoint, prefix: str) -> bytes:
+def _script(point: base.LoadPoint, prefix: str) -> bytes:
     options = {
         "scenarios": {"load": _scenario(point)},
         "discardResponseBodies": True,
@@ -101,7 +87,7 @@ def _script(point: LoadPoint, prefix: str) -> bytes:
         "systemTags": TAGS,
         "summaryTrendStats": TREND,
     }
-    body = "null" if point.body is None else f"open('./{body_name(prefix)}', 'b')"
+    body = "null" if point.body is None else f"open('./{base.body_name(prefix)}', 'b')"
     return SCRIPT.format(
         options=json.dumps(options),
         body=body,
@@ -112,7 +98,7 @@ def _script(point: LoadPoint, prefix: str) -> bytes:
     ).encode()
 
 
-def _scenario(point: LoadPoint) -> dict[str, Any]:
+def _scenario(point: base.LoadPoint) -> dict[str, Any]:
     if point.duration_s is None:
         return {
             "executor": "shared-iterations",
@@ -120,7 +106,7 @@ def _scenario(point: LoadPoint) -> dict[str, Any]:
             "iterations": point.requests,
             "maxDuration": "24h",  # the agent stops what takes too long
         }
-    duration = seconds(point.duration_s)
+    duration = base.format_duration(point.duration_s)
     if point.rate_rps is None:
         return {"executor": "constant-vus", "vus": point.connections, "duration": duration}
     return {

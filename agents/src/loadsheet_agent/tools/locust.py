@@ -6,16 +6,7 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    body_input,
-    body_name,
-    share,
-)
+from loadsheet_agent.tools import base
 
 SCRIPT = """from pathlib import Path
 from locust import FastHttpUser, constant, task
@@ -35,7 +26,7 @@ class Load(FastHttpUser):
 CLOSE = (("Connection", "close"),)
 
 
-class Locust(Tool):
+class Locust(base.Tool):
     name = "locust"
     version_args = ("--version",)
     version_pattern = r"locust (\d+(?:\.\d+)+)"
@@ -43,7 +34,7 @@ class Locust(Tool):
     whole_seconds = True
     counts = False
 
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         script, parts = f"{prefix}-locustfile.py", urlsplit(point.url)
         argv = (
             self.name,
@@ -56,28 +47,28 @@ class Locust(Tool):
             *("--exit-code-on-error", "0"),  # failed requests are a result, not a failed run
             "--json",
         )
-        return Command(
+        return base.Command(
             argv=argv,
             stdout=f"{prefix}-stdout.json",
-            inputs={script: _script(point, prefix), **body_input(point, prefix)},
+            inputs={script: _script(point, prefix), **base.body_input(point, prefix)},
             environ={"PYTHONDONTWRITEBYTECODE": "1"},
         )
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
         entry = _entry(outputs(command.stdout))
         done, failed = entry.get("num_requests"), entry.get("num_failures")
         elapsed = (entry.get("last_request_timestamp") or 0) - (entry.get("start_time") or 0)
-        return Glance(
+        return base.Glance(
             throughput_rps=done / elapsed if done and elapsed > 0 else None,
             p99_s=_p99_s(entry.get("response_times") or {}),
-            error_rate=share(failed, done),
+            error_rate=base.share_of(failed, done),
         )
 
 
-def _script(point: LoadPoint, prefix: str) -> bytes:
+def _script(point: base.LoadPoint, prefix: str) -> bytes:
     parts = urlsplit(point.url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    body = "None" if point.body is None else f"Path({body_name(prefix)!r}).read_bytes()"
+    body = "None" if point.body is None else f"Path({base.body_name(prefix)!r}).read_bytes()"
     headers = dict(point.headers + (() if point.keepalive else CLOSE))
     return SCRIPT.format(
         body=body, method=repr(point.method), path=repr(path), headers=repr(headers)
@@ -86,10 +77,10 @@ def _script(point: LoadPoint, prefix: str) -> bytes:
 
 def _entry(text: str) -> dict[str, Any]:
     try:
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("["))
+        report, _ = json.JSONDecoder().raw_decode(text, text.index("["))
     except ValueError:
         return {}
-    return next((each for each in found if isinstance(each, dict)), {})
+    return next((each for each in report if isinstance(each, dict)), {})
 
 
 def _p99_s(times_ms: dict[str, int]) -> float | None:

@@ -5,20 +5,7 @@ It ends at a whole second of the clock, so up to one early; the time it tells is
 
 from __future__ import annotations
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    at,
-    body_input,
-    body_name,
-    colon_headers,
-    json_of,
-    share,
-    uneven_requests,
-)
+from loadsheet_agent.tools import base
 
 # The user's own settings must not change what is measured, so the file says all that matters.
 SETTINGS = """verbose = false
@@ -39,7 +26,7 @@ limit = {limit}
 """
 
 
-class Siege(Tool):
+class Siege(base.Tool):
     name = "siege"
     version_pattern = r"SIEGE (\d+(?:\.\d+)+)"
     install_hint = "apt install siege"
@@ -47,15 +34,15 @@ class Siege(Tool):
     methods = ("GET", "POST")
     tells_p99 = False
 
-    def special(self, point: LoadPoint) -> str | None:
+    def special(self, point: base.LoadPoint) -> str | None:
         if (point.method == "POST") != (point.body is not None):
             return "sends POST with a body and GET without one, nothing else"
-        return uneven_requests(point)
+        return base.refuse_uneven_requests(point)
 
-    def threads(self, point: LoadPoint) -> int:
+    def threads(self, point: base.LoadPoint) -> int:
         return point.connections
 
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         settings = f"{prefix}-siegerc"
         if point.duration_s is not None:
             length = ("-t", f"{point.duration_s:.0f}S")
@@ -69,23 +56,26 @@ class Siege(Tool):
             *("-c", str(point.connections)),
             *length,
             *(("-T", kind) if kind else ()),
-            *colon_headers(point.headers_but("content-type")),
-            f"{point.url} POST <{body_name(prefix)}" if point.body is not None else point.url,
+            *base.colon_headers(point.headers_but("content-type")),
+            f"{point.url} POST <{base.body_name(prefix)}" if point.body is not None else point.url,
         )
-        return Command(
+        return base.Command(
             argv=argv,
             stdout=f"{prefix}-stdout.json",
-            inputs={settings: _settings(point), **body_input(point, prefix)},
+            inputs={settings: _settings(point), **base.body_input(point, prefix)},
         )
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
-        found = json_of(outputs(command.stdout))
-        failed = at(found, "failed_transactions")
-        done = at(found, "transactions")
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
+        report = base.read_json(outputs(command.stdout))
+        failed = base.number_at(report, "failed_transactions")
+        done = base.number_at(report, "transactions")
         tried = None if done is None or failed is None else done + failed
-        return Glance(throughput_rps=at(found, "transaction_rate"), error_rate=share(failed, tried))
+        return base.Glance(
+            throughput_rps=base.number_at(report, "transaction_rate"),
+            error_rate=base.share_of(failed, tried),
+        )
 
 
-def _settings(point: LoadPoint) -> bytes:
+def _settings(point: base.LoadPoint) -> bytes:
     connection = "keep-alive" if point.keepalive else "close"
     return SETTINGS.format(connection=connection, limit=point.connections).encode()

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from loadsheet_agent.tools.base import (
-    Command,
-    Glance,
-    LoadPoint,
-    Outputs,
-    Tool,
-    colon_headers,
-    divisor_threads,
-    number,
-    share,
-    time_s,
-    total,
-)
+from loadsheet_agent.tools import base
 
 CLOSE = (("Connection", "close"),)
 
 
-class Wrk(Tool):
+class Wrk(base.Tool):
     name = "wrk"
     version_args = ("-v",)
     version_pattern = r"^wrk (?:\S*/)?(\d+(?:\.\d+)+)"
@@ -27,17 +15,17 @@ class Wrk(Tool):
     whole_seconds = True
     counts = False
 
-    def special(self, point: LoadPoint) -> str | None:
+    def special(self, point: base.LoadPoint) -> str | None:
         if point.method == "HEAD":
             return "waits for the body that an answer to HEAD never has"
         return None
 
-    def threads(self, point: LoadPoint) -> int:
+    def threads(self, point: base.LoadPoint) -> int:
         # wrk gives each thread connections // threads and drops the rest, so only a divisor
         # keeps the number of connections that was asked for.
-        return divisor_threads(point)
+        return base.dividing_threads(point)
 
-    def command(self, point: LoadPoint, prefix: str) -> Command:
+    def command(self, point: base.LoadPoint, prefix: str) -> base.Command:
         script = f"{prefix}-request.lua"
         inputs = {script: _script(point)} if point.method != "GET" or point.body else {}
         argv = (
@@ -48,27 +36,27 @@ class Wrk(Tool):
             *self.rate(point),
             "--latency",
             *(("-s", script) if inputs else ()),
-            *colon_headers(point.headers + (() if point.keepalive else CLOSE)),
+            *base.colon_headers(point.headers + (() if point.keepalive else CLOSE)),
             point.url,
         )
-        return Command(argv=argv, stdout=f"{prefix}-stdout.txt", inputs=inputs)
+        return base.Command(argv=argv, stdout=f"{prefix}-stdout.txt", inputs=inputs)
 
-    def rate(self, point: LoadPoint) -> tuple[str, ...]:
+    def rate(self, point: base.LoadPoint) -> tuple[str, ...]:
         return ()
 
-    def glance(self, outputs: Outputs, command: Command) -> Glance:
+    def glance(self, outputs: base.Outputs, command: base.Command) -> base.Glance:
         text = outputs(command.stdout)
-        done = number(text, r"^\s*(\d+) requests in ")
-        lost = total(text, r"(?:connect|read|write|timeout) (\d+)")
-        failed = lost + total(text, r"Non-2xx or 3xx responses: (\d+)")
-        return Glance(
-            throughput_rps=number(text, r"^Requests/sec:\s+([\d.]+)"),
-            p99_s=time_s(text, r"^\s+99(?:\.000)?%\s+([\d.]+)(us|ms|s|m|h)\s*$"),
-            error_rate=None if done is None else share(failed, done + lost),
+        done = base.find_number(text, r"^\s*(\d+) requests in ")
+        lost = base.sum_numbers(text, r"(?:connect|read|write|timeout) (\d+)")
+        failed = lost + base.sum_numbers(text, r"Non-2xx or 3xx responses: (\d+)")
+        return base.Glance(
+            throughput_rps=base.find_number(text, r"^Requests/sec:\s+([\d.]+)"),
+            p99_s=base.find_time_s(text, r"^\s+99(?:\.000)?%\s+([\d.]+)(us|ms|s|m|h)\s*$"),
+            error_rate=None if done is None else base.share_of(failed, done + lost),
         )
 
 
-def _script(point: LoadPoint) -> bytes:
+def _script(point: base.LoadPoint) -> bytes:
     """wrk reads method and body from a script; this one sets two texts and runs nothing."""
     lines = [f"wrk.method = {_lua(point.method.encode())}"]
     if point.body is not None:

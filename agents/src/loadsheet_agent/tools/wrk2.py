@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadsheet_agent.tools.base import LoadPoint, whole_rate
+from loadsheet_agent.tools import base
 from loadsheet_agent.tools.wrk import Wrk
 
 
@@ -13,8 +13,8 @@ class Wrk2(Wrk):
     version_pattern = r"^wrk2? (?:\S*/)?(\d+(?:\.\d+)+)"
     install_hint = "built from github.com/giltene/wrk2; name the program wrk2"
 
-    def special(self, point: LoadPoint) -> str | None:
-        return whole_rate(point) or super().special(point)
+    def special(self, point: base.LoadPoint) -> str | None:
+        return base.refuse_fraction_rate(point) or super().special(point)
 
-    def rate(self, point: LoadPoint) -> tuple[str, ...]:
+    def rate(self, point: base.LoadPoint) -> tuple[str, ...]:
         return (f"-R{point.rate_rps:.0f}",)

@@ -1,0 +1,23 @@
+"""Text for people goes to stderr, results go to stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+
+def say(text: str) -> None:
+    """A line for the person at the terminal; never part of a result."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def put(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def put_json(value: Mapping[str, Any]) -> None:
+    put(json.dumps(value, ensure_ascii=False))

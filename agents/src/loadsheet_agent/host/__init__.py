@@ -1,0 +1,1 @@
+"""This machine: its facts, its clock, and what would spoil a measurement on it."""

@@ -1,0 +1,1 @@
+"""The plan: from TOML text to the trials it asks for."""

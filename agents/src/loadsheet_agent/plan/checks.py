@@ -1,0 +1,110 @@
+"""What a plan must hold beyond the kinds of its keys. Each check yields sentences, worst first.
+
+A sentence says what is wrong and what to write instead; the reader puts the place before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from loadsheet_agent.plan.plan import LoadSpec, MaxRateSpec, Plan, ServerSpec, WorkloadSpec
+
+# The characters of a header's name (RFC 9110, 5.6.2).
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# The load tools write these themselves, each in its own way.
+OWN_HEADERS = ("host", "connection", "content-length", "transfer-encoding")
+
+
+def check_plan(plan: Plan) -> Iterator[str]:
+    """Rules between tables."""
+    if plan.seed is not None and plan.order != "randomised":
+        yield 'seed is given, but the order is not random; add order = "randomised".'
+    if plan.adaptive and plan.max_rate:
+        yield "both [adaptive] and [max_rate] are given; keep one of them."
+    if plan.adaptive and plan.adaptive.most_repeats < max(plan.repeats, 3):
+        yield (
+            f"[adaptive] most_repeats is {plan.adaptive.most_repeats}; expected at least repeats "
+            f"({plan.repeats}) and 3, because an interval needs three values."
+        )
+
+
+def check_load(load: LoadSpec, *, is_search: bool) -> Iterator[str]:
+    """`is_search`: the plan has [max_rate]."""
+    if is_search and (load.rates or load.requests):
+        yield "[max_rate] chooses the rates; remove rates and requests."
+    if (load.rates or is_search) and len(load.connections) != 1:
+        yield (
+            "an offered rate needs connections = [N], one number: the most connections open at "
+            "once."
+        )
+
+
+def check_max_rate(search: MaxRateSpec) -> Iterator[str]:
+    if search.start_rate > search.most_rate:
+        yield f"start_rate is {search.start_rate:g}, above most_rate ({search.most_rate:g})."
+
+
+def check_server(server: ServerSpec) -> Iterator[str]:
+    """Rules of its address and its commands."""
+    if "{port}" in server.url and server.start is None:
+        yield (
+            "url has {port} but there is no start; the agent chooses a port only for a server it "
+            "starts, so write the real port."
+        )
+    problem = _url_problem(server.url.replace("{port}", "80"))
+    if problem:
+        yield f'url is {server.url!r}, which {problem}; expected such as "http://127.0.0.1:8000".'
+    if server.stop and not server.start:
+        yield "stop is given but no start; a plan only stops a server it started."
+    if server.environment and not server.start:
+        yield "environment is given but no start; it is for a server the plan starts."
+    if not _is_path(server.ready_path):
+        yield f"ready_path is {server.ready_path!r}; expected such as /health."
+
+
+def check_workload(workload: WorkloadSpec) -> Iterator[str]:
+    """Rules of its path, headers and body, after environment variables were filled in."""
+    if not _is_path(workload.path):
+        yield f'path is {workload.path!r}; expected it to begin with / and have no blanks, as "/a".'
+    for name, text in workload.headers.items():
+        yield from _check_header(name, text)
+    names = [name.lower() for name in workload.headers]
+    if len(set(names)) != len(names):
+        yield "a header is given twice; keep one of them."
+    if workload.content is not None and "content-type" not in names:
+        yield (
+            "a body needs the header Content-Type, because each load tool would choose another; "
+            'add headers = { "Content-Type" = "application/json" }.'
+        )
+
+
+def _check_header(name: str, text: str) -> Iterator[str]:
+    is_printable = all(32 <= ord(char) <= 126 for char in text)
+    if not is_printable or text != text.strip() or not HEADER_NAME.fullmatch(name):
+        yield f"headers.{name} has characters that no header has; expected one line of ASCII."
+    if name.lower() in OWN_HEADERS:
+        yield (
+            f"the load tool writes the header {name} itself; use keepalive for connections and "
+            "url for the host."
+        )
+
+
+def _is_path(path: str) -> bool:
+    return path.startswith("/") and all(32 < ord(char) <= 126 for char in path)
+
+
+def _url_problem(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return "is no address"
+    if parts.scheme not in ("http", "https") or not has_host:
+        return "is no http or https address"
+    if parts.username or parts.password:
+        return "carries a password that would be stored with the run"
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        return "has a path (the path belongs to the workload)"
+    return None

@@ -1,0 +1,145 @@
+"""Reads a plan: TOML text to records, environment variables filled in, every rule checked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from loadsheet_agent.errors import PlanError
+from loadsheet_agent.plan import checks, placeholders
+from loadsheet_agent.plan.place import Place
+from loadsheet_agent.plan.plan import (
+    PLAN_LIMIT,
+    USUAL_CONNECTIONS,
+    USUAL_DURATION_S,
+    LoadSpec,
+    Plan,
+    ServerSpec,
+    WorkloadSpec,
+)
+from loadsheet_agent.plan.toml_table import read_table
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+BODY_LIMIT = 16 * 1024 * 1024  # bytes of a body_file
+
+
+def read_plan(path: Path) -> Plan:
+    """Raises PlanError, one sentence with its place in the file."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise PlanError(f"{path} cannot be read ({error.strerror}); give a plan file.") from error
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{path} is not UTF-8 text; a plan is a TOML file.") from error
+    return parse_plan(text, name=path.name, directory=path.resolve().parent)
+
+
+def parse_plan(
+    text: str, *, name: str, directory: Path, environ: Mapping[str, str] = os.environ
+) -> Plan:
+    """`name` stands in errors; `directory` is where a body_file is looked for."""
+    if len(text) > PLAN_LIMIT:
+        raise PlanError(f"{name} has {len(text)} characters; expected at most {PLAN_LIMIT}.")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{name} is not valid TOML: {error}.") from error
+    plan = read_table(data, Plan, Place(name))
+    return _Completion(Place(name), directory, environ).complete(replace(plan, text=text))
+
+
+class _Completion:
+    """Fills in what a plan leaves to its surroundings, and remembers the environment's secrets."""
+
+    def __init__(self, top: Place, directory: Path, environ: Mapping[str, str]) -> None:
+        self._top = top
+        self._directory = directory
+        self._environ = environ
+        self._secrets: set[str] = set()
+
+    def complete(self, plan: Plan) -> Plan:
+        at = self._top.at
+        servers = [self._server(server, place) for server, place in self._items("servers", plan)]
+        workloads = [
+            self._workload(workload, place) for workload, place in self._items("workloads", plan)
+        ]
+        is_search = plan.max_rate is not None
+        load = _with_usual_load(plan.load, is_search=is_search)
+        _refuse(checks.check_load(load, is_search=is_search), at("load").subtable())
+        if plan.max_rate is not None:
+            _refuse(checks.check_max_rate(plan.max_rate), at("max_rate").subtable())
+        _refuse(checks.check_plan(plan), self._top)
+        return replace(
+            plan,
+            servers=tuple(servers),
+            workloads=tuple(workloads),
+            load=load,
+            directory=self._directory,
+            secrets=frozenset(secret for secret in self._secrets if secret),
+        )
+
+    def _items(self, name: str, plan: Plan) -> Iterator[tuple[Any, Place]]:
+        for number, record in enumerate(getattr(plan, name), 1):
+            yield record, self._top.at(name).item(number)
+
+    def _server(self, server: ServerSpec, place: Place) -> ServerSpec:
+        _refuse(checks.check_server(server), place)
+        environment = self._filled_texts(server.environment, place.at("environment"))
+        return replace(server, environment=environment)
+
+    def _workload(self, workload: WorkloadSpec, place: Place) -> WorkloadSpec:
+        workload = replace(
+            workload,
+            path=self._filled(workload.path, place.at("path")),
+            headers=self._filled_texts(workload.headers, place.at("headers")),
+            content=self._content(workload, place),
+        )
+        _refuse(checks.check_workload(workload), place)
+        return workload
+
+    def _filled(self, text: str, place: Place) -> str:
+        try:
+            return placeholders.fill_environment(text, self._environ, self._secrets)
+        except KeyError as error:
+            raise place.wrong(
+                f"needs the environment variable {error.args[0]}, which is not set."
+            ) from error
+
+    def _filled_texts(self, texts: Mapping[str, str], place: Place) -> dict[str, str]:
+        return {name: self._filled(text, place.member(name)) for name, text in texts.items()}
+
+    def _content(self, workload: WorkloadSpec, place: Place) -> bytes | None:
+        if workload.body is not None:
+            return self._filled(workload.body, place.at("body")).encode()
+        if workload.body_file is None:
+            return None
+        path = self._directory / workload.body_file
+        try:
+            if path.stat().st_size > BODY_LIMIT:
+                raise place.error(f"body_file {path} is larger than {BODY_LIMIT} bytes.")
+            return path.read_bytes()
+        except OSError as error:
+            raise place.error(f"body_file {path} cannot be read ({error.strerror}).") from error
+
+
+def _with_usual_load(load: LoadSpec, *, is_search: bool) -> LoadSpec:
+    """Connections and duration where the plan names neither them nor what replaces them."""
+    if not (load.connections or load.rates or is_search):
+        load = replace(load, connections=USUAL_CONNECTIONS)
+    if load.requests is None and load.duration_s is None:
+        load = replace(load, duration_s=USUAL_DURATION_S)
+    return load
+
+
+def _refuse(sentences: Iterator[str], place: Place) -> None:
+    sentence = next(sentences, None)
+    if sentence is not None:
+        raise place.error(sentence)

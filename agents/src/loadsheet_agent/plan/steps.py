@@ -1,0 +1,65 @@
+"""One execution of the load tool: a trial, or the warm-up before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from loadsheet_agent.plan.plan import ServerSpec, WorkloadSpec
+from loadsheet_agent.tools import LoadPoint
+
+SEARCH, CONFIRM, MEASURE, WARMUP = "search", "confirm", "measure", "warmup"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A server under one load. `phase` is measure, search or confirm; a warm-up has its trial's.
+
+    Exactly one of `duration_s` and `requests` is set; `rate_rps` is None in a closed loop.
+    """
+
+    server: ServerSpec
+    workload: WorkloadSpec
+    connections: int
+    rate_rps: float | None
+    duration_s: float | None
+    requests: int | None
+    repeat: int
+    phase: str = MEASURE
+    is_warmup: bool = False
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Tells this trial from all other trials of the plan."""
+        point = (self.connections, self.rate_rps)
+        return (self.server.name, self.workload.name, *point, self.phase, self.repeat)
+
+    @property
+    def warm_key(self) -> tuple[object, ...]:
+        """What one warm-up serves: a load point, or a whole search."""
+        point = (self.connections, self.rate_rps) if self.phase == MEASURE else ()
+        return (self.server.name, self.workload.name, *point)
+
+    @property
+    def recorded_phase(self) -> str:
+        """As the envelope has it: warmup, or the phase."""
+        return WARMUP if self.is_warmup else self.phase
+
+    def warm_up(self, warmup_s: float) -> Step:
+        """The same load for `warmup_s`; with a number of requests, as many as the trial."""
+        duration_s = warmup_s if self.requests is None else None
+        return replace(self, duration_s=duration_s, is_warmup=True)
+
+    def load_point(self, base_url: str, threads: int) -> LoadPoint:
+        """What the load tool is asked for."""
+        return LoadPoint(
+            url=base_url + self.workload.path,
+            method=self.workload.method,
+            keepalive=self.workload.keepalive,
+            connections=self.connections,
+            threads=threads,
+            duration_s=self.duration_s,
+            requests=self.requests,
+            rate_rps=self.rate_rps,
+            headers=tuple(self.workload.headers.items()),
+            body=self.workload.content,
+        )

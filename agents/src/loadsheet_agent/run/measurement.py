@@ -1,0 +1,78 @@
+"""Carries out a run from its first trial to its last: signals, progress, reports, the runner."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from loadsheet_agent.errors import AgentError
+from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.live import Broadcast, Live, NotLive, reports_end
+from loadsheet_agent.run.progress import Clock, choose_progress
+from loadsheet_agent.run.record import RunRecord
+from loadsheet_agent.run.runner import Runner
+from loadsheet_agent.run.session import Session
+from loadsheet_agent.tools import FoundTool
+from loadsheet_agent.upload.api_client import ApiClient
+from loadsheet_agent.upload.connection import is_loopback
+from loadsheet_agent.upload.early_trials import EarlyTrials
+from loadsheet_agent.upload.spool import Entry
+from loadsheet_agent.upload.target import Target
+
+
+class Measurement:
+    """`steps` are those of the whole plan; a resumed run does the rest of them."""
+
+    def __init__(
+        self,
+        record: RunRecord,
+        tool: FoundTool,
+        entry: Entry,
+        steps: tuple[Step, ...],
+        say: Callable[[str], None],
+    ) -> None:
+        self._record = record
+        self._tool = tool
+        self._entry = entry
+        self._steps = steps
+        self._say = say
+
+    def run(self, target: Target | None, session: Session | None) -> None:
+        """Raises KeyboardInterrupt or PlanStoppedError with the finished trials in the spool."""
+        record, plan = self._record, self._record.plan
+        ahead = self._steps[min(len(record.trials), len(self._steps)) :]
+        progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
+        record.trials_planned = len(self._steps)
+        live = NotLive() if target is None else self._broadcast(target, progress.clock)
+        runner = Runner(
+            record=record,
+            tool=self._tool,
+            entry=self._entry,
+            progress=progress,
+            live=live,
+            gathering=session,
+        )
+        try:
+            with _terminates_like_interrupt(), progress, reports_end(live):
+                runner.run()
+        except OSError as error:
+            raise AgentError(
+                f"the run stopped: {error.strerror or error} ({self._entry.directory}); the "
+                f"{len(record.trials)} trials finished before are kept there."
+            ) from error
+
+    def _broadcast(self, target: Target, clock: Clock) -> Live:
+        directory, waits = self._entry.directory, is_loopback(target.url)
+        early = EarlyTrials(ApiClient(target), directory, waits=waits)
+        return Broadcast(ApiClient(target), early, self._record, clock, self._say)
+
+
+@contextmanager
+def _terminates_like_interrupt() -> Iterator[None]:
+    """SIGTERM ends a run the way Ctrl-C does: servers stopped, finished trials kept."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,65 @@
+"""Requests to the server under test, outside its trials: is it ready, how large is its answer.
+
+Certificates are verified unless the plan says `verify_tls = false`, or the server is on loopback,
+where no other machine can answer in its place. Load tools never verify certificates: so this is
+where a run refuses a server that is not the one the plan names, before a load tool sends it the
+plan's headers.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpx
+
+from loadsheet_agent.errors import ServerStartError
+from loadsheet_agent.plan.plan import WorkloadSpec
+from loadsheet_agent.upload.connection import is_loopback
+
+TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Of one server: `url` is its address without a path."""
+
+    url: str
+    verify_tls: bool
+
+    def status(self, path: str) -> int | None:
+        """The status of the answer; None where no answer came."""
+        answer = self._request("GET", path, {})
+        return None if answer is None else answer.status_code
+
+    def body_size(self, workload: WorkloadSpec) -> int | None:
+        """Bytes of the answer's body; None where no answer came."""
+        headers = {"Accept-Encoding": "identity", **workload.headers}
+        answer = self._request(workload.method, workload.path, headers)
+        return None if answer is None else len(answer.content)
+
+    def _request(self, method: str, path: str, headers: Mapping[str, str]) -> httpx.Response | None:
+        """Raises ServerStartError for a certificate that cannot be verified."""
+        verify = self.verify_tls and not is_loopback(self.url)
+        try:
+            # No proxies of the environment: the load tools use none either.
+            with httpx.Client(trust_env=False, verify=verify, timeout=TIMEOUT_S) as client:
+                return client.request(method, self.url + path, headers=headers)
+        except httpx.HTTPError as error:
+            reason = _certificate_problem(error)
+            if reason is None:
+                return None
+            raise ServerStartError(
+                f"the certificate of {self.url} cannot be verified ({reason}); give the server a "
+                "trusted certificate, or set verify_tls = false in its [[servers]] table"
+            ) from error
+
+
+def _certificate_problem(error: BaseException) -> str | None:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        cause = cause.__cause__ or cause.__context__
+    return None

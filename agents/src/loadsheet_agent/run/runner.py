@@ -1,0 +1,255 @@
+"""Carries out a plan: trial by trial, each on disk before the next begins."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from loadsheet_agent.errors import PlanStoppedError, ServerStartError
+from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
+from loadsheet_agent.plan.schedule import drive
+from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute, not_executed
+from loadsheet_agent.run.live import Live, NotLive
+from loadsheet_agent.run.progress import Progress
+from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of, step_key
+from loadsheet_agent.run.rules import StopRules
+from loadsheet_agent.run.sampling import Sampler
+from loadsheet_agent.run.servers import ManagedServer, prepare_servers
+from loadsheet_agent.run.session import Alone, Gathering
+from loadsheet_agent.tools import NOTHING_SEEN, Command, FoundTool, Glance
+from loadsheet_agent.upload.spool import Entry
+
+# A glance reads files whole; larger ones are left to the service.
+GLANCE_LIMIT_BYTES = 64 * 1024 * 1024
+
+
+class Runner:
+    """One run of a plan. Trials that the record has already are not run again."""
+
+    def __init__(
+        self,
+        *,
+        record: RunRecord,
+        tool: FoundTool,
+        entry: Entry,
+        progress: Progress,
+        live: Live | None = None,
+        gathering: Gathering | None = None,
+    ) -> None:
+        self._record = record
+        self._plan = record.plan
+        self._tool = tool
+        self._entry = entry
+        self._progress = progress
+        self._live = live or NotLive()
+        self._gathering = gathering or Alone()
+        self._rules = StopRules(record.plan, entry.directory)
+        self._done = {step_key(trial): glance_of(trial) for trial in record.trials}
+        self._warm: set[tuple[object, ...]] = set()
+        self._servers: Mapping[str, ManagedServer] = {}
+        self._is_first = True
+
+    def run(self) -> None:
+        """Every trial in order. Finished trials are in the spool however the run ends.
+
+        Raises PlanStoppedError by a rule of the plan. KeyboardInterrupt goes to the caller after
+        the servers were stopped.
+        """
+        self._commit()
+        with _servers(self._plan) as self._servers:
+            try:
+                drive(self._plan, self._take, seed=self._record.seed, note_rate=self._note_rate)
+            except PlanStoppedError as stop:
+                self._record.stopped = str(stop)
+                self._record.add_event("stopped", str(stop))
+                raise
+            finally:
+                self._note_tails()
+                self._commit()
+        self._record.finished_at = utc_now()
+        self._commit()
+
+    def _take(self, step: Step) -> Glance:
+        """The trial and, where it needs one, its warm-up."""
+        if step.key in self._done:
+            return self._done[step.key]
+        self._rules.check_before_trial()
+        server = self._servers[step.server.name]
+        if self._plan.restart == "each-trial":
+            server.stop()
+        if self._needs_warmup(step, server):
+            self._carry_out(step.warm_up(self._plan.warmup_s), server)
+        trial = self._carry_out(step, server)
+        self._rules.check_after_trial(trial)
+        return glance_of(trial)
+
+    def _needs_warmup(self, step: Step, server: ManagedServer) -> bool:
+        """Whether this process of the server has not been warmed up for the step."""
+        # Started first: only then is it known whether this is a fresh process.
+        if self._plan.warmup_s <= 0 or self._ensure_ready(server) is not None:
+            return False
+        key = (server.starts, *step.warm_key)
+        is_cold = key not in self._warm
+        self._warm.add(key)
+        return is_cold
+
+    def _ensure_ready(self, server: ManagedServer) -> str | None:
+        """Why the server is not ready, or None."""
+        exit_code = server.exit_code()
+        if exit_code is not None:
+            text = (
+                f"server {server.spec.name!r} had ended with exit code {exit_code}; started again"
+            )
+            self._record.add_event("server-restart", text)
+        try:
+            server.ensure_ready()
+        except ServerStartError as error:
+            return str(error)
+        return None
+
+    def _carry_out(self, step: Step, server: ManagedServer) -> dict[str, Any]:
+        self._live.before(step)
+        if not self._is_first:
+            self._rest(self._plan.rest_s)
+        self._is_first = False
+        self._progress.begin(step)
+        trial = self._measure(step, server)
+        for name in trial.execution.artefacts:
+            self._record.redactor.file(self._entry.directory / name)
+        document = self._record.add(trial)
+        self._commit(trial.execution.artefacts)
+        self._progress.end(step, document["error"], trial.glance)
+        self._live.after(document)
+        return document
+
+    def _measure(self, step: Step, server: ManagedServer) -> Trial:
+        tool, ordinal = self._tool.tool, len(self._record.trials)
+        point = step.load_point(server.url, self._plan.load.threads)
+        command = tool.command(point, f"{ordinal:03d}")
+        problem = self._ensure_ready(server)
+        payload_bytes = step.workload.payload_bytes
+        if problem is None:
+            payload_bytes, problem = _check_payload(step.workload, server)
+        # An agent that cannot measure comes too, so that the others do not wait in vain.
+        self._gathering.gather(ordinal)
+        if problem is None:
+            execution, resources = self._execute(command, step, server)
+        else:
+            execution, resources = not_executed(problem), {}
+        return Trial(
+            step=step,
+            server=ServerFacts(
+                version=server.version,
+                runtime=server.runtime,
+                tls=server.url.startswith("https:"),
+                payload_bytes=payload_bytes,
+            ),
+            tool=self._tool,
+            threads=tool.threads(point),
+            connections=tool.connections(point),
+            command=command.line(),
+            execution=execution,
+            resources=resources,
+            glance=self._glance(command, execution),
+            server_tail=server.tail() if execution.error is not None else None,
+        )
+
+    def _execute(
+        self, command: Command, step: Step, server: ManagedServer
+    ) -> tuple[Execution, dict[str, Any]]:
+        sampler = Sampler(server.tree())
+
+        def tick() -> None:
+            sampler.tick()
+            self._progress.tick()
+
+        duration_s = step.duration_s
+        execution = execute(
+            command,
+            self._tool.path,
+            directory=self._entry.directory,
+            limit_s=self._plan.load.longest_s if duration_s is None else duration_s + EXTRA_TIME_S,
+            tick=tick,
+        )
+        resources = sampler.finish(execution.client_cpu_s)
+        exit_code = server.exit_code()
+        if exit_code is not None:
+            text = f"server {step.server.name!r} ended with exit code {exit_code} during the trial"
+            self._rules.note_death(step.server.name)
+            self._record.add_event("server-death", text)
+            execution = replace(execution, error=execution.error or text)
+        return execution, resources
+
+    def _glance(self, command: Command, execution: Execution) -> Glance:
+        if execution.error is not None:
+            return NOTHING_SEEN
+
+        def outputs(name: str) -> str:
+            path = self._entry.directory / name
+            if not path.exists() or path.stat().st_size > GLANCE_LIMIT_BYTES:
+                return ""
+            return path.read_text(encoding="utf-8", errors="replace")
+
+        try:
+            return self._tool.tool.glance(outputs, command)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            return NOTHING_SEEN  # an output of another shape, which the service reads
+
+    def _note_rate(
+        self, server: ServerSpec, workload: WorkloadSpec, rate: float | None, confirmed: bool
+    ) -> None:
+        self._record.max_rates.append(
+            {
+                "server": server.name,
+                "workload": workload.name,
+                "rate_rps": rate,
+                "confirmed": confirmed,
+            }
+        )
+
+    def _note_tails(self) -> None:
+        for name, server in self._servers.items():
+            tail = server.tail()
+            self._record.server_tails[name] = tail and self._record.redactor.text(tail)
+
+    def _commit(self, artefacts: tuple[str, ...] = ()) -> None:
+        self._entry.commit(self._record.as_envelope(), artefacts)
+
+    def _rest(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self._progress.tick()
+            time.sleep(min(0.1, max(until - time.monotonic(), 0)))
+
+
+@contextmanager
+def _servers(plan: Plan) -> Iterator[dict[str, ManagedServer]]:
+    with tempfile.TemporaryDirectory(prefix="loadsheet-") as logs:
+        servers = prepare_servers(plan, Path(logs))
+        try:
+            yield servers
+        finally:
+            for server in servers.values():
+                server.stop()
+
+
+def _check_payload(workload: WorkloadSpec, server: ManagedServer) -> tuple[int | None, str | None]:
+    """Bytes of the answer's body, the plan's where unknown, and why no trial can run with it."""
+    planned = workload.payload_bytes
+    try:
+        measured = server.payload_bytes(workload)
+    except ServerStartError as error:
+        return planned, str(error)
+    if measured is not None and planned is not None and measured != planned:
+        return measured, (
+            f"server {server.spec.name!r} answers {workload.path} with {measured} bytes, the "
+            f"plan says {planned}; the trial was not run"
+        )
+    return planned if measured is None else measured, None

@@ -1,0 +1,105 @@
+"""A plan in a few lines, before anything runs: its trials, load tool, order and time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loadsheet_agent.plan.expansion import planned_seconds
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.steps import Step
+from loadsheet_agent.run.progress import clock_text, describe
+from loadsheet_agent.tools import FoundTool
+
+
+def summarise(
+    plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...], tool: FoundTool | None
+) -> str:
+    """`steps`: the fewest trials the plan takes; `most`: the most."""
+    points = plan.load.rates or plan.load.connections
+    shape = [_count(len(plan.servers), "server"), _count(len(plan.workloads), "workload")]
+    if plan.max_rate is None:
+        shape += [_count(len(points), "load point"), _count(plan.repeats, "repeat")]
+    if plan.adaptive:
+        shape[-1] = f"{plan.repeats} to {plan.adaptive.most_repeats} repeats"
+    trials = f"{_trials(steps, most)}{_with_tool(tool)}"
+    head = f"{' x '.join(shape)}: {trials}, {_time(plan, steps, most)}."
+    return head if plan.max_rate is None else f"{head}\n{_search_text(plan)}"
+
+
+def list_steps(plan: Plan, steps: tuple[Step, ...], most: int) -> list[str]:
+    """The first trials in their order, one a line."""
+    width = len(str(len(steps)))
+    shown = [
+        f"  {number:{width}}  {describe(step, plan.repeats)}"
+        for number, step in enumerate(steps[:most], 1)
+    ]
+    left = len(steps) - most
+    return shown if left <= 0 else [*shown, f"  {'…':>{width}}  and {left} more"]
+
+
+def as_json(
+    plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...], tool: FoundTool | None
+) -> dict[str, Any]:
+    return {
+        "trials_least": _measured(steps),
+        "trials_most": _measured(most),
+        "warmups_least": len(steps) - _measured(steps),
+        "seconds_least": planned_seconds(plan, steps),
+        "seconds_most": planned_seconds(plan, most),
+        "tool": None if tool is None else tool.tool.name,
+        "tool_version": None if tool is None else tool.version,
+        "steps": [
+            {
+                "server": step.server.name,
+                "workload": step.workload.name,
+                "connections": step.connections,
+                "rate_rps": step.rate_rps,
+                "duration_s": step.duration_s,
+                "requests": step.requests,
+                "repeat": step.repeat,
+                "warmup": step.is_warmup,
+                "phase": step.phase,
+            }
+            for step in steps
+        ],
+    }
+
+
+def _measured(steps: tuple[Step, ...]) -> int:
+    return sum(not step.is_warmup for step in steps)
+
+
+def _trials(steps: tuple[Step, ...], most: tuple[Step, ...]) -> str:
+    least, greatest = _measured(steps), _measured(most)
+    trials = f"{least} trials" if least == greatest else f"{least} to {greatest} trials"
+    return f"{trials} and {len(steps) - least} warm-ups"
+
+
+def _with_tool(tool: FoundTool | None) -> str:
+    if tool is None:
+        return ""
+    return f" with {tool.tool.name} {tool.version or '(version unknown)'}"
+
+
+def _time(plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...]) -> str:
+    least_s, most_s = planned_seconds(plan, steps), planned_seconds(plan, most)
+    if least_s is None or most_s is None:
+        return "time unknown (trials have a number of requests, not a duration)"
+    if round(least_s) == round(most_s):
+        return f"about {clock_text(least_s)}"
+    return f"about {clock_text(least_s)} to {clock_text(most_s)}"
+
+
+def _search_text(plan: Plan) -> str:
+    limits = plan.max_rate
+    if limits is None:
+        return ""
+    return (
+        f"Looking for the highest rate with p99 up to {limits.p99_ms:g} ms and at most "
+        f"{limits.error_rate:.3%} errors, from {limits.start_rate:g} requests/s on, to within "
+        f"{limits.precision:.0%}; then {_count(plan.repeats, 'trial')} to confirm it."
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

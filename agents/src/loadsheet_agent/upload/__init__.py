@@ -1,0 +1,1 @@
+"""From a finished trial to a stored upload: envelope, spool, redaction and delivery."""

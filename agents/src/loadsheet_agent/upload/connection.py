@@ -1,0 +1,41 @@
+"""Connections to the service: clients, the token's header, answers that are JSON objects."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from loadsheet_agent.upload.target import Target
+
+CONNECTING_S, ANSWERING_S = 10.0, 60.0
+
+
+def open_client(target: Target) -> httpx.Client:
+    """Certificates are verified; proxies of the environment are used except on loopback."""
+    timeout = httpx.Timeout(ANSWERING_S, connect=CONNECTING_S)
+    return httpx.Client(timeout=timeout, trust_env=not is_loopback(target.url))
+
+
+def authorization(target: Target) -> dict[str, str]:
+    return {"Authorization": f"Bearer {target.token}"}
+
+
+def json_object(response: httpx.Response) -> dict[str, Any]:
+    """The answer's JSON object; empty where it is anything else, such as a sign-in page."""
+    try:
+        body = response.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine by its name alone; no name is looked up."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
