@@ -1,5 +1,5 @@
 // How a run stands while it goes on: GET /api/v1/runs/<id>/progress.
-import { getJson } from "./http";
+import { getJson } from "./client";
 
 export interface Trial {
   readonly ordinal: number;

@@ -10,13 +10,13 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single } from "../text/format";
-import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./axes";
-import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, type Told, tooltip } from "./look";
-import { highlight } from "./marks/highlight";
+import { highlight } from "./plugins/hover";
 import { niceTop } from "./ranking";
+import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./style/axes";
+import { type Drawn, frame, isDense, lookOf, type Told, tooltip } from "./style/line_style";
+import { slotsIn } from "./style/series_style";
+import type { ChartTheme } from "./style/theme";
 import { joinsPoints } from "./sweep";
-import type { ChartTheme } from "./theme";
 
 export const CLASS_NAMES: Readonly<Record<ErrorClass, string>> = {
   connect: "not connected",

@@ -21,16 +21,25 @@ import {
   type Unit,
   unitFor,
 } from "../text/format";
-import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
-import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, type Look, lookOf, type Told, tooltip } from "./look";
-import { changeMarks } from "./marks/changes";
-import { evidence } from "./marks/evidence";
-import { guide, limitLine } from "./marks/guide";
-import { highlight } from "./marks/highlight";
-import { endLabels, type LabelOptions } from "./marks/labels";
-import { loadMarks } from "./marks/loads";
-import { type ChartTheme, faint } from "./theme";
+import { changeMarks } from "./plugins/change_marks";
+import { endLabels, type LabelOptions } from "./plugins/end_labels";
+import { evidence } from "./plugins/error_bars";
+import { guide, limitLine } from "./plugins/guide_lines";
+import { highlight } from "./plugins/hover";
+import { loadMarks } from "./plugins/load_marks";
+import { drawable, placeOf, type Size, xScale, yScale } from "./style/axes";
+import {
+  type Drawn,
+  filling,
+  frame,
+  isDense,
+  type Look,
+  lookOf,
+  type Told,
+  tooltip,
+} from "./style/line_style";
+import { slotsIn } from "./style/series_style";
+import { type ChartTheme, faint } from "./style/theme";
 
 export const ERROR_LIMIT = 0.01;
 

@@ -12,14 +12,22 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single, unitFor } from "../text/format";
-import { drawable, plainScale, type Size, tick, yScale } from "./axes";
-import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, type Told, tooltip } from "./look";
-import { arrows } from "./marks/arrows";
-import { limitLine } from "./marks/guide";
-import { highlight } from "./marks/highlight";
-import { endLabels } from "./marks/labels";
-import type { ChartTheme } from "./theme";
+import { arrows } from "./plugins/direction_arrows";
+import { endLabels } from "./plugins/end_labels";
+import { limitLine } from "./plugins/guide_lines";
+import { highlight } from "./plugins/hover";
+import { drawable, plainScale, type Size, tick, yScale } from "./style/axes";
+import {
+  type Drawn,
+  filling,
+  frame,
+  isDense,
+  lookOf,
+  type Told,
+  tooltip,
+} from "./style/line_style";
+import { slotsIn } from "./style/series_style";
+import type { ChartTheme } from "./style/theme";
 
 export interface TradePoint {
   readonly x: number;

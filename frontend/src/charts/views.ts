@@ -8,15 +8,15 @@ import {
   metricOf,
   type X,
 } from "../api/figures";
-import type { View } from "../state/query";
+import type { View } from "../query/query";
 import { loadPoint, short } from "../text/format";
-import { leadOf, restOf, summaryOf } from "../text/summary";
-import type { Size } from "./axes";
 import { bandsOf, errorsChart, unclassified } from "./errors";
-import { curvesOf, ninesChart, ninesTitle } from "./nines";
+import { curvesOf, ninesChart, ninesTitle } from "./percentiles";
 import { sharedPlace } from "./ratios";
+import type { Size } from "./style/axes";
+import type { ChartTheme } from "./style/theme";
+import { leadOf, restOf, summaryOf } from "./summary";
 import { joinsPoints, sweepChart, trendChart } from "./sweep";
-import type { ChartTheme } from "./theme";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
 
 /** What is drawn as a chart; the ratios are a table. */

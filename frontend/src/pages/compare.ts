@@ -1,11 +1,12 @@
 // A comparison, live or frozen. One script for both, so that Chart.js is loaded and cached once.
+
+import { getJson, isAbort, Problem } from "../api/client";
 import type { Figures } from "../api/figures";
-import { getJson, isAbort, Problem } from "../api/http";
-import { canonical, drawnApart, drawnOver, sameFigures } from "../state/query";
-import { CompareView } from "../ui/compare_view";
-import { optionalSlot } from "../ui/dom";
-import { FacetMenu } from "../ui/facets";
-import { Newer } from "../ui/newer";
+import { CompareView } from "../compare/compare_view";
+import { FacetMenu } from "../compare/filter_menu";
+import { Newer } from "../compare/newer_runs";
+import { canonical, drawnApart, drawnOver, sameFigures } from "../query/query";
+import { optionalSlot } from "../site/dom";
 
 function push(query: string): void {
   history.pushState(null, "", `${location.pathname}${query && `?${query}`}${location.hash}`);

@@ -1,8 +1,8 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, parts } from "../api/figures";
-import { emphasisOf } from "../charts/identity";
-import { onThemeChange, readTheme } from "../charts/theme";
+import { emphasisOf } from "../charts/style/series_style";
+import { onThemeChange, readTheme } from "../charts/style/theme";
 import {
   type AnyConfig,
   type ChartView,
@@ -14,14 +14,14 @@ import {
   viewTitle,
   whyEmpty,
 } from "../charts/views";
-import { drawnOver, limitOf, logX, logY, metricIn, viewOf } from "../state/query";
+import { legend, pressLegend } from "../compare/legend";
+import { Mounts } from "../compare/mounted_charts";
+import { ratioTable } from "../compare/ratio_table";
+import { drawnOver, limitOf, logX, logY, metricIn, viewOf } from "../query/query";
+import { h, slot } from "../site/dom";
+import { formatTimes } from "../site/enhance";
+import { name } from "../site/names";
 import { short } from "../text/format";
-import { Mounts } from "../ui/charts_panel";
-import { h, slot } from "../ui/dom";
-import { formatTimes } from "../ui/enhance";
-import { legend, pressLegend } from "../ui/legend";
-import { name } from "../ui/names";
-import { ratioTable } from "../ui/ratio_table";
 
 const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 620px)";

@@ -1,8 +1,9 @@
 // Dropping files anywhere on the page, and showing what is read without leaving it. The page's
 // own form does the work; without this script it is sent whole.
+
+import { optionalSlot } from "../site/dom";
+import { formatNumbers } from "../site/enhance";
 import { plural } from "../text/format";
-import { optionalSlot } from "../ui/dom";
-import { formatNumbers } from "../ui/enhance";
 
 const form = document.querySelector<HTMLFormElement>("form[data-upload-form]");
 const PASTE_PAUSE_MS = 600;

@@ -1,5 +1,5 @@
-import { targetId } from "../ui/dom";
-import { followRun } from "../ui/live_run";
+import { targetId } from "../site/dom";
+import { followRun } from "../site/live_run";
 
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) followRun(live);

@@ -1,10 +1,10 @@
 // On every page: theme, numbers and dates as text, copy buttons, sortable tables, menus.
-import { bindCopy } from "../ui/copy";
-import { formatNumbers, formatTimes } from "../ui/enhance";
-import { onKey } from "../ui/keyboard";
-import { bindPalette } from "../ui/palette";
-import { makeSortable } from "../ui/sortable";
-import { chooseTheme, nextTheme, storedTheme } from "../ui/theme_choice";
+import { bindCopy } from "../site/copy";
+import { formatNumbers, formatTimes } from "../site/enhance";
+import { onKey } from "../site/keyboard";
+import { bindPalette } from "../site/palette";
+import { makeSortable } from "../site/sortable";
+import { chooseTheme, nextTheme, storedTheme } from "../site/theme_choice";
 
 function bindTheme(): void {
   const control = document.querySelector<HTMLButtonElement>("button[data-theme-toggle]");

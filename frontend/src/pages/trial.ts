@@ -1,7 +1,7 @@
 // A trial over time: aligned panels and the same numbers as a table.
-import { getJson, Problem } from "../api/http";
+import { getJson, Problem } from "../api/client";
 import { Chart } from "../charts/register";
-import { onThemeChange, readTheme } from "../charts/theme";
+import { onThemeChange, readTheme } from "../charts/style/theme";
 import {
   failuresOf,
   type Panel,
@@ -12,8 +12,8 @@ import {
   unitOf,
   unitText,
 } from "../charts/timeline";
+import { h, slot } from "../site/dom";
 import { inUnit, plural } from "../text/format";
-import { h, slot } from "../ui/dom";
 
 const root = document.querySelector<HTMLElement>("[data-timeline-url]");
 const MOST_ROWS = 600;

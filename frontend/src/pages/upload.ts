@@ -1,5 +1,5 @@
 // Follows one upload until it reaches an end state, then shows the finished page.
-import { getJson, Problem } from "../api/http";
+import { getJson, Problem } from "../api/client";
 
 const ENDS = new Set(["parsed", "failed", "quarantined"]);
 const FIRST_MS = 500;

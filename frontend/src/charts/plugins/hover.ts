@@ -1,0 +1,77 @@
+// One series brought forward, the others faded: painted over what is laid out already, so
+// that a hover costs a redraw and never a new layout.
+import type { Chart, ChartType, Plugin } from "chart.js";
+import type { Drawn } from "../style/line_style";
+
+const FADED = 0.16;
+const chosen = new WeakMap<Chart, string>();
+
+export function setHighlight(chart: Chart, series: string | null): void {
+  if ((chosen.get(chart) ?? null) === series) return;
+  if (series === null) chosen.delete(chart);
+  else chosen.set(chart, series);
+  // What it says depends on the line that is pointed at, and was said before that was known.
+  (chart.tooltip as { update?: (changed: boolean) => void } | undefined)?.update?.(true);
+  chart.draw();
+}
+
+/** The series that is brought forward. */
+export function litOn(chart: unknown): string | null {
+  return chosen.get(chart as Chart) ?? null;
+}
+
+/** How strongly a series is painted just now. */
+export function strength(chart: unknown, series: string): number {
+  const one = litOn(chart);
+  return one === null || one === series ? 1 : FADED;
+}
+
+export function highlight(): Plugin<ChartType> {
+  return {
+    id: "highlight",
+    beforeDatasetDraw(chart, { index }) {
+      chart.ctx.globalAlpha = strength(chart, drawnAt(chart, index).seriesId);
+    },
+    afterDatasetDraw(chart) {
+      chart.ctx.globalAlpha = 1;
+    },
+    afterDatasetsDraw(chart) {
+      const one = litOn(chart);
+      if (one === null) return;
+      chart.data.datasets.forEach((_, index) => {
+        const drawn = drawnAt(chart, index);
+        if (drawn.seriesId === one && !drawn.loud) colour(chart, index, drawn);
+      });
+    },
+  };
+}
+
+function drawnAt(chart: Chart<ChartType>, index: number): Drawn {
+  return chart.data.datasets[index] as unknown as Drawn;
+}
+
+/** Grey context takes its own colour while it is pointed at. */
+function colour(chart: Chart<ChartType>, index: number, drawn: Drawn): void {
+  const { ctx } = chart;
+  ctx.save();
+  ctx.strokeStyle = drawn.ownColour;
+  ctx.fillStyle = drawn.ownColour;
+  ctx.lineWidth = 2;
+  ctx.setLineDash([...drawn.ownDash]);
+  ctx.beginPath();
+  let pen = false;
+  for (const element of chart.getDatasetMeta(index).data) {
+    const gap = (element as { skip?: boolean }).skip === true;
+    if (!gap && pen) ctx.lineTo(element.x, element.y);
+    else if (!gap) ctx.moveTo(element.x, element.y);
+    pen = !gap;
+  }
+  if ((chart.data.datasets[index] as { showLine?: boolean }).showLine !== false) ctx.stroke();
+  for (const element of chart.getDatasetMeta(index).data) {
+    if ((element as { skip?: boolean }).skip) continue;
+    ctx.beginPath();
+    ctx.arc(element.x, element.y, 3, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.restore();
+}

@@ -1,0 +1,294 @@
+// The comparison, live or frozen: reads figures, fills the page, turns clicks into a new query.
+import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
+import { emphasisOf } from "../charts/style/series_style";
+import { onThemeChange } from "../charts/style/theme";
+import { headline, notHeld, ownHeadline } from "../charts/views";
+import { savePng } from "../export/save_png";
+import {
+  drawnQuery,
+  emphasisFrom,
+  emphasisHash,
+  metricIn,
+  oneOf,
+  viewOf,
+  withValue,
+} from "../query/query";
+import { h, optionalSlot, slot, targetId } from "../site/dom";
+import { keepingFocus } from "../site/focus";
+import { onKey } from "../site/keyboard";
+import { truncatedText } from "../text/comparability";
+import { short } from "../text/format";
+import { checkList, type Dismissing, outcome, runList } from "./checks_panel";
+import { chips } from "./chips";
+import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
+import { curvesTable, figuresTable, recaption } from "./figures_table";
+import { type Scene, Stage } from "./main_chart";
+import { pressBaseline, rankingPanel } from "./ranking_panel";
+import { derived } from "./saturation_panel";
+
+export interface ViewHooks {
+  /** Asks for another view; the page decides whether that means fetching. */
+  readonly go: (query: string) => void;
+  readonly frozen: boolean;
+}
+
+export class CompareView {
+  readonly #root: HTMLElement;
+  readonly #hooks: ViewHooks;
+  readonly #stage: Stage;
+  #figures: Figures | null = null;
+  #query = "";
+  /** The query that the figures at hand answer. */
+  #shown = "";
+  #emphasis: ReadonlySet<string> = new Set();
+  #tabled = "";
+
+  constructor(root: HTMLElement, hooks: ViewHooks) {
+    this.#root = root;
+    this.#hooks = hooks;
+    this.#stage = new Stage(root, {
+      go: hooks.go,
+      chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
+      emphasise: (emphasis) => this.#emphasise(emphasis),
+    });
+    onThemeChange(() => this.#stage.redraw());
+    this.#bindKeys();
+    optionalSlot(root, "png")?.addEventListener("click", (event) => this.#png(event));
+  }
+
+  busy(busy: boolean): void {
+    this.#root.setAttribute("aria-busy", String(busy));
+  }
+
+  fail(message: string, hint: string | null): void {
+    const box = slot(this.#root, "problem");
+    box.replaceChildren(
+      h("p", {}, h("strong", {}, short(message, 600))),
+      ...(hint ? [h("p", {}, short(hint, 600))] : []),
+    );
+    box.hidden = false;
+    if (this.#figures) return;
+    slot(this.#root, "finding").textContent = "This comparison could not be read";
+    this.#root.classList.add("is-empty", "has-failed");
+  }
+
+  /** Shows a query at once with the figures at hand; `show` follows when new ones arrive. */
+  preview(query: string): void {
+    this.#query = query;
+    const figures = this.#figures;
+    if (!figures) return;
+    this.#emphasis = loudIn(figures, query);
+    keepingFocus(this.#root, () => this.#drawQuery(figures));
+  }
+
+  #drawQuery(figures: Figures): void {
+    this.#drawControls(figures);
+    this.#drawLinks(figures);
+    const baseline = oneOf(this.#query, "baseline");
+    if (baseline !== null) pressBaseline(slot(this.#root, "ranking"), baseline);
+    // What the figures at hand do not hold is not drawn as if it were unknown.
+    if (!this.#holds(figures)) return;
+    const own = ownHeadline(figures, viewOf(this.#query), this.#metric) !== null;
+    if (this.#hooks.frozen || own || figures.metric === this.#metric) this.#drawFinding(figures);
+    // Of another metric than is drawn, until the answer comes.
+    else slot(this.#root, "finding").classList.add("is-old");
+    this.#drawStage(figures);
+  }
+
+  show(figures: Figures, query: string): void {
+    this.#figures = figures;
+    this.#query = query;
+    this.#shown = query;
+    this.#emphasis = loudIn(figures, query);
+    slot(this.#root, "problem").hidden = true;
+    this.#root.classList.remove("has-failed");
+    this.#root.classList.toggle("is-empty", figures.series.length === 0);
+    const first = !this.#root.classList.contains("is-ready");
+    this.#root.classList.add("is-ready");
+    keepingFocus(this.#root, () => this.#drawAll(figures));
+    if (first) arrive();
+  }
+
+  #drawAll(figures: Figures): void {
+    this.#drawHead(figures);
+    this.#drawControls(figures);
+    this.#drawLinks(figures);
+    this.#drawRanking(figures);
+    this.#drawStage(figures);
+    this.#drawTables(figures);
+    this.#drawEvidence(figures);
+  }
+
+  /** An act that only a live page offers. */
+  #live<T>(act: (value: T) => void): ((value: T) => void) | null {
+    return this.#hooks.frozen ? null : act;
+  }
+
+  get #metric(): MetricId {
+    const asked = metricIn(this.#query);
+    const offered = this.#figures ? this.#offered(this.#figures) : [];
+    const known = offered.find((metric) => metric.id === asked);
+    if (known) return known.id;
+    return this.#hooks.frozen ? (this.#figures?.metric ?? "throughput") : "throughput";
+  }
+
+  #holds(figures: Figures): boolean {
+    const sameAxis = oneOf(this.#query, "x") === oneOf(this.#shown, "x");
+    return sameAxis && knownMetrics(figures).some((one) => one.id === this.#metric);
+  }
+
+  /** A live page can ask for any metric; a frozen one offers what it holds. */
+  #offered(figures: Figures): readonly Metric[] {
+    return this.#hooks.frozen ? knownMetrics(figures) : figures.metrics;
+  }
+
+  #set(key: string, value: string | null): void {
+    this.#hooks.go(withValue(this.#query, key, value));
+  }
+
+  #drawFinding(figures: Figures): void {
+    const title = slot(this.#root, "finding");
+    const whole = headline(figures, viewOf(this.#query), this.#metric);
+    title.textContent = short(whole, 320);
+    title.title = title.textContent === whole ? "" : whole;
+    title.classList.remove("is-old");
+    const missing = optionalSlot(this.#root, "missing");
+    if (!missing) return;
+    missing.textContent = notHeld(figures, metricIn(this.#query), this.#metric);
+    missing.hidden = missing.textContent === "";
+  }
+
+  #drawHead(figures: Figures): void {
+    this.#drawFinding(figures);
+    slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
+    slot(this.#root, "outcome").replaceChildren(...outcome(figures));
+    const cut = slot(this.#root, "truncated");
+    cut.textContent = truncatedText(figures);
+    cut.hidden = !cut.textContent;
+    const whole = headline(figures, viewOf(this.#query), this.#metric);
+    if (!this.#hooks.frozen) document.title = `${short(whole, 120)} · Loadsheet`;
+  }
+
+  #drawControls(figures: Figures): void {
+    const query = this.#query;
+    const { go } = this.#hooks;
+    optionalSlot(this.#root, "chips")?.replaceChildren(...chips(figures, query, go));
+    optionalSlot(this.#root, "choosers")?.replaceChildren(...choosers(figures, query, go));
+    slot(this.#root, "metrics").replaceChildren(
+      ...metricPicker(this.#offered(figures), this.#metric, (id) => this.#set("metric", id)),
+    );
+    slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, go));
+    slot(this.#root, "scales").replaceChildren(...scaleToggles(figures, query, go));
+  }
+
+  #drawRanking(figures: Figures): void {
+    slot(this.#root, "ranking").replaceChildren(
+      ...rankingPanel(figures, {
+        chooseBaseline: this.#live((series: string) => this.#set("baseline", series)),
+        chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
+        override: this.#live((on: boolean) => this.#set("override", on ? "1" : null)),
+      }),
+    );
+  }
+
+  #scene(figures: Figures): Scene {
+    return {
+      figures,
+      query: this.#query,
+      metric: this.#metric,
+      emphasis: this.#emphasis,
+    };
+  }
+
+  #drawStage(figures: Figures): void {
+    this.#stage.show(this.#scene(figures));
+    slot(this.#root, "derived").replaceChildren(...derived(figures));
+  }
+
+  #emphasise(emphasis: ReadonlySet<string>): void {
+    this.#emphasis = emphasis;
+    history.replaceState(history.state, "", emphasisHash(emphasis));
+    if (this.#figures) this.#stage.show(this.#scene(this.#figures));
+  }
+
+  /** Thousands of cells cost more than a look whether they are the same as before. */
+  #drawTables(figures: Figures): void {
+    const { series, curves, metrics, x } = figures;
+    const key = JSON.stringify([series, curves, metrics, x]);
+    const table = slot(this.#root, "table");
+    if (key === this.#tabled) {
+      recaption(table, figures);
+      return;
+    }
+    this.#tabled = key;
+    const choose = this.#live((id: string) => this.#set("baseline", id));
+    table.replaceChildren(...figuresTable(figures, choose));
+    const curved = curvesTable(figures);
+    const place = slot(this.#root, "curves");
+    place.hidden = curved === null;
+    place.replaceChildren(...(curved ? [curved] : []));
+  }
+
+  #drawEvidence(figures: Figures): void {
+    slot(this.#root, "checks").replaceChildren(
+      checkList(figures.checks, this.#dismissing(figures)),
+    );
+    slot(this.#root, "runs").replaceChildren(runList(figures.runs));
+  }
+
+  /** Exports and what is shared are of exactly this view. */
+  #drawLinks(figures: Figures): void {
+    if (this.#hooks.frozen) {
+      const view = viewOf(this.#query);
+      const asked = view === viewOf(figures.query) ? "" : `?view=${view}`;
+      optionalSlot(this.#root, "link-csv")?.setAttribute(
+        "href",
+        `${location.pathname}.csv${asked}`,
+      );
+      return;
+    }
+    const query = drawnQuery(figures.query, this.#query);
+    const hrefs = {
+      "link-json": figures.links?.json,
+      "link-csv": figures.links?.csv,
+      png: `${location.pathname}.png${query && `?${query}`}`,
+    };
+    for (const [name, href] of Object.entries(hrefs)) {
+      if (href) optionalSlot(this.#root, name)?.setAttribute("href", href);
+    }
+    const kept = this.#root.querySelector<HTMLInputElement>("input[name=query]");
+    if (kept) kept.value = this.#query;
+  }
+
+  #dismissing(figures: Figures): Dismissing | null {
+    if (this.#root.dataset.canDismiss === undefined) return null;
+    const token = document.querySelector<HTMLInputElement>("input[name=csrfmiddlewaretoken]");
+    return token ? { runs: figures.runs, token: token.value } : null;
+  }
+
+  /** The link leads to the service's own drawing; this one has the reader's theme and loud lines. */
+  #png(event: MouseEvent): void {
+    if (!this.#figures || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    void savePng(this.#scene(this.#figures), this.#root, this.#hooks.frozen);
+  }
+
+  #bindKeys(): void {
+    onKey("t", () => slot(this.#root, "table").focus());
+    onKey("b", () => {
+      const series = this.#stage.chosen;
+      if (series && !this.#hooks.frozen) this.#set("baseline", series);
+    });
+  }
+}
+
+/** What the reader chose, else what the view is about. */
+function loudIn(figures: Figures, query: string): ReadonlySet<string> {
+  return emphasisFrom(location.hash) ?? emphasisOf(figures, viewOf(query));
+}
+
+/** A link to a check leads to it: the browser looked for it before it was there. */
+function arrive(): void {
+  const id = targetId();
+  if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });
+}

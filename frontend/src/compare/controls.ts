@@ -1,0 +1,246 @@
+// What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
+// latency limit, log axes. Each control writes the query and nothing else.
+import { type Figures, fullLabel, type Group, type Metric, parts } from "../api/figures";
+import { logAxes, viewName } from "../charts/views";
+import {
+  AXES,
+  allOf,
+  GROUPING,
+  type Held,
+  limitOf,
+  logX,
+  logY,
+  oneOf,
+  VIEWS,
+  viewOf,
+  withAxis,
+  withValue,
+  withValues,
+  withView,
+} from "../query/query";
+import { button, h } from "../site/dom";
+import { short } from "../text/format";
+
+type Go = (query: string) => void;
+
+const FIRST = ["throughput", "p50", "p99", "error_rate", "cpu_per_1k"];
+
+const GROUPS: readonly (readonly [Group, string])[] = [
+  ["rate", "Rate"],
+  ["latency", "Latency"],
+  ["errors", "Errors"],
+  ["resources", "Resources"],
+];
+
+/** A few at once, all the others one press away, the chosen one always in sight. */
+export function metricPicker(
+  metrics: readonly Metric[],
+  chosen: string,
+  choose: (metric: string) => void,
+): HTMLElement[] {
+  const tab = (metric: Metric): HTMLElement =>
+    button(
+      { class: "tab", "aria-pressed": String(metric.id === chosen), "data-metric": metric.id },
+      () => choose(metric.id),
+      metric.label,
+    );
+  const few = metrics.length <= FIRST.length;
+  const shown = metrics.filter((one) => few || FIRST.includes(one.id) || one.id === chosen);
+  const rest = metrics.filter((one) => !shown.includes(one));
+  const tabs = h("div", { class: "tabs" }, ...shown.map(tab));
+  return rest.length > 0 ? [tabs, moreMetrics(rest, choose)] : [tabs];
+}
+
+function moreMetrics(
+  rest: readonly Metric[],
+  choose: (metric: string) => void,
+): HTMLDetailsElement {
+  const item = (metric: Metric): HTMLElement =>
+    button(
+      { class: "menu-item", "data-metric": metric.id },
+      () => {
+        menu.open = false;
+        choose(metric.id);
+      },
+      metric.label,
+      h("span", { class: "aside" }, metric.better === "higher" ? "↑" : "↓"),
+    );
+  const groups = GROUPS.flatMap(([id, label]) => {
+    const inside = rest.filter((metric) => metric.group === id);
+    return inside.length > 0
+      ? [h("div", {}, h("p", { class: "menu-title" }, label), ...inside.map(item))]
+      : [];
+  });
+  const loose = rest.filter((metric) => !GROUPS.some(([id]) => id === metric.group)).map(item);
+  const menu = h(
+    "details",
+    { class: "menu" },
+    h("summary", { class: "button" }, "More ▾"),
+    h("div", { class: "menu-body" }, ...groups, ...loose),
+  );
+  return menu;
+}
+
+export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
+  const chosen = viewOf(query);
+  const held = rankedLoad(figures);
+  const tabs = VIEWS.map((view) =>
+    button(
+      { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view },
+      () => go(withView(query, view, held)),
+      viewName(figures, view),
+    ),
+  );
+  // They have a place only once the page has taken them.
+  requestAnimationFrame(() => bringIntoSight(tabs[VIEWS.indexOf(chosen)]));
+  return tabs;
+}
+
+/** On a narrow screen tabs scroll sideways in their row; the page stays where it is. */
+function bringIntoSight(tab: HTMLElement | undefined): void {
+  const row = tab?.parentElement;
+  if (!tab || !row) return;
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
+  if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
+}
+
+/** The load that the figures are ranked at, where loads are what lies on the axis. */
+function rankedLoad(figures: Figures): Held | null {
+  const { field } = figures.x;
+  if (field !== "connections" && field !== "rate") return null;
+  const x = parts(figures).find((part) => part.ranking)?.ranking?.x ?? figures.curves?.at;
+  return typeof x === "number" ? { field, x } : null;
+}
+
+export function scaleToggles(figures: Figures, query: string, go: Go): HTMLElement[] {
+  const x = logX(query, figures.x.values);
+  const y = logY(query);
+  const able = logAxes(figures, viewOf(query));
+  return [
+    toggle("log x", x && able.x, able.x, () => go(withValue(query, "logx", x ? "0" : "1"))),
+    toggle("log y", y && able.y, able.y, () => go(withValue(query, "logy", y ? null : "1"))),
+  ];
+}
+
+function toggle(label: string, on: boolean, able: boolean, act: () => void): HTMLButtonElement {
+  return button(
+    { class: "toggle", "aria-pressed": String(on), "data-scale": label, disabled: !able },
+    act,
+    label,
+  );
+}
+
+/** How the figures are arranged: only where the service can be asked again. */
+export function choosers(figures: Figures, query: string, go: Go): HTMLElement[] {
+  return [
+    select("x", "x", fields(AXES, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
+    seriesMenu(query, go),
+    select(
+      "panels",
+      "facet",
+      [["", "none"], ...fields(GROUPING, oneOf(query, "facet"))],
+      oneOf(query, "facet") ?? "",
+      (facet) => go(withValue(query, "facet", facet || null)),
+    ),
+    select(
+      "relative to",
+      "baseline",
+      baselines(figures, query),
+      oneOf(query, "baseline") ?? "",
+      (series) => go(withValue(query, "baseline", series || null)),
+    ),
+    limitField(query, go),
+  ];
+}
+
+type Option = readonly [value: string, label: string];
+
+/** A field the page does not know by name stays selectable as it stands. */
+function fields(offered: readonly Option[], chosen: string | null): readonly Option[] {
+  const known = offered.some(([value]) => value === chosen);
+  return known || !chosen ? offered : [...offered, [chosen, chosen]];
+}
+
+function baselines(figures: Figures, query: string): readonly Option[] {
+  const chosen = oneOf(query, "baseline");
+  const known = figures.series.map(
+    (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
+  );
+  const gone = chosen && !known.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
+  return [["", "not chosen"], ...known, ...gone];
+}
+
+function select(
+  label: string,
+  control: string,
+  options: readonly Option[],
+  chosen: string,
+  choose: (value: string) => void,
+): HTMLElement {
+  const field = h("select", { "data-control": control });
+  for (const [value, text] of options) {
+    field.append(h("option", { value, selected: value === chosen }, text));
+  }
+  field.addEventListener("change", () => choose(field.value));
+  return h("label", { class: "inline" }, label, field);
+}
+
+/** Which fields tell series apart; none chosen means all that make an identity. */
+function seriesMenu(query: string, go: Go): HTMLDetailsElement {
+  const chosen = allOf(query, "series");
+  const boxes = GROUPING.map(([value, text]) => {
+    const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
+    box.addEventListener("change", () => {
+      const next = box.checked ? [...chosen, value] : chosen.filter((one) => one !== value);
+      go(withValues(query, "series", next));
+    });
+    return h("label", { class: "menu-check" }, box, text);
+  });
+  const said = chosen.length === 0 ? "whole identity" : chosen.join(" + ");
+  const whole = (): void => {
+    menu.open = false;
+    go(withValues(query, "series", []));
+  };
+  const menu = h(
+    "details",
+    { class: "menu" },
+    h(
+      "summary",
+      { class: "inline chooser", "data-control": "series" },
+      "series by ",
+      h("span", {}, short(said, 32), " ▾"),
+    ),
+    h(
+      "div",
+      { class: "menu-body" },
+      h("p", { class: "menu-title" }, "A series is what has the same …"),
+      ...boxes,
+      button({ class: "menu-item", "data-control": "series" }, whole, "whole identity"),
+    ),
+  );
+  return menu;
+}
+
+/** "Highest load with p99 under … ms": typed in milliseconds, linked in microseconds. */
+function limitField(query: string, go: Go): HTMLElement {
+  const limit = limitOf(query);
+  const field = h("input", {
+    type: "number",
+    min: 0,
+    step: "any",
+    inputmode: "decimal",
+    placeholder: "–",
+    "data-control": "limit",
+    value: limit === null ? null : limit / 1000,
+  });
+  const send = (): void => {
+    const asked = Number(field.value);
+    const next =
+      field.value === "" || !(asked > 0) ? null : String(Number((asked * 1000).toPrecision(12)));
+    if (next !== oneOf(query, "limit")) go(withValue(query, "limit", next));
+  };
+  // Whoever leaves the field is on the way to a control that must be there until they arrive.
+  field.addEventListener("change", () => setTimeout(send));
+  return h("label", { class: "inline limit" }, "p99 under", field, "ms");
+}

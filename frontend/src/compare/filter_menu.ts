@@ -1,0 +1,152 @@
+// The filter menu: every field's values with their counts, read when it is opened. It stays
+// open while boxes are ticked, and the counts follow.
+
+import { isAbort, Problem } from "../api/client";
+import { type Facet, type Facets, type FacetValue, getFacets } from "../api/facets";
+import { canonical, oneOf, withFilter, withoutFilter, withValue } from "../query/query";
+import { h } from "../site/dom";
+import { keepingFocus } from "../site/focus";
+import { name } from "../site/names";
+import { grouped, plural } from "../text/format";
+
+export class FacetMenu {
+  readonly element: HTMLDetailsElement;
+  readonly #body = h("div", { class: "menu-body facets" });
+  readonly #url: (query: string) => string;
+  readonly #go: (query: string) => void;
+  readonly #open = new Set<string>();
+  #query = "";
+  #read: string | null = null;
+  #pending: AbortController | null = null;
+
+  constructor(url: (query: string) => string, go: (query: string) => void) {
+    this.#url = url;
+    this.#go = go;
+    this.element = h(
+      "details",
+      { class: "menu" },
+      h("summary", { class: "chip chip-add" }, "+ filter"),
+      this.#body,
+    );
+    this.element.addEventListener("toggle", () => {
+      if (this.element.open) void this.#load();
+    });
+  }
+
+  follow(query: string): void {
+    this.#query = query;
+    if (this.element.open) void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const query = canonical(this.#query);
+    if (this.#read === query) return;
+    this.#pending?.abort();
+    const mine = new AbortController();
+    this.#pending = mine;
+    this.#body.setAttribute("aria-busy", "true");
+    if (this.#read === null) this.#body.replaceChildren(...skeleton());
+    try {
+      const facets = await getFacets(this.#url(query), mine.signal);
+      this.#read = query;
+      this.#draw(facets);
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      this.#body.replaceChildren(
+        h("p", { class: "field-error" }, error.message),
+        error.hint ? h("p", { class: "hint" }, error.hint) : "",
+      );
+    } finally {
+      if (this.#pending === mine) this.#body.setAttribute("aria-busy", "false");
+    }
+  }
+
+  #draw(facets: Facets): void {
+    const first = this.#read !== null && this.#open.size === 0;
+    if (first) for (const id of startsOpen(facets)) this.#open.add(id);
+    keepingFocus(this.#body, () =>
+      this.#body.replaceChildren(
+        h("p", { class: "menu-title" }, total(facets)),
+        ...facets.fields.filter((field) => field.values.length > 0).map((one) => this.#field(one)),
+        this.#dates(),
+      ),
+    );
+  }
+
+  #field(field: Facet): HTMLDetailsElement {
+    const chosen = field.values.filter((one) => one.chosen).length;
+    const group = h(
+      "details",
+      { class: "facet", open: this.#open.has(field.id) },
+      h(
+        "summary",
+        {},
+        field.label,
+        h(
+          "span",
+          { class: "aside" },
+          chosen > 0 ? `${chosen} chosen` : grouped(field.values.length + field.more),
+        ),
+      ),
+      ...field.values.map((one) => this.#value(field.id, one)),
+      field.more > 0 &&
+        h(
+          "p",
+          { class: "hint" },
+          `${plural(field.more, "more", "more")}: narrow another field to see them`,
+        ),
+    );
+    group.addEventListener("toggle", () => {
+      if (group.open) this.#open.add(field.id);
+      else this.#open.delete(field.id);
+    });
+    return group;
+  }
+
+  #value(field: string, one: FacetValue): HTMLLabelElement {
+    const box = h("input", {
+      type: "checkbox",
+      checked: one.chosen,
+      "data-facet": `${field}=${one.value}`,
+    });
+    box.addEventListener("change", () => {
+      const change = box.checked ? withFilter : withoutFilter;
+      this.#go(change(this.#query, field, one.value));
+    });
+    const none = one.count === 0;
+    return h(
+      "label",
+      { class: none ? "menu-check is-none" : "menu-check" },
+      box,
+      name(one.label, 40),
+      h("span", { class: "count", title: plural(one.count, "trial") }, grouped(one.count)),
+    );
+  }
+
+  #dates(): HTMLElement {
+    const field = (label: string, key: "since" | "until"): HTMLElement => {
+      const input = h("input", { type: "date", value: oneOf(this.#query, key), "data-facet": key });
+      input.addEventListener("change", () =>
+        this.#go(withValue(this.#query, key, input.value || null)),
+      );
+      return h("label", { class: "inline" }, label, input);
+    };
+    return h("div", { class: "facet-dates" }, field("since", "since"), field("until", "until"));
+  }
+}
+
+function total({ total }: Facets): string {
+  return `${plural(total.trials, "trial")} in ${plural(total.runs, "run")} match`;
+}
+
+/** Fields with a choice made, and the first that offers one. */
+function startsOpen({ fields }: Facets): readonly string[] {
+  const chosen = fields.filter((field) => field.values.some((one) => one.chosen));
+  const first = fields.find((field) => field.values.length > 1);
+  return [...chosen, ...(first ? [first] : [])].map((field) => field.id);
+}
+
+function skeleton(): HTMLElement[] {
+  return [1, 2, 3].map(() => h("span", { class: "bone bone-row" }));
+}

@@ -1,0 +1,97 @@
+// Whether more has been measured since the page was read: asked when the reader comes back to
+// the page; and of runs that go on every few seconds how many trials they have by now.
+
+import { getJson, isAbort, Problem } from "../api/client";
+import type { Figures } from "../api/figures";
+import { goesOn, progressUrl, readProgress } from "../api/progress";
+import { button, h } from "../site/dom";
+import { keepingFocus } from "../site/focus";
+import { plural, utc } from "../text/format";
+
+const AT_LEAST_MS = 30_000;
+const LIVE_MS = 4_000;
+// More runs than these at once are asked when the reader comes back.
+const MOST_LIVE = 3;
+
+export class Newer {
+  readonly #place: HTMLElement;
+  readonly #show: () => void;
+  #url = "";
+  #runs: ReadonlySet<string> = new Set();
+  #readAt = 0;
+  #asking = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(place: HTMLElement, show: () => void) {
+    this.#place = place;
+    this.#show = show;
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") void this.#ask();
+    });
+  }
+
+  follow(url: string, figures: Figures): void {
+    this.#url = url;
+    this.#runs = new Set(figures.runs.map((run) => run.id));
+    this.#readAt = Date.now();
+    this.#say(`Read ${utc(new Date().toISOString())}`);
+    clearTimeout(this.#timer);
+    const open = figures.runs.filter((run) => run.open).slice(0, MOST_LIVE);
+    if (open.length > 0) this.#watch(open.map((run) => progressUrl(run.id)));
+  }
+
+  /** Trials of runs that go on: the first answers are what the figures show, give or take one. */
+  #watch(urls: readonly string[], shown: number | null = null): void {
+    this.#timer = setTimeout(
+      async () => {
+        const answers = document.hidden ? null : await this.#recorded(urls);
+        if (answers && shown !== null && answers.trials > shown) {
+          this.#offer(plural(answers.trials - shown, "new trial"));
+        }
+        const goesOnStill = answers === null || answers.goesOn;
+        if (goesOnStill) this.#watch(urls, shown ?? answers?.trials ?? null);
+      },
+      shown === null ? 0 : LIVE_MS,
+    );
+  }
+
+  async #recorded(urls: readonly string[]): Promise<{ trials: number; goesOn: boolean } | null> {
+    try {
+      const answers = await Promise.all(urls.map(readProgress));
+      const trials = answers.reduce((sum, one) => sum + one.trials_recorded, 0);
+      return { trials, goesOn: answers.some(goesOn) };
+    } catch (error) {
+      if (!isAbort(error) && !(error instanceof Problem)) throw error;
+      return null;
+    }
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#asking || !this.#url || Date.now() - this.#readAt < AT_LEAST_MS) return;
+    this.#asking = true;
+    try {
+      const url = this.#url;
+      const figures = (await getJson(url)) as Figures;
+      this.#readAt = Date.now();
+      const count = figures.runs.filter((run) => !this.#runs.has(run.id)).length;
+      if (url === this.#url && count > 0) this.#offer(`${plural(count, "newer run")} since`);
+    } catch (error) {
+      // The figures on the page stay true as of when they were read.
+      if (!isAbort(error) && !(error instanceof Problem)) throw error;
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  #offer(what: string): void {
+    this.#say(
+      h("span", { class: "live-dot", "aria-hidden": "true" }),
+      `${what}. `,
+      button({ class: "link" }, this.#show, "Show"),
+    );
+  }
+
+  #say(...what: (Node | string)[]): void {
+    keepingFocus(this.#place, () => this.#place.replaceChildren(...what));
+  }
+}

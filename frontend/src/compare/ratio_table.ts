@@ -1,0 +1,76 @@
+// Servers by workloads as ratios to the baseline: a real table, tinted, with each number in it.
+import type { Figures } from "../api/figures";
+import { type RatioCell, type RatioView, ratioView, TINTS } from "../charts/ratios";
+import { button, h } from "../site/dom";
+import { name } from "../site/names";
+import { makeSortable } from "../site/sortable";
+
+export function ratioTable(figures: Figures): HTMLElement {
+  const view = ratioView(figures);
+  if (!view) return h("p", { class: "empty" }, "There are no ratios.");
+  const table = h(
+    "table",
+    { class: "ratios" },
+    h("caption", { class: "visually-hidden" }, caption(view)),
+    h(
+      "thead",
+      {},
+      h("tr", {}, heading("Server"), ...view.columns.map((one) => heading(one.label, one.at))),
+    ),
+    h("tbody", {}, ...view.rows.map((row) => line(row.label, row.cells))),
+  );
+  makeSortable(table);
+  const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
+  const means = view.means && h("p", { class: "hint" }, `${view.means}.`);
+  const withheld = view.withheld.map((one) => h("p", { class: "hint" }, name(one, 240)));
+  return h("div", {}, h("div", box, table), key(view), ...withheld, means);
+}
+
+function caption({ metric, baseline, better }: RatioView): string {
+  return `${metric} of each server on each workload as a ratio to ${baseline}, with its 95 % interval; ${better} is better.`;
+}
+
+function heading(text: string, at = ""): HTMLTableCellElement {
+  return h(
+    "th",
+    { scope: "col" },
+    button(
+      { class: "sort", "data-sort": "descending" },
+      () => {},
+      name(text, 32),
+      at && h("span", { class: "unit" }, ` ${at}`),
+    ),
+  );
+}
+
+function line(label: string, cells: readonly RatioCell[]): HTMLTableRowElement {
+  return h("tr", {}, h("th", { scope: "row" }, name(label, 40)), ...cells.map(cell));
+}
+
+function cell(one: RatioCell): HTMLTableCellElement {
+  return h(
+    "td",
+    { class: `ratio-cell ratio-${one.tint}`, title: one.said, "data-sort-value": one.value ?? "" },
+    one.value === null ? h("span", { class: "ratio-none" }, one.text) : h("strong", {}, one.text),
+    one.range && h("span", { class: "ratio-range" }, one.range),
+    h("span", { class: "visually-hidden" }, `, ${one.said}`),
+  );
+}
+
+const WORSE = TINTS.filter((tint) => tint.startsWith("worse"));
+const BETTER = TINTS.filter((tint) => tint.startsWith("better"));
+
+function key({ baseline }: RatioView): HTMLElement {
+  return h(
+    "p",
+    { class: "ratio-key hint" },
+    h("span", {}, "×1 = ", name(baseline, 40)),
+    h("span", {}, "worse", ...WORSE.map(sample), ...BETTER.map(sample), "better"),
+    h("span", {}, "in steps at ×1.25 and ×2"),
+    h("span", {}, sample("same"), "not distinguishable"),
+  );
+}
+
+function sample(tint: string): HTMLElement {
+  return h("i", { class: `ratio-sample ratio-${tint}`, "aria-hidden": "true" });
+}

@@ -1,0 +1,96 @@
+// What follows from a sweep, in short sentences: knees, and the highest load within a limit.
+import { type Figures, fullLabel } from "../api/figures";
+import { slotsIn } from "../charts/style/series_style";
+import { h } from "../site/dom";
+import { name } from "../site/names";
+import { loadPoint, single } from "../text/format";
+import { swatch } from "./swatch";
+
+export function derived(figures: Figures): HTMLElement[] {
+  return [...capacity(figures), ...knees(figures), ...changes(figures)];
+}
+
+function list(
+  figures: Figures,
+  title: string,
+  rows: readonly { readonly series: string; readonly said: string }[],
+): HTMLElement[] {
+  const slots = slotsIn(figures);
+  const labels = new Map(figures.series.map((series) => [series.id, fullLabel(figures, series)]));
+  const shown = rows.filter((row) => labels.has(row.series));
+  if (shown.length === 0) return [];
+  return [
+    h(
+      "section",
+      { class: "derived-part" },
+      h("h3", {}, title),
+      h(
+        "ul",
+        { class: "derived-list" },
+        ...shown.map((row) =>
+          h(
+            "li",
+            { "data-series": row.series },
+            swatch(slots.get(row.series) ?? 0),
+            said(labels.get(row.series) ?? "", row.said),
+          ),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** A sentence of the service's own names its series already. */
+function said(label: string, sentence: string): HTMLElement {
+  if (sentence.startsWith(label)) return h("span", {}, name(sentence, 400));
+  return h("span", {}, name(label, 48), `: ${sentence}`);
+}
+
+function capacity(figures: Figures): HTMLElement[] {
+  const found = figures.capacity;
+  if (!found) return [];
+  return list(
+    figures,
+    `Highest load with p99 under ${single("time", found.limit_us)}`,
+    found.rows.map((row) => ({ series: row.series, said: capacitySaid(figures, row) })),
+  );
+}
+
+type CapacityRow = NonNullable<Figures["capacity"]>["rows"][number];
+
+function capacitySaid(figures: Figures, row: CapacityRow): string {
+  if (row.x === null) return row.why ?? "not known";
+  const rate = row.throughput === null ? "" : `, ${single("rate", row.throughput)}`;
+  const why = row.why ? ` (${row.why})` : "";
+  return `${loadPoint(row.x, figures.x.label)}${doubt(row)}${rate}${why}`;
+}
+
+/** ", surely 8, possibly 32": measured loads, as exact as they are, where they are not x itself. */
+function doubt({ x, low, high }: CapacityRow): string {
+  const surely = low === x ? "" : `, surely ${low ?? "at none"}`;
+  return high === null || high === x ? surely : `${surely}, possibly ${high}`;
+}
+
+function knees(figures: Figures): HTMLElement[] {
+  return list(
+    figures,
+    "Where more load brings no more throughput",
+    (figures.knees ?? []).map((knee) => {
+      const rate = knee.throughput === null ? "" : `, ${single("rate", knee.throughput)}`;
+      const why = knee.why ? ` (${knee.why})` : "";
+      const said =
+        knee.x === null
+          ? (knee.why ?? "not reached")
+          : `from ${loadPoint(knee.x, figures.x.label)}${rate}${why}`;
+      return { series: knee.series, said };
+    }),
+  );
+}
+
+function changes(figures: Figures): HTMLElement[] {
+  return list(
+    figures,
+    "Changes found",
+    (figures.changes ?? []).map((change) => ({ series: change.series, said: change.text })),
+  );
+}

@@ -1,0 +1,45 @@
+// One image, 1200 × 630: the sheet that a reader saves of a view, drawn on a Node canvas. It is
+// taller where its link takes more than a line, or its table more rows.
+import type { Canvas, createCanvas } from "@napi-rs/canvas";
+import tokens from "../../../styles/tokens.css";
+import { emphasisOf } from "../../charts/style/series_style";
+import { viewOf } from "../../query/query";
+import { extraRows, paintView } from "../paint";
+import { briefLegend, extraHeight, paintSheet, sheetOf } from "../sheet";
+import type { Scene } from "./request";
+import { lightTheme } from "./theme";
+
+export const WIDTH = 1200;
+export const HEIGHT = 630;
+// The sheet is made to be read; seen small, in a feed, its text must be larger.
+const ZOOM = 1.4;
+
+const theme = lightTheme(tokens, "Sheet");
+
+export function draw({ figures, url, date }: Scene, make: typeof createCanvas): Canvas {
+  const { query, metric } = figures;
+  const view = viewOf(query);
+  const emphasis = emphasisOf(figures, view);
+  const legend = briefLegend(figures, view, emphasis, theme);
+  const short = figures.panels != null;
+  const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
+  const width = WIDTH / ZOOM;
+  const measuring = contextOf(make(1, 1));
+  const least = HEIGHT / ZOOM + extraHeight(measuring, sheet, theme, width);
+  const place = paintSheet(measuring, sheet, theme, width, least);
+  const height = least + extraRows(measuring, { figures, query, theme }, place);
+  const canvas = make(WIDTH, Math.ceil(height * ZOOM));
+  const ctx = contextOf(canvas);
+  ctx.scale(ZOOM, ZOOM);
+  const rect = paintSheet(ctx, sheet, theme, width, canvas.height / ZOOM);
+  const makeInner = (w: number, h: number): HTMLCanvasElement =>
+    make(w, h) as unknown as HTMLCanvasElement;
+  const how = { theme, emphasis, pixels: ZOOM, make: makeInner };
+  paintView(ctx, { figures, query, metric, ...how }, rect);
+  return canvas;
+}
+
+/** Skia's canvas is a browser's but for what belongs to a page. */
+function contextOf(canvas: Canvas): CanvasRenderingContext2D {
+  return canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
+}

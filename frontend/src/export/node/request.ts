@@ -1,0 +1,31 @@
+// What an image shows, from what the service sends. Names come from strangers: they stay text of
+// a length that can be drawn.
+import type { Figures } from "../../api/figures";
+import { short } from "../../text/format";
+
+export interface Scene {
+  readonly figures: Figures;
+  readonly url: string;
+  readonly date: string;
+}
+
+const LONGEST = 160;
+const LONGEST_SENTENCE = 400;
+const SENTENCES = new Set(["finding", "conditions", "truncated"]);
+
+/** The same value with every text in it made plain. */
+export function tamed(value: unknown, key = ""): unknown {
+  if (typeof value === "string") {
+    return short(value, SENTENCES.has(key) ? LONGEST_SENTENCE : LONGEST);
+  }
+  if (Array.isArray(value)) return value.map((one) => tamed(one, key));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, tamed(one, name)]));
+}
+
+/** The query is no text to be shown: it stays as it is. */
+export function sceneOf(sent: unknown): Scene {
+  const { figures, url, date } = sent as { figures: Figures; url: string; date: string };
+  const shown = tamed(figures) as Figures;
+  return { figures: { ...shown, query: figures.query }, url, date };
+}

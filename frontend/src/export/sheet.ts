@@ -1,0 +1,315 @@
+// The sheet around an exported chart: what a picture must carry when it is taken away from its
+// page. Paints on any 2D context, in a browser or not; knows no DOM.
+import type { Figures, MetricId, Outcome } from "../api/figures";
+import { fitted } from "../charts/style/label_layout";
+import { colourOf, dashOf, looksIn } from "../charts/style/series_style";
+import type { ChartTheme } from "../charts/style/theme";
+import { drawnIn, headline, labelsEnds, viewTitle } from "../charts/views";
+import { type View, viewOf } from "../query/query";
+import { outcomeText, truncatedText } from "../text/comparability";
+import { isolated, plural, short } from "../text/format";
+
+export interface SheetLine {
+  readonly label: string;
+  readonly colour: string;
+  readonly dash: readonly number[];
+}
+
+export interface Sheet {
+  readonly title: string;
+  /** What the chart shows, below the title. */
+  readonly subtitle: string;
+  readonly conditions: string;
+  /** The like-for-like outcome in words, and how grave it is. */
+  readonly outcome: string;
+  readonly status: Outcome["status"];
+  /** What the bounds left out; empty where everything is shown. */
+  readonly truncated: string;
+  readonly legend: readonly SheetLine[];
+  readonly link: string;
+  readonly date: string;
+  /** Less of the title, so that several panels have room. */
+  readonly short?: boolean;
+}
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What the sheet of a view says; the rest is the chart. */
+export function sheetOf(
+  figures: Figures,
+  query: string,
+  metric: MetricId,
+  more: Pick<Sheet, "legend" | "link" | "date" | "short">,
+): Sheet {
+  const view = viewOf(query);
+  return {
+    title: headline(figures, view, metric),
+    subtitle: viewTitle(figures, view, metric),
+    conditions: figures.conditions,
+    outcome: outcomeText(figures),
+    status: figures.outcome.status,
+    truncated: truncatedText(figures),
+    ...more,
+  };
+}
+
+const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "danger" } as const;
+
+/** The loud lines, then those that are grey; what is the same in several panels is one. */
+export function legendOf(
+  figures: Figures,
+  emphasis: ReadonlySet<string>,
+  theme: ChartTheme,
+): readonly SheetLine[] {
+  const all = looksIn(figures).map(({ label, slot, ids }) =>
+    ids.some((id) => emphasis.has(id))
+      ? { loud: true, label, colour: colourOf(slot, theme), dash: dashOf(slot) }
+      : { loud: false, label, colour: theme.context, dash: [] },
+  );
+  return all
+    .sort((a, b) => Number(b.loud) - Number(a.loud))
+    .map(({ label, colour, dash }) => ({ label, colour, dash }));
+}
+
+/** The lines that the view itself does not name, where room is scarce. */
+export function briefLegend(
+  figures: Figures,
+  view: View,
+  emphasis: ReadonlySet<string>,
+  theme: ChartTheme,
+): readonly SheetLine[] {
+  if (view === "ratios") return [];
+  if (!labelsEnds(figures, view)) return legendOf(figures, emphasis, theme);
+  const drawn = new Set(drawnIn(figures, view));
+  const grey = figures.series.filter(({ id }) => drawn.has(id) && !emphasis.has(id));
+  return legendOf({ ...figures, series: grey }, emphasis, theme);
+}
+
+const PAD = 28;
+const MOST_TITLE = 3;
+
+/** Paints everything but the chart, and says where that goes. The height holds `extraHeight`. */
+export function paintSheet(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  width: number,
+  height: number,
+): Rect {
+  ctx.fillStyle = theme.surface;
+  ctx.fillRect(0, 0, width, height);
+  ctx.textBaseline = "top";
+  const room = width - 2 * PAD;
+  let y = PAD;
+  y = paragraph(ctx, sheet.title, {
+    theme,
+    y,
+    room,
+    size: 22,
+    // Whole hundreds: not every canvas knows the weights between them.
+    weight: 700,
+    colour: theme.ink,
+    most: sheet.short ? MOST_TITLE - 1 : MOST_TITLE,
+  });
+  y = paragraph(ctx, sheet.conditions, {
+    theme,
+    y: y + 4,
+    room,
+    size: 14,
+    weight: 400,
+    colour: theme.muted,
+    most: 3,
+  });
+  y = paragraph(ctx, sheet.outcome, {
+    theme,
+    y: y + 2,
+    room,
+    size: 14,
+    weight: 600,
+    colour: theme[GRAVITY[sheet.status]],
+    most: 2,
+  });
+  y = paragraph(ctx, sheet.truncated, {
+    theme,
+    y: y + 2,
+    room,
+    size: 14,
+    weight: 600,
+    colour: theme.warning,
+    most: 2,
+  });
+  y = paragraph(ctx, sheet.subtitle, {
+    theme,
+    y: y + 12,
+    room,
+    size: 15,
+    weight: 600,
+    colour: theme.ink,
+    most: 1,
+  });
+  y = legend(ctx, sheet.legend, theme, y + 6, width);
+  const foot = height - PAD - 14 - extraHeight(ctx, sheet, theme, width);
+  footer(ctx, sheet, theme, foot, width);
+  return { x: PAD - 6, y, width: room + 12, height: foot - 12 - y };
+}
+
+interface Text {
+  readonly theme: ChartTheme;
+  readonly y: number;
+  readonly room: number;
+  readonly size: number;
+  readonly weight: number;
+  readonly colour: string;
+  readonly most: number;
+}
+
+function paragraph(ctx: CanvasRenderingContext2D, text: string, how: Text): number {
+  ctx.font = `${how.weight} ${how.size}px ${how.theme.font}`;
+  ctx.fillStyle = how.colour;
+  const lines = wrapped(text, how.room, how.most, (part) => ctx.measureText(part).width);
+  lines.forEach((line, i) => {
+    ctx.fillText(line, PAD, how.y + i * how.size * 1.3);
+  });
+  return how.y + lines.length * how.size * 1.3;
+}
+
+/** Lines no wider than the room; what does not fit into so many lines ends in an ellipsis. */
+export function wrapped(
+  text: string,
+  room: number,
+  most: number,
+  measure: (text: string) => number,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  const words = short(text, 1_000).split(/\s+/).filter(Boolean);
+  for (const [i, word] of words.entries()) {
+    const longer = line ? `${line} ${word}` : word;
+    if (measure(longer) <= room) {
+      line = longer;
+      continue;
+    }
+    if (lines.length === most - 1)
+      return [...lines, fitted([line, ...words.slice(i)].join(" ").trim(), room, measure)];
+    if (line) lines.push(line);
+    line = fitted(word, room, measure);
+  }
+  return line ? [...lines, line] : lines;
+}
+
+const MOST_LINES = 3;
+/** Room for "and 12 more". */
+const MORE = 80;
+
+function legend(
+  ctx: CanvasRenderingContext2D,
+  items: readonly SheetLine[],
+  theme: ChartTheme,
+  top: number,
+  width: number,
+): number {
+  ctx.font = `13px ${theme.font}`;
+  let [x, y] = [PAD, top];
+  let row = 1;
+  for (const [i, item] of items.entries()) {
+    const text = isolated(short(item.label, 44));
+    const space = 34 + ctx.measureText(text).width + 18;
+    const last = row === MOST_LINES;
+    if (x > PAD && x + space > width - PAD - (last ? MORE : 0)) {
+      if (last) {
+        ctx.fillText(`and ${plural(items.length - i, "more", "more")}`, x, y);
+        break;
+      }
+      [x, y, row] = [PAD, y + 20, row + 1];
+    }
+    ctx.save();
+    ctx.strokeStyle = item.colour;
+    ctx.lineWidth = 2.5;
+    ctx.setLineDash([...item.dash]);
+    ctx.beginPath();
+    ctx.moveTo(x, y + 8);
+    ctx.lineTo(x + 28, y + 8);
+    ctx.stroke();
+    ctx.restore();
+    ctx.fillStyle = theme.ink;
+    ctx.fillText(text, x + 34, y);
+    x += space;
+  }
+  return items.length > 0 ? y + 24 : top;
+}
+
+const FOOT_LINE = 15;
+
+interface Foot {
+  readonly lines: readonly string[];
+  readonly date: string;
+  readonly dateWidth: number;
+}
+
+function footOf(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  width: number,
+): Foot {
+  ctx.font = `12px ${theme.font}`;
+  const measure = (part: string): number => ctx.measureText(part).width;
+  const date = ["Loadsheet", sheet.date].filter(Boolean).join(" · ");
+  const dateWidth = measure(date);
+  const lines = brokenLink(sheet.link, width - 2 * PAD - dateWidth - 24, measure);
+  return { lines, date, dateWidth };
+}
+
+/** How much taller than usual the sheet is, so that its whole link has room. */
+export function extraHeight(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  width: number,
+): number {
+  return Math.max(0, footOf(ctx, sheet, theme, width).lines.length - 1) * FOOT_LINE;
+}
+
+function footer(
+  ctx: CanvasRenderingContext2D,
+  sheet: Sheet,
+  theme: ChartTheme,
+  y: number,
+  width: number,
+): void {
+  const { lines, date, dateWidth } = footOf(ctx, sheet, theme, width);
+  ctx.fillStyle = theme.muted;
+  lines.forEach((line, i) => {
+    ctx.fillText(line, PAD, y + i * FOOT_LINE);
+  });
+  ctx.fillText(date, width - PAD - dateWidth, y);
+}
+
+/** An address is never cut: it goes on over as many lines as it takes, best after a separator. */
+export function brokenLink(
+  link: string,
+  room: number,
+  measure: (text: string) => number,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const piece of link.split(/(?<=[&?/])/)) {
+    if (line && measure(line + piece) > room) {
+      lines.push(line);
+      line = "";
+    }
+    line += piece;
+    while (measure(line) > room && line.length > 1) {
+      let fits = line.length - 1;
+      while (fits > 1 && measure(line.slice(0, fits)) > room) fits -= 1;
+      lines.push(line.slice(0, fits));
+      line = line.slice(fits);
+    }
+  }
+  return line ? [...lines, line] : lines;
+}
