@@ -246,7 +246,7 @@ export function panelFigures(figures: Figures, panel: Panel): Figures {
 }
 
 /** The comparison itself, or each of its panels. */
-export function parts(figures: Figures): readonly Figures[] {
+export function panelsOrWhole(figures: Figures): readonly Figures[] {
   return figures.panels ? figures.panels.map((panel) => panelFigures(figures, panel)) : [figures];
 }
 

@@ -37,6 +37,6 @@ export async function readProgress(url: string): Promise<Progress> {
 }
 
 /** Whether more may come. */
-export function goesOn(progress: Progress): boolean {
+export function isRunning(progress: Progress): boolean {
   return progress.state === "running" || progress.state === "silent";
 }

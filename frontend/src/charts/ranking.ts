@@ -5,7 +5,7 @@ import {
   type Measure,
   measureOf,
   metricOf,
-  parts,
+  panelsOrWhole,
   type RankRow,
   type Verdict,
   type X,
@@ -57,7 +57,7 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   if (!ranking) return null;
   const metric = metricOf(figures, ranking.metric);
   const measures = new Map(ranking.rows.map((row) => [row.series, measured(figures, row)]));
-  const all = parts(whole).flatMap((part) =>
+  const all = panelsOrWhole(whole).flatMap((part) =>
     (part.ranking?.rows ?? []).map((row) => measured(part, row)),
   );
   const unit = unitFor(

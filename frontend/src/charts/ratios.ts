@@ -2,18 +2,8 @@
 // is tinted. Pure; plain HTML draws it.
 import { type Figures, metricOf, type Ratio, type Ratios } from "../api/figures";
 import { loadPoint, plural, short, times, timesRange } from "../text/format";
+import type { Shade } from "./style/theme";
 
-/** Blue is better than the baseline, orange worse; "same" could not be told apart. */
-export const TINTS = [
-  "worse-3",
-  "worse-2",
-  "worse-1",
-  "better-1",
-  "better-2",
-  "better-3",
-  "same",
-] as const;
-export type Shade = (typeof TINTS)[number];
 export type Tint = Shade | "none";
 
 export interface RatioCell {
@@ -41,6 +31,14 @@ export interface RatioView {
   readonly rows: readonly { readonly label: string; readonly cells: readonly RatioCell[] }[];
   /** Why ratios are withheld, and where: one sentence for each reason. */
   readonly withheld: readonly string[];
+}
+
+/** Why there is no table of ratios; null where there is one. */
+export function whyNoRatios({ ratios, outcome }: Figures): string | null {
+  if (ratios) return null;
+  return outcome.status === "not_comparable" && !outcome.overridden
+    ? "Ratios are withheld: these series were not measured under like conditions."
+    : "A table of ratios needs two or more workloads and a baseline that was measured on them.";
 }
 
 /** Steps on the log scale, centred at ×1: up to ×1.25, up to ×2, beyond. */

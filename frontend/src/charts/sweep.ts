@@ -1,15 +1,13 @@
 // figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
-import type { ChartConfiguration, ChartDataset } from "chart.js";
+import type { ChartConfiguration } from "chart.js";
 import {
   everyValue,
   type Figures,
   isCategory,
-  type MetricId,
   measureOf,
   metricOf,
   type Point,
   type Series,
-  type X,
 } from "../api/figures";
 import {
   halfWidth,
@@ -23,104 +21,66 @@ import {
 } from "../text/format";
 import { changeMarks } from "./plugins/change_marks";
 import { endLabels, type LabelOptions } from "./plugins/end_labels";
-import { evidence } from "./plugins/error_bars";
-import { guide, limitLine } from "./plugins/guide_lines";
-import { highlight } from "./plugins/hover";
+import { errorBars } from "./plugins/error_bars";
+import { limitLine, loadLine } from "./plugins/guide_lines";
+import { hoverPlugin } from "./plugins/hover";
 import { loadMarks } from "./plugins/load_marks";
-import { drawable, placeOf, type Size, xScale, yScale } from "./style/axes";
-import {
-  type Drawn,
-  filling,
-  frame,
-  isDense,
-  type Look,
-  lookOf,
-  type Told,
-  tooltip,
-} from "./style/line_style";
-import { slotsIn } from "./style/series_style";
-import { type ChartTheme, faint } from "./style/theme";
+import { drawable, placeOf, xScale, yScale } from "./style/axes";
+import { baseOptions, isDense, type LineStyle, lineStyle, pointFill } from "./style/line_style";
+import type { SweepDataset, SweepPoint } from "./style/measured_points";
+import { seriesSlots } from "./style/series_style";
+import { faint } from "./style/theme";
+import { type TooltipText, tooltip } from "./tooltip";
+import type { ChartOptions } from "./view";
 
 export const ERROR_LIMIT = 0.01;
 
-export interface SweepPoint {
-  /** Its place on the axis; `at` is the x it stands for. */
-  readonly x: number;
-  readonly at: X;
-  readonly y: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly each: readonly number[];
-  readonly overload: boolean;
-  readonly failing: boolean;
-  readonly trials: number;
-}
-
-export interface SweepDataset extends ChartDataset<"line", SweepPoint[]>, Drawn {}
-
 export type SweepConfig = ChartConfiguration<"line", SweepPoint[]>;
 
-export interface SweepOptions {
-  readonly metric: MetricId;
-  readonly logX: boolean;
-  readonly logY: boolean;
-  readonly emphasis: ReadonlySet<string>;
-  readonly theme: ChartTheme;
-  readonly size: Size;
-  /** Room for direct labels, in pixels; 0 leaves them to the legend. */
-  readonly labelWidth: number;
-  readonly at: X | null;
-  /** Figures whose values the axis must hold too: those of all panels, so that they share one. */
-  readonly scope?: Figures;
+export interface SweepOptions extends ChartOptions {
   /** Steps and change marks, on an axis that need not start at zero. */
   readonly trend?: boolean;
-  /** A latency limit in microseconds, drawn where p99 is. */
-  readonly limit?: number | null;
 }
 
 export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig {
   const kind = kindOf(metricOf(figures, options.metric).unit);
   const unit = unitFor(kind, everyValue(figures, options.metric));
-  const slots = slotsIn(options.scope ?? figures);
+  const slots = seriesSlots(options.scope ?? figures);
   const datasets = figures.series.map((series) =>
     dataset(figures, series, slots.get(series.id) ?? series.slot, options),
   );
   const place = placeOf(figures);
   const { theme, size } = options;
-  const extent = reach(options.scope ?? figures, options);
+  const extent = yExtent(options.scope ?? figures, options);
   const y = yScale({ theme, size, kind, unit, log: usesLogY(options), ...extent });
   return {
     type: "line",
     data: { datasets },
     options: {
-      ...frame(theme, labelRoom(figures, options)),
+      ...baseOptions(theme, labelRoom(figures, options)),
       parsing: false,
       normalized: true,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: xScale(figures, options),
-        y: startsAboveZero(figures, options) ? lifted(y, extent) : y,
+        y: startsAboveZero(figures, options) ? scaleAboveZero(y, extent) : y,
       },
-      plugins: { tooltip: tooltip(options.theme, told(figures, unit, options)) },
+      plugins: { tooltip: tooltip(options.theme, tooltipText(figures, unit, options)) },
     },
     plugins: [
-      guide(options.at === null ? null : place(options.at), theme),
+      loadLine(options.at === null ? null : place(options.at), theme),
       limitLine(limitIn(options), theme, size),
       ...(options.trend ? [changeMarks(figures, options.metric, theme, size)] : []),
-      evidence(theme, size),
+      errorBars(theme, size),
       loadMarks(figures, options.metric, size),
-      highlight(),
+      hoverPlugin(),
       endLabels(labelOptions(figures, options)),
     ],
   };
 }
 
-export function trendChart(figures: Figures, options: SweepOptions): SweepConfig {
-  return sweepChart(figures, { ...options, trend: true });
-}
-
 function limitIn(options: SweepOptions): number | null {
-  return options.metric === "p99" ? (options.limit ?? null) : null;
+  return options.metric === "p99" ? options.limit : null;
 }
 
 /** Names with an order of their own; a line between two hosts would mean nothing. */
@@ -136,30 +96,30 @@ function dataset(
   slot: number,
   options: SweepOptions,
 ): SweepDataset {
-  const look = lookOf(series, slot, { ...options, dense: isDense(figures.series) });
+  const look = lineStyle(series, slot, { ...options, dense: isDense(figures.series) });
   const points = sweepPoints(figures, series, options);
-  const skips = skipped(figures, points);
+  const skips = gapsIn(figures, points);
   return {
     ...look,
     data: points,
     spanGaps: false,
     showLine: joinsPoints(figures),
     ...(options.trend ? { stepped: "middle" as const } : {}),
-    ...(skips.size > 0 ? { segment: faded(skips, look, isCategory(figures)) } : {}),
-    pointBackgroundColor: filling(look, points, options.theme.surface),
+    ...(skips.size > 0 ? { segment: gapStyle(skips, look, isCategory(figures)) } : {}),
+    pointBackgroundColor: pointFill(look, points, options.theme.surface),
   };
 }
 
 function sweepPoints(figures: Figures, series: Series, options: SweepOptions): SweepPoint[] {
   const place = placeOf(figures);
-  const aside = joinsPoints(figures) ? 0 : dodge(figures, series);
+  const aside = joinsPoints(figures) ? 0 : sideStep(figures, series);
   return series.points
     .map((point) => sweepPoint(point, place(point.x) + aside, options))
     .sort((a, b) => a.x - b.x);
 }
 
 /** Series side by side on an axis of names, so that their whiskers do not cover each other. */
-function dodge(figures: Figures, series: Series): number {
+function sideStep(figures: Figures, series: Series): number {
   const count = figures.series.length;
   const places = figures.series.flatMap((one) => one.points.map((point) => point.x));
   // One to a place stands on its tick.
@@ -189,7 +149,7 @@ function usesLogY(options: SweepOptions): boolean {
 }
 
 /** The points that a line reaches only by passing over an x where its series has none. */
-function skipped(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<number> {
+function gapsIn(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<number> {
   const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
   const found = new Set<number>();
   points.forEach((point, i) => {
@@ -200,7 +160,7 @@ function skipped(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<n
 }
 
 /** Whether a line of the chart passes over an x that was not measured. */
-export function hasSkips(figures: Figures): boolean {
+export function hasGaps(figures: Figures): boolean {
   if (!joinsPoints(figures) || isCategory(figures)) return false;
   const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
   return figures.series.some((series) => {
@@ -215,7 +175,7 @@ const FAINT = 0.5;
  * Faint where a load between was not measured, with its own dash: that tells the series. No line
  * at all across a missing name.
  */
-function faded(skips: ReadonlySet<number>, look: Look, category: boolean): object {
+function gapStyle(skips: ReadonlySet<number>, look: LineStyle, category: boolean): object {
   const colour = category ? "transparent" : faint(look.borderColor, FAINT);
   return {
     borderColor: ({ p1DataIndex }: { p1DataIndex: number }) =>
@@ -226,25 +186,25 @@ function faded(skips: ReadonlySet<number>, look: Look, category: boolean): objec
 /** How many times the largest value an interval may reach before the axis cuts it off. */
 const LONGEST = 3;
 
-interface Reach {
+interface Extent {
   readonly least: number;
   readonly most: number;
 }
 
-const reached = new WeakMap<Figures, Map<string, Reach>>();
+const extents = new WeakMap<Figures, Map<string, Extent>>();
 
 /** What the y axis shows: every value and trial, and every interval end that is not too far off. */
-function reach(figures: Figures, options: SweepOptions): Reach {
-  const known = reached.get(figures) ?? new Map<string, Reach>();
-  reached.set(figures, known);
+function yExtent(figures: Figures, options: SweepOptions): Extent {
+  const known = extents.get(figures) ?? new Map<string, Extent>();
+  extents.set(figures, known);
   // All that it depends on: asked anew whenever other lines are loud.
   const key = JSON.stringify([options.metric, usesLogY(options), limitIn(options)]);
-  const found = known.get(key) ?? reachOf(figures, options);
+  const found = known.get(key) ?? measureExtent(figures, options);
   known.set(key, found);
   return found;
 }
 
-function reachOf(figures: Figures, options: SweepOptions): Reach {
+function measureExtent(figures: Figures, options: SweepOptions): Extent {
   const points = figures.series.flatMap((series) =>
     series.points.map((point) => sweepPoint(point, 0, options)),
   );
@@ -260,11 +220,11 @@ function reachOf(figures: Figures, options: SweepOptions): Reach {
 
 /** Whether an interval goes on beyond the chart: its end is in the table only. */
 export function hasCutInterval(figures: Figures, options: SweepOptions): boolean {
-  const { most } = reach(figures, options);
+  const { most } = yExtent(figures, options);
   return figures.series.some((series) =>
     series.points.some(
       (point) =>
-        options.emphasis.has(series.id) && (measureOf(point, options.metric)?.high ?? 0) > most,
+        options.highlighted.has(series.id) && (measureOf(point, options.metric)?.high ?? 0) > most,
     ),
   );
 }
@@ -272,11 +232,11 @@ export function hasCutInterval(figures: Figures, options: SweepOptions): boolean
 /** A step of three percent between versions is lost on an axis from zero. */
 export function startsAboveZero(figures: Figures, options: SweepOptions): boolean {
   if (!options.trend || usesLogY(options)) return false;
-  const { least, most } = reach(options.scope ?? figures, options);
+  const { least, most } = yExtent(options.scope ?? figures, options);
   return least > most * 0.4;
 }
 
-function lifted(scale: object, { least, most }: Reach): object {
+function scaleAboveZero(scale: object, { least, most }: Extent): object {
   const room = (most - least || most) * 0.15;
   return { ...scale, min: undefined, suggestedMin: least - room, suggestedMax: most + room };
 }
@@ -298,17 +258,18 @@ function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   };
 }
 
-function told(figures: Figures, unit: Unit, options: SweepOptions): Told {
+function tooltipText(figures: Figures, unit: Unit, options: SweepOptions): TooltipText {
   const metric = metricOf(figures, options.metric);
   return {
     order: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
     title: ([first]) => (first ? loadPoint((first.raw as SweepPoint).at, figures.x.label) : ""),
-    label: (item) => ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
+    label: (item) =>
+      ` ${item.dataset.label}: ${pointText(item.raw as SweepPoint, unit, metric.unit)}`,
   };
 }
 
 /** "52.3k req/s [51.0, 53.8], 3 trials": what a tooltip and the keyboard readout say. */
-export function spoken(
+export function pointText(
   point: Omit<SweepPoint, "at" | "x" | "each">,
   unit: Unit,
   name: string,
@@ -323,4 +284,16 @@ export function spoken(
     ...(point.failing ? ["errors above 1 %"] : []),
   ];
   return `${value}${range && ` ${range}`}, ${notes.join(", ")}`;
+}
+
+/**
+ * Series with a change first: the headline is about them. Then those with the most points, but
+ * where a ranking orders them already.
+ */
+export function pointWeights(figures: Figures): ReadonlyMap<string, number> {
+  const changed = new Set((figures.changes ?? []).map((change) => change.series));
+  if (changed.size === 0 && figures.ranking) return new Map();
+  return new Map(
+    figures.series.map(({ id, points }) => [id, (changed.has(id) ? 1_000 : 0) + points.length]),
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { TINTS } from "./ratios";
 import type { ChartTheme } from "./style/theme";
+import { TINTS } from "./style/theme";
 import {
   failuresOf,
   panelsOf,

@@ -1,23 +1,23 @@
 // What the numbers rest on: the outcome, the checks that fired, the runs.
 import type { Check, Figures, RunLink } from "../api/figures";
 import { button, h } from "../site/dom";
-import { name } from "../site/names";
-import { OUTCOME, outcomeDetails } from "../text/comparability";
+import { nameElement } from "../site/names";
+import { COMPARABILITY, comparabilityDetails } from "../text/comparability";
 import { plural, relative, short, utc } from "../text/format";
 
 /** A reader has ten seconds: the rest is in the ranking's list and among the checks. */
 const SAID_AT_ONCE = 5;
 
-export function outcome(figures: Figures): HTMLElement[] {
+export function comparabilityLine(figures: Figures): HTMLElement[] {
   const { status, reasons, overridden } = figures.outcome;
-  const said = OUTCOME[status];
+  const said = COMPARABILITY[status];
   const count = status === "caveats" && reasons.length > 0 ? plural(reasons.length, "caveat") : "";
   const lead = count ? `comparable with ${count}` : said.text;
-  const details = outcomeDetails(figures.outcome);
+  const details = comparabilityDetails(figures.outcome);
   const more = details.length - SAID_AT_ONCE;
   const why = details
     .slice(0, SAID_AT_ONCE)
-    .flatMap((one, i) => [i > 0 ? "; " : ": ", name(one, 200)]);
+    .flatMap((one, i) => [i > 0 ? "; " : ": ", nameElement(one, 200)]);
   return [
     h(
       "span",
@@ -42,14 +42,14 @@ const SEVERITY = {
 } as const;
 
 /** What a member may do with a finding; null where the page offers it not. */
-export interface Dismissing {
+export interface DismissOptions {
   readonly runs: readonly RunLink[];
   readonly token: string;
 }
 
 export function checkList(
   checks: readonly Check[],
-  dismissing: Dismissing | null = null,
+  dismissing: DismissOptions | null = null,
 ): HTMLElement {
   const live = checks.filter((check) => check.count > 0 || !isDismissed(check));
   const gone = checks.filter(isDismissed);
@@ -75,7 +75,7 @@ function isDismissed(check: Check): boolean {
 function group(
   severity: Check["severity"],
   checks: readonly Check[],
-  dismissing: Dismissing | null,
+  dismissing: DismissOptions | null,
 ): HTMLElement {
   const { mark, title } = SEVERITY[severity];
   return h(
@@ -96,7 +96,7 @@ function group(
   );
 }
 
-function checkItem(check: Check, dismissing: Dismissing | null): HTMLLIElement {
+function checkItem(check: Check, dismissing: DismissOptions | null): HTMLLIElement {
   return h(
     "li",
     { id: `check-${check.id}` },
@@ -155,7 +155,7 @@ function more(rest: readonly HTMLElement[]): HTMLButtonElement {
 }
 
 /** A plain form: it works as the server's pages do, and the answer is the page again. */
-function dismissForm(check: Check, dismissing: Dismissing): HTMLElement | null {
+function dismissForm(check: Check, dismissing: DismissOptions): HTMLElement | null {
   const { runs } = dismissing;
   const first = runs[0];
   if (!first) return null;
@@ -182,7 +182,7 @@ function dismissalsOf({ id }: Pick<RunLink, "id">): string {
 }
 
 /** What every form about a check sends; the answer is this page again. */
-function toldBack(check: Check, { token }: Dismissing): readonly HTMLElement[] {
+function toldBack(check: Check, { token }: DismissOptions): readonly HTMLElement[] {
   const fields = {
     csrfmiddlewaretoken: token,
     check: check.id,
@@ -191,7 +191,7 @@ function toldBack(check: Check, { token }: Dismissing): readonly HTMLElement[] {
   return Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
 }
 
-function undoForm(check: Check, run: string, dismissing: Dismissing): HTMLElement {
+function undoForm(check: Check, run: string, dismissing: DismissOptions): HTMLElement {
   return h(
     "form",
     { class: "undo", method: "post", action: dismissalsOf({ id: run }) },
@@ -218,7 +218,7 @@ function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HT
   return h("label", { class: "inline" }, "in run", select);
 }
 
-function dismissed(checks: readonly Check[], dismissing: Dismissing | null): HTMLElement {
+function dismissed(checks: readonly Check[], dismissing: DismissOptions | null): HTMLElement {
   const items = checks.flatMap((check) =>
     (check.dismissed ?? []).map((one) =>
       h(
@@ -229,14 +229,14 @@ function dismissed(checks: readonly Check[], dismissing: Dismissing | null): HTM
           "p",
           {},
           "“",
-          name(one.reason, 500),
+          nameElement(one.reason, 500),
           "”",
           h(
             "span",
             { class: "hint" },
             " dismissed",
             one.by ? " by " : "",
-            one.by ? name(one.by, 60) : "",
+            one.by ? nameElement(one.by, 60) : "",
             one.at ? ` on ${utc(one.at)}` : "",
             " in run ",
             h(
@@ -283,7 +283,7 @@ function runItem(run: RunLink): HTMLLIElement {
         { class: "hint run-servers" },
         ...servers
           .slice(0, SERVERS_AT_ONCE)
-          .flatMap((one, i) => [i > 0 ? ", " : "", name(one, 40)]),
+          .flatMap((one, i) => [i > 0 ? ", " : "", nameElement(one, 40)]),
         more > 0 ? ` and ${more} more` : "",
       ),
   );

@@ -1,8 +1,8 @@
 // The filters in force as chips that can be taken away, one per field.
 import type { Figures } from "../api/figures";
-import { AXES, FILTERS, oneOf, withoutFilter, withValue, withValues } from "../query/query";
+import { AXES, FILTERS, valueOf, withoutFilter, withValue, withValues } from "../query/query";
 import { button, h } from "../site/dom";
-import { name } from "../site/names";
+import { nameElement } from "../site/names";
 import { plural, short, utc } from "../text/format";
 
 type Go = (query: string) => void;
@@ -52,7 +52,7 @@ function chip(
     return h(
       "span",
       { class: "chip-value" },
-      name(label, 32),
+      nameElement(label, 32),
       take &&
         button(
           { class: "chip-remove", "aria-label": `Remove ${fieldName(field)} ${short(label, 32)}` },
@@ -85,7 +85,7 @@ function chip(
 }
 
 function dateChip(query: string, go: Go): HTMLElement | null {
-  const [since, until] = [oneOf(query, "since"), oneOf(query, "until")];
+  const [since, until] = [valueOf(query, "since"), valueOf(query, "until")];
   if (!since && !until) return null;
   const said =
     since && until ? `${since} to ${until}` : since ? `since ${since}` : `until ${until}`;

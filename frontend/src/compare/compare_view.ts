@@ -1,30 +1,32 @@
 // The comparison, live or frozen: reads figures, fills the page, turns clicks into a new query.
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
-import { emphasisOf } from "../charts/style/series_style";
+import { headline, missingMetricText, ownHeadline } from "../charts/headline";
+import { highlightedIn } from "../charts/highlighted";
+import type { Scene } from "../charts/scene";
 import { onThemeChange } from "../charts/style/theme";
-import { headline, notHeld, ownHeadline } from "../charts/views";
+import { viewOf } from "../charts/views";
 import { savePng } from "../export/save_png";
 import {
   drawnQuery,
-  emphasisFrom,
-  emphasisHash,
+  highlightedFrom,
+  highlightHash,
   metricIn,
-  oneOf,
-  viewOf,
+  valueOf,
   withValue,
 } from "../query/query";
 import { h, optionalSlot, slot, targetId } from "../site/dom";
-import { keepingFocus } from "../site/focus";
+import { keepFocus } from "../site/focus";
 import { onKey } from "../site/keyboard";
 import { truncatedText } from "../text/comparability";
 import { short } from "../text/format";
-import { checkList, type Dismissing, outcome, runList } from "./checks_panel";
+import { checkList, comparabilityLine, type DismissOptions, runList } from "./checks_panel";
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
-import { curvesTable, figuresTable, recaption } from "./figures_table";
-import { type Scene, Stage } from "./main_chart";
+import { figuresTable, updateCaption } from "./figures_table";
+import { MainChart } from "./main_chart";
 import { pressBaseline, rankingPanel } from "./ranking_panel";
-import { derived } from "./saturation_panel";
+import { saturationPanel } from "./saturation_panel";
+import { viewTables } from "./view_table";
 
 export interface ViewHooks {
   /** Asks for another view; the page decides whether that means fetching. */
@@ -35,23 +37,23 @@ export interface ViewHooks {
 export class CompareView {
   readonly #root: HTMLElement;
   readonly #hooks: ViewHooks;
-  readonly #stage: Stage;
+  readonly #chart: MainChart;
   #figures: Figures | null = null;
   #query = "";
   /** The query that the figures at hand answer. */
   #shown = "";
-  #emphasis: ReadonlySet<string> = new Set();
+  #highlighted: ReadonlySet<string> = new Set();
   #tabled = "";
 
   constructor(root: HTMLElement, hooks: ViewHooks) {
     this.#root = root;
     this.#hooks = hooks;
-    this.#stage = new Stage(root, {
+    this.#chart = new MainChart(root, {
       go: hooks.go,
       chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
-      emphasise: (emphasis) => this.#emphasise(emphasis),
+      highlight: (highlighted) => this.#highlightede(highlighted),
     });
-    onThemeChange(() => this.#stage.redraw());
+    onThemeChange(() => this.#chart.redraw());
     this.#bindKeys();
     optionalSlot(root, "png")?.addEventListener("click", (event) => this.#png(event));
   }
@@ -77,14 +79,14 @@ export class CompareView {
     this.#query = query;
     const figures = this.#figures;
     if (!figures) return;
-    this.#emphasis = loudIn(figures, query);
-    keepingFocus(this.#root, () => this.#drawQuery(figures));
+    this.#highlighted = highlightedNow(figures, query);
+    keepFocus(this.#root, () => this.#drawQuery(figures));
   }
 
   #drawQuery(figures: Figures): void {
     this.#drawControls(figures);
     this.#drawLinks(figures);
-    const baseline = oneOf(this.#query, "baseline");
+    const baseline = valueOf(this.#query, "baseline");
     if (baseline !== null) pressBaseline(slot(this.#root, "ranking"), baseline);
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (!this.#holds(figures)) return;
@@ -92,20 +94,20 @@ export class CompareView {
     if (this.#hooks.frozen || own || figures.metric === this.#metric) this.#drawFinding(figures);
     // Of another metric than is drawn, until the answer comes.
     else slot(this.#root, "finding").classList.add("is-old");
-    this.#drawStage(figures);
+    this.#drawChart(figures);
   }
 
   show(figures: Figures, query: string): void {
     this.#figures = figures;
     this.#query = query;
     this.#shown = query;
-    this.#emphasis = loudIn(figures, query);
+    this.#highlighted = highlightedNow(figures, query);
     slot(this.#root, "problem").hidden = true;
     this.#root.classList.remove("has-failed");
     this.#root.classList.toggle("is-empty", figures.series.length === 0);
     const first = !this.#root.classList.contains("is-ready");
     this.#root.classList.add("is-ready");
-    keepingFocus(this.#root, () => this.#drawAll(figures));
+    keepFocus(this.#root, () => this.#drawAll(figures));
     if (first) arrive();
   }
 
@@ -114,7 +116,7 @@ export class CompareView {
     this.#drawControls(figures);
     this.#drawLinks(figures);
     this.#drawRanking(figures);
-    this.#drawStage(figures);
+    this.#drawChart(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
   }
@@ -133,7 +135,7 @@ export class CompareView {
   }
 
   #holds(figures: Figures): boolean {
-    const sameAxis = oneOf(this.#query, "x") === oneOf(this.#shown, "x");
+    const sameAxis = valueOf(this.#query, "x") === valueOf(this.#shown, "x");
     return sameAxis && knownMetrics(figures).some((one) => one.id === this.#metric);
   }
 
@@ -154,14 +156,14 @@ export class CompareView {
     title.classList.remove("is-old");
     const missing = optionalSlot(this.#root, "missing");
     if (!missing) return;
-    missing.textContent = notHeld(figures, metricIn(this.#query), this.#metric);
+    missing.textContent = missingMetricText(figures, metricIn(this.#query), this.#metric);
     missing.hidden = missing.textContent === "";
   }
 
   #drawHead(figures: Figures): void {
     this.#drawFinding(figures);
     slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
-    slot(this.#root, "outcome").replaceChildren(...outcome(figures));
+    slot(this.#root, "outcome").replaceChildren(...comparabilityLine(figures));
     const cut = slot(this.#root, "truncated");
     cut.textContent = truncatedText(figures);
     cut.hidden = !cut.textContent;
@@ -196,19 +198,19 @@ export class CompareView {
       figures,
       query: this.#query,
       metric: this.#metric,
-      emphasis: this.#emphasis,
+      highlighted: this.#highlighted,
     };
   }
 
-  #drawStage(figures: Figures): void {
-    this.#stage.show(this.#scene(figures));
-    slot(this.#root, "derived").replaceChildren(...derived(figures));
+  #drawChart(figures: Figures): void {
+    this.#chart.show(this.#scene(figures));
+    slot(this.#root, "derived").replaceChildren(...saturationPanel(figures));
   }
 
-  #emphasise(emphasis: ReadonlySet<string>): void {
-    this.#emphasis = emphasis;
-    history.replaceState(history.state, "", emphasisHash(emphasis));
-    if (this.#figures) this.#stage.show(this.#scene(this.#figures));
+  #highlightede(highlighted: ReadonlySet<string>): void {
+    this.#highlighted = highlighted;
+    history.replaceState(history.state, "", highlightHash(highlighted));
+    if (this.#figures) this.#chart.show(this.#scene(this.#figures));
   }
 
   /** Thousands of cells cost more than a look whether they are the same as before. */
@@ -217,16 +219,16 @@ export class CompareView {
     const key = JSON.stringify([series, curves, metrics, x]);
     const table = slot(this.#root, "table");
     if (key === this.#tabled) {
-      recaption(table, figures);
+      updateCaption(table, figures);
       return;
     }
     this.#tabled = key;
     const choose = this.#live((id: string) => this.#set("baseline", id));
     table.replaceChildren(...figuresTable(figures, choose));
-    const curved = curvesTable(figures);
+    const tables = viewTables(figures);
     const place = slot(this.#root, "curves");
-    place.hidden = curved === null;
-    place.replaceChildren(...(curved ? [curved] : []));
+    place.hidden = tables.length === 0;
+    place.replaceChildren(...tables);
   }
 
   #drawEvidence(figures: Figures): void {
@@ -240,7 +242,7 @@ export class CompareView {
   #drawLinks(figures: Figures): void {
     if (this.#hooks.frozen) {
       const view = viewOf(this.#query);
-      const asked = view === viewOf(figures.query) ? "" : `?view=${view}`;
+      const asked = view === viewOf(figures.query) ? "" : `?view=${view.id}`;
       optionalSlot(this.#root, "link-csv")?.setAttribute(
         "href",
         `${location.pathname}.csv${asked}`,
@@ -260,7 +262,7 @@ export class CompareView {
     if (kept) kept.value = this.#query;
   }
 
-  #dismissing(figures: Figures): Dismissing | null {
+  #dismissing(figures: Figures): DismissOptions | null {
     if (this.#root.dataset.canDismiss === undefined) return null;
     const token = document.querySelector<HTMLInputElement>("input[name=csrfmiddlewaretoken]");
     return token ? { runs: figures.runs, token: token.value } : null;
@@ -276,15 +278,15 @@ export class CompareView {
   #bindKeys(): void {
     onKey("t", () => slot(this.#root, "table").focus());
     onKey("b", () => {
-      const series = this.#stage.chosen;
+      const series = this.#chart.keyboardSeries;
       if (series && !this.#hooks.frozen) this.#set("baseline", series);
     });
   }
 }
 
 /** What the reader chose, else what the view is about. */
-function loudIn(figures: Figures, query: string): ReadonlySet<string> {
-  return emphasisFrom(location.hash) ?? emphasisOf(figures, viewOf(query));
+function highlightedNow(figures: Figures, query: string): ReadonlySet<string> {
+  return highlightedFrom(location.hash) ?? highlightedIn(figures, viewOf(query));
 }
 
 /** A link to a check leads to it: the browser looked for it before it was there. */

@@ -1,22 +1,19 @@
 // What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
 // latency limit, log axes. Each control writes the query and nothing else.
-import { type Figures, fullLabel, type Group, type Metric, parts } from "../api/figures";
-import { logAxes, viewName } from "../charts/views";
+import { type Figures, fullLabel, type Group, type Metric, panelsOrWhole } from "../api/figures";
+import { VIEWS, viewOf, withView } from "../charts/views";
 import {
   AXES,
-  allOf,
   GROUPING,
-  type Held,
   limitOf,
   logX,
   logY,
-  oneOf,
-  VIEWS,
-  viewOf,
+  type RankedLoad,
+  valueOf,
+  valuesOf,
   withAxis,
   withValue,
   withValues,
-  withView,
 } from "../query/query";
 import { button, h } from "../site/dom";
 import { short } from "../text/format";
@@ -86,9 +83,9 @@ export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[]
   const held = rankedLoad(figures);
   const tabs = VIEWS.map((view) =>
     button(
-      { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view },
+      { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view.id },
       () => go(withView(query, view, held)),
-      viewName(figures, view),
+      view.name(figures),
     ),
   );
   // They have a place only once the page has taken them.
@@ -106,17 +103,17 @@ function bringIntoSight(tab: HTMLElement | undefined): void {
 }
 
 /** The load that the figures are ranked at, where loads are what lies on the axis. */
-function rankedLoad(figures: Figures): Held | null {
+function rankedLoad(figures: Figures): RankedLoad | null {
   const { field } = figures.x;
   if (field !== "connections" && field !== "rate") return null;
-  const x = parts(figures).find((part) => part.ranking)?.ranking?.x ?? figures.curves?.at;
+  const x = panelsOrWhole(figures).find((part) => part.ranking)?.ranking?.x ?? figures.curves?.at;
   return typeof x === "number" ? { field, x } : null;
 }
 
 export function scaleToggles(figures: Figures, query: string, go: Go): HTMLElement[] {
   const x = logX(query, figures.x.values);
   const y = logY(query);
-  const able = logAxes(figures, viewOf(query));
+  const able = viewOf(query).logAxes(figures);
   return [
     toggle("log x", x && able.x, able.x, () => go(withValue(query, "logx", x ? "0" : "1"))),
     toggle("log y", y && able.y, able.y, () => go(withValue(query, "logy", y ? null : "1"))),
@@ -139,15 +136,15 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
     select(
       "panels",
       "facet",
-      [["", "none"], ...fields(GROUPING, oneOf(query, "facet"))],
-      oneOf(query, "facet") ?? "",
+      [["", "none"], ...fields(GROUPING, valueOf(query, "facet"))],
+      valueOf(query, "facet") ?? "",
       (facet) => go(withValue(query, "facet", facet || null)),
     ),
     select(
       "relative to",
       "baseline",
       baselines(figures, query),
-      oneOf(query, "baseline") ?? "",
+      valueOf(query, "baseline") ?? "",
       (series) => go(withValue(query, "baseline", series || null)),
     ),
     limitField(query, go),
@@ -163,7 +160,7 @@ function fields(offered: readonly Option[], chosen: string | null): readonly Opt
 }
 
 function baselines(figures: Figures, query: string): readonly Option[] {
-  const chosen = oneOf(query, "baseline");
+  const chosen = valueOf(query, "baseline");
   const known = figures.series.map(
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
   );
@@ -188,7 +185,7 @@ function select(
 
 /** Which fields tell series apart; none chosen means all that make an identity. */
 function seriesMenu(query: string, go: Go): HTMLDetailsElement {
-  const chosen = allOf(query, "series");
+  const chosen = valuesOf(query, "series");
   const boxes = GROUPING.map(([value, text]) => {
     const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
     box.addEventListener("change", () => {
@@ -238,7 +235,7 @@ function limitField(query: string, go: Go): HTMLElement {
     const asked = Number(field.value);
     const next =
       field.value === "" || !(asked > 0) ? null : String(Number((asked * 1000).toPrecision(12)));
-    if (next !== oneOf(query, "limit")) go(withValue(query, "limit", next));
+    if (next !== valueOf(query, "limit")) go(withValue(query, "limit", next));
   };
   // Whoever leaves the field is on the way to a control that must be there until they arrive.
   field.addEventListener("change", () => setTimeout(send));

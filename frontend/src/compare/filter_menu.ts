@@ -3,13 +3,13 @@
 
 import { isAbort, Problem } from "../api/client";
 import { type Facet, type Facets, type FacetValue, getFacets } from "../api/facets";
-import { canonical, oneOf, withFilter, withoutFilter, withValue } from "../query/query";
+import { canonical, valueOf, withFilter, withoutFilter, withValue } from "../query/query";
 import { h } from "../site/dom";
-import { keepingFocus } from "../site/focus";
-import { name } from "../site/names";
+import { keepFocus } from "../site/focus";
+import { nameElement } from "../site/names";
 import { grouped, plural } from "../text/format";
 
-export class FacetMenu {
+export class FilterMenu {
   readonly element: HTMLDetailsElement;
   readonly #body = h("div", { class: "menu-body facets" });
   readonly #url: (query: string) => string;
@@ -65,7 +65,7 @@ export class FacetMenu {
   #draw(facets: Facets): void {
     const first = this.#read !== null && this.#open.size === 0;
     if (first) for (const id of startsOpen(facets)) this.#open.add(id);
-    keepingFocus(this.#body, () =>
+    keepFocus(this.#body, () =>
       this.#body.replaceChildren(
         h("p", { class: "menu-title" }, total(facets)),
         ...facets.fields.filter((field) => field.values.length > 0).map((one) => this.#field(one)),
@@ -119,14 +119,18 @@ export class FacetMenu {
       "label",
       { class: none ? "menu-check is-none" : "menu-check" },
       box,
-      name(one.label, 40),
+      nameElement(one.label, 40),
       h("span", { class: "count", title: plural(one.count, "trial") }, grouped(one.count)),
     );
   }
 
   #dates(): HTMLElement {
     const field = (label: string, key: "since" | "until"): HTMLElement => {
-      const input = h("input", { type: "date", value: oneOf(this.#query, key), "data-facet": key });
+      const input = h("input", {
+        type: "date",
+        value: valueOf(this.#query, key),
+        "data-facet": key,
+      });
       input.addEventListener("change", () =>
         this.#go(withValue(this.#query, key, input.value || null)),
       );

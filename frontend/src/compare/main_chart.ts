@@ -1,151 +1,116 @@
-// The main chart, or one per panel, with its legend and readout; and the strip of other charts.
+// The main chart, or one for each panel, with its legend and readout; and the small charts below.
 import type { Chart as AnyChart } from "chart.js";
-import {
-  ERROR_CLASSES,
-  type Figures,
-  knownMetrics,
-  type MetricId,
-  metricOf,
-  parts,
-  type X,
-} from "../api/figures";
-import { curvesOf } from "../charts/percentiles";
-import { emphasisOf } from "../charts/style/series_style";
+import { type Figures, type MetricId, metricOf, panelsOrWhole, type X } from "../api/figures";
+import { headline, summaryText, textBelow } from "../charts/headline";
+import { highlightedIn } from "../charts/highlighted";
+import { chartOptions, type Scene } from "../charts/scene";
 import { type ChartTheme, readTheme } from "../charts/style/theme";
-import { summaryOf } from "../charts/summary";
-import { hasTradeoff } from "../charts/tradeoff";
-import {
-  type AnyConfig,
-  type ChartView,
-  errorsNote,
-  headline,
-  metricName,
-  saidBelow,
-  type ViewOptions,
-  viewChart,
-  viewTitle,
-  whyEmpty,
-} from "../charts/views";
-import {
-  emphasisHash,
-  limitOf,
-  logX,
-  logY,
-  type View,
-  viewOf,
-  withValue,
-  withView,
-} from "../query/query";
-import { button, h, slot } from "../site/dom";
-import { name } from "../site/names";
-import { type Spot, sentence, step, trails } from "./keyboard_nav";
-import { legend, marksKey, pressLegend } from "./legend";
-import { Mounts } from "./mounted_charts";
+import type { AnyConfig, ChartOptions, View } from "../charts/view";
+import { viewOf } from "../charts/views";
+import { highlightHash, limitOf, logX, logY } from "../query/query";
+import { h, slot } from "../site/dom";
+import { nameElement } from "../site/names";
+import { nextPosition, type Position, positionText, seriesStops } from "./keyboard_nav";
+import { legend, updateLegend } from "./legend";
+import { MountedCharts } from "./mounted_charts";
 import { ratioTable } from "./ratio_table";
+import { bindSeriesHover, markHovered } from "./series_hover";
+import { type Card, cardFrame, smallCharts } from "./small_charts";
 
 const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 720px)";
-const MOST_CARDS = 6;
 
-export interface StageHooks {
+type Build = NonNullable<View["build"]>;
+
+export interface MainChartHooks {
   readonly go: (query: string) => void;
   /** Null where the load point cannot be chosen: on a frozen page. */
   readonly chooseLoad: ((x: X) => void) | null;
-  readonly emphasise: (emphasis: ReadonlySet<string>) => void;
+  readonly highlight: (highlighted: ReadonlySet<string>) => void;
 }
 
-export interface Scene {
-  readonly figures: Figures;
-  readonly query: string;
-  readonly metric: MetricId;
-  readonly emphasis: ReadonlySet<string>;
-}
-
-interface Card {
-  readonly view: ChartView;
-  readonly metric: MetricId;
-}
-
-export class Stage {
+export class MainChart {
   readonly #root: HTMLElement;
-  readonly #hooks: StageHooks;
-  readonly #mounts = new Mounts();
+  readonly #hooks: MainChartHooks;
+  readonly #mounted = new MountedCharts();
   #scene: Scene | null = null;
-  #main: readonly AnyChart[] = [];
+  #charts: readonly AnyChart[] = [];
   /** Read once for each drawing: every colour of it is asked of the style sheet. */
   #theme: ChartTheme | null = null;
-  #spot: Spot | null = null;
-  #frame = 0;
-  #paper = false;
+  #position: Position | null = null;
+  #hoverFrame = 0;
+  #isPaper = false;
 
-  constructor(root: HTMLElement, hooks: StageHooks) {
+  constructor(root: HTMLElement, hooks: MainChartHooks) {
     this.#root = root;
     this.#hooks = hooks;
     matchMedia(WIDE).addEventListener("change", () => this.redraw());
     addEventListener("beforeprint", () => this.#print(true));
     addEventListener("afterprint", () => this.#print(false));
-    this.#bindWalk();
-    this.#bindHighlight();
+    slot(root, "chart").addEventListener("keydown", (event) => this.#move(event));
+    bindSeriesHover(
+      root,
+      () => this.#charts,
+      (series) => this.#hover(series),
+    );
   }
 
-  /** The series under the keyboard, for `b`. */
-  get chosen(): string | null {
-    const scene = this.#scene;
-    if (!scene || !this.#spot) return null;
-    return this.#trails(scene)[this.#spot.series]?.series ?? null;
+  /** The series that the arrow keys are on. */
+  get keyboardSeries(): string | null {
+    if (!this.#scene || !this.#position) return null;
+    return this.#stops(this.#scene)[this.#position.series]?.series ?? null;
   }
 
   show(scene: Scene): void {
     // Another baseline changes no line: charts are drawn again only where they would differ.
     const before = this.#scene;
     this.#scene = scene;
-    if (!before || !sameDrawing(before, scene)) {
-      this.#spot = null;
+    if (!before || !isSameDrawing(before, scene)) {
+      this.#position = null;
       this.redraw();
-    } else if (emphasisHash(before.emphasis) !== emphasisHash(scene.emphasis)) {
+    } else if (highlightHash(before.highlighted) !== highlightHash(scene.highlighted)) {
       this.#restyle(scene);
     }
   }
 
-  /** Other lines are loud; nothing is laid out anew. */
+  /** Other lines are highlighted; nothing is laid out anew. */
   #restyle(scene: Scene): void {
-    pressLegend(slot(this.#root, "legend"), scene.figures, scene.emphasis);
+    updateLegend(slot(this.#root, "legend"), scene.figures, scene.highlighted);
     this.#drawMarks(scene);
-    this.#mounts.restyle(this.#main);
+    this.#mounted.restyle(this.#charts);
   }
 
   redraw(): void {
     const scene = this.#scene;
     if (!scene) return;
-    this.#mounts.clear();
-    this.#main = [];
+    this.#mounted.clear();
+    this.#charts = [];
     this.#theme = null;
     if (scene.figures.series.length === 0) return;
     this.#drawHead(scene);
     this.#drawMain(scene);
     this.#drawCards(scene);
-    // On paper all is in view at once, and a change of medium may draw more than once.
-    if (this.#paper) this.#mounts.drawAll();
+    // On paper everything is in view at once, and a change of medium may draw more than once.
+    if (this.#isPaper) this.#mounted.drawAll();
   }
 
-  #print(paper: boolean): void {
-    this.#paper = paper;
+  #print(isPaper: boolean): void {
+    this.#isPaper = isPaper;
     this.redraw();
   }
 
-  #drawHead({ figures, query, metric, emphasis }: Scene): void {
+  #drawHead({ figures, query, metric, highlighted }: Scene): void {
     const view = viewOf(query);
-    const described = metricOf(figures, metric);
-    const better = view === "sweep" || view === "trend" || view === "ratios";
+    const { better } = metricOf(figures, metric);
     slot(this.#root, "chart-title").replaceChildren(
-      viewTitle(figures, view, metric),
-      ...(better ? [h("span", { class: "aside" }, `${described.better} is better`)] : []),
+      view.title(figures, metric),
+      ...(view.hasDirection ? [h("span", { class: "aside" }, `${better} is better`)] : []),
     );
     const summary = slot(this.#root, "summary");
-    summary.textContent = saidBelow(figures, view, metric);
+    summary.textContent = textBelow(figures, view, metric);
     summary.hidden = summary.textContent === "";
     slot(this.#root, "legend").replaceChildren(
-      ...legend(figures, emphasis, (ids, on) => this.#toggle(ids, on)),
+      ...legend(figures, highlighted, (ids, on) => this.#toggle(ids, on)),
     );
   }
 
@@ -153,143 +118,113 @@ export class Stage {
     const { figures, query, metric } = scene;
     const view = viewOf(query);
     const box = slot(this.#root, "chart");
-    const empty = whyEmpty(figures, view, metric);
-    const isTable = view === "ratios" && empty === null;
+    const empty = view.empty(figures, metric);
+    const isTable = view.build === null && empty === null;
     box.classList.toggle("is-grid", !isTable && figures.panels != null);
     box.classList.toggle("is-table", isTable);
     // Several rankings have more room below than beside: none is hidden until it is scrolled to.
-    const stacked = isTable || figures.panels != null;
-    slot(this.#root, "stage").classList.toggle("is-stacked", stacked);
-    slot(this.#root, "legend").hidden = view === "ratios";
+    slot(this.#root, "stage").classList.toggle("is-stacked", isTable || figures.panels != null);
+    slot(this.#root, "legend").hidden = view.build === null;
     this.#drawMarks(scene);
-    if (empty !== null) {
-      box.replaceChildren(h("p", { class: "empty chart-empty" }, empty));
-      return;
-    }
-    if (view === "ratios") {
-      box.replaceChildren(ratioTable(figures));
-      return;
-    }
-    this.#main = figures.panels ? this.#drawPanels(scene, view) : [this.#drawOne(scene, view, box)];
+    if (empty !== null) box.replaceChildren(h("p", { class: "empty chart-empty" }, empty));
+    else if (view.build === null) box.replaceChildren(ratioTable(figures));
+    else if (figures.panels) this.#charts = this.#drawPanels(scene, view, view.build);
+    else this.#charts = [this.#drawChart(scene, view, view.build, box)];
   }
 
   #drawMarks(scene: Scene): void {
     const { figures, query, metric } = scene;
     const view = viewOf(query);
-    const drawn = view !== "ratios" && whyEmpty(figures, view, metric) === null;
-    const key = (): string =>
-      view === "errors"
-        ? errorsNote(figures)
-        : marksKey(figures, view, this.#options(scene, "main"));
-    slot(this.#root, "marks").textContent = drawn ? key() : "";
+    const isDrawn = view.build !== null && view.empty(figures, metric) === null;
+    const text = isDrawn ? view.legend(figures, this.#options(scene, "main")) : "";
+    slot(this.#root, "marks").textContent = text;
   }
 
-  #drawOne(scene: Scene, view: ChartView, box: HTMLElement): AnyChart {
-    const { figures, metric } = scene;
-    const configure = (): AnyConfig =>
-      viewChart(figures, view, this.#options(this.#now(scene), "main"));
-    const chart = this.#mounts.mount(box, configure, description(figures, view, metric));
+  /** One chart; of a panel, it shares its axes with the whole. */
+  #drawChart(
+    scene: Scene,
+    view: View,
+    build: Build,
+    box: HTMLElement,
+    panel: Figures | null = null,
+  ): AnyChart {
+    const figures = panel ?? scene.figures;
+    const configure = (): AnyConfig => {
+      const options = this.#options({ ...this.#highlightedNow(scene), figures }, "main");
+      return build(figures, panel ? { ...options, labelWidth: 0, scope: scene.figures } : options);
+    };
+    const chart = this.#mounted.mount(box, configure, description(figures, view, scene.metric));
     this.#bindClick(chart);
     return chart;
   }
 
-  /** The scene with the lines that are loud now. */
-  #now(scene: Scene): Scene {
-    return { ...scene, emphasis: this.#scene?.emphasis ?? scene.emphasis };
-  }
-
-  #drawPanels(scene: Scene, view: ChartView): readonly AnyChart[] {
-    const { figures } = scene;
+  #drawPanels(scene: Scene, view: View, build: Build): readonly AnyChart[] {
+    const { figures, metric } = scene;
     // The panels' findings are about the same metric as the one above them all.
-    const told = headline(figures, view, scene.metric) === figures.finding;
-    const all = (figures.panels ?? []).map((panel, i) => {
-      const box = h("div", { class: "chart chart-panel" });
-      const part = parts(figures)[i] ?? figures;
-      const frame = h(
+    const hasFindings = headline(figures, view, metric) === figures.finding;
+    const boxes = (figures.panels ?? []).map(() => h("div", { class: "chart chart-panel" }));
+    const frames = (figures.panels ?? []).map((panel, i) =>
+      h(
         "section",
         { class: "chart-part" },
-        h("h3", {}, name(panel.value)),
-        told && h("p", { class: "hint" }, name(panel.finding, 320)),
-        box,
-      );
-      return { part, box, frame };
-    });
-    slot(this.#root, "chart").replaceChildren(...all.map(({ frame }) => frame));
-    return all.map(({ part, box }) => {
-      const configure = (): AnyConfig =>
-        viewChart(part, view, {
-          ...this.#options({ ...this.#now(scene), figures: part }, "main"),
-          labelWidth: 0,
-          scope: figures,
-        });
-      const chart = this.#mounts.mount(box, configure, description(part, view, scene.metric));
-      this.#bindClick(chart);
-      return chart;
-    });
+        h("h3", {}, nameElement(panel.value)),
+        hasFindings && h("p", { class: "hint" }, nameElement(panel.finding, 320)),
+        boxes[i],
+      ),
+    );
+    // Charts measure the element they are in: it must be on the page first.
+    slot(this.#root, "chart").replaceChildren(...frames);
+    const panels = panelsOrWhole(figures);
+    return boxes.map((box, i) => this.#drawChart(scene, view, build, box, panels[i]));
+  }
+
+  /** The scene with the series that are highlighted now. */
+  #highlightedNow(scene: Scene): Scene {
+    return { ...scene, highlighted: this.#scene?.highlighted ?? scene.highlighted };
   }
 
   #drawCards(scene: Scene): void {
-    const strip = slot(this.#root, "multiples");
-    const wanted = scene.figures.panels ? [] : cards(scene.figures, scene.query, scene.metric);
-    const boxes = wanted.map((card) => ({ card, box: h("div", { class: "chart chart-small" }) }));
-    strip.replaceChildren(...boxes.map(({ card, box }) => this.#card(scene, card, box)));
-    for (const { card, box } of boxes) {
-      this.#mounts.later(box, () => {
-        const { figures } = scene;
-        const configure = (): AnyConfig => {
-          const now = this.#now(scene);
-          const emphasis = loudOn(now, card.view);
-          const options = this.#options({ ...now, emphasis, metric: card.metric }, "small");
-          return viewChart(figures, card.view, options);
-        };
-        this.#mounts.mount(box, configure, description(figures, card.view, card.metric));
-      });
-    }
+    const { figures, query, metric } = scene;
+    const cards = figures.panels ? [] : smallCharts(figures, query, metric);
+    const boxes = cards.map(() => h("div", { class: "chart chart-small" }));
+    slot(this.#root, "multiples").replaceChildren(
+      ...boxes.flatMap((box, i) => {
+        const card = cards[i];
+        return card ? [cardFrame(figures, query, card, box, this.#hooks.go)] : [];
+      }),
+    );
+    boxes.forEach((box, i) => {
+      const card = cards[i];
+      if (card) this.#mounted.later(box, () => this.#drawCard(scene, card, box));
+    });
   }
 
-  #card({ figures, query }: Scene, card: Card, box: HTMLElement): HTMLElement {
-    const metric = metricOf(figures, card.metric);
-    const arrow = metric.better === "higher" ? "↑" : "↓";
-    const aside =
-      card.view === "sweep"
-        ? h("span", { class: "aside", title: `${metric.better} is better` }, arrow)
-        : null;
-    const next = withView(
-      card.view === "sweep" ? withValue(query, "metric", card.metric) : query,
-      card.view,
-    );
-    const open = button(
-      { class: "multiple-title", title: "Show in the main chart" },
-      () => this.#hooks.go(next),
-      card.view === "sweep" ? metricName(metric) : viewTitle(figures, card.view, card.metric),
-      aside,
-    );
-    return h("section", { class: "panel multiple" }, h("h3", {}, open), box);
-  }
-
-  #options({ figures, query, metric, emphasis }: Scene, size: "main" | "small"): ViewOptions {
-    this.#theme ??= readTheme(this.#root, this.#paper);
-    return {
-      metric,
-      size,
-      emphasis,
-      logX: logX(query, figures.x.values),
-      logY: logY(query),
-      theme: this.#theme,
-      labelWidth: size === "main" && matchMedia(WIDE).matches ? LABEL_WIDTH : 0,
-      at: figures.ranking?.x ?? null,
-      limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
+  #drawCard(scene: Scene, { view, metric }: Card, box: HTMLElement): void {
+    const { figures } = scene;
+    const { build } = view;
+    if (!build) return;
+    const configure = (): AnyConfig => {
+      const now = this.#highlightedNow(scene);
+      const highlighted = highlightedOnCard(now, view);
+      return build(figures, this.#options({ ...now, highlighted, metric }, "small"));
     };
+    this.#mounted.mount(box, configure, description(figures, view, metric));
+  }
+
+  #options(scene: Scene, size: "main" | "small"): ChartOptions {
+    this.#theme ??= readTheme(this.#root, this.#isPaper);
+    const labelWidth = size === "main" && matchMedia(WIDE).matches ? LABEL_WIDTH : 0;
+    return chartOptions(scene, { theme: this.#theme, size, labelWidth });
   }
 
   #toggle(ids: readonly string[], on: boolean): void {
     if (!this.#scene) return;
-    const next = new Set(this.#scene.emphasis);
+    const next = new Set(this.#scene.highlighted);
     for (const id of ids) {
       if (on) next.add(id);
       else next.delete(id);
     }
-    this.#hooks.emphasise(next);
+    this.#hooks.highlight(next);
   }
 
   #bindClick(chart: AnyChart): void {
@@ -297,71 +232,47 @@ export class Stage {
     if (!chooseLoad) return;
     chart.canvas.addEventListener("click", (event) => {
       const mode = { axis: "x", intersect: false } as const;
-      const [hit] = chart.getElementsAtEventForMode(event, "nearest", mode, false);
-      const point = hit && chart.data.datasets[hit.datasetIndex]?.data[hit.index];
+      const [nearest] = chart.getElementsAtEventForMode(event, "nearest", mode, false);
+      const point = nearest && chart.data.datasets[nearest.datasetIndex]?.data[nearest.index];
       const at = (point as { at?: X } | undefined)?.at;
       if (at !== undefined) chooseLoad(at);
     });
   }
 
-  /** Whatever stands for a series brings its line forward: legend, ranking, table, the line. */
-  #bindHighlight(): void {
-    const aim = (event: Event): void => {
-      const target = event.target as Element | null;
-      if (target instanceof HTMLCanvasElement) return;
-      this.#lift(target?.closest<HTMLElement>("[data-series]")?.dataset.series ?? null);
-    };
-    this.#root.addEventListener("pointerover", aim);
-    this.#root.addEventListener("focusin", aim);
-    this.#root.addEventListener("pointerleave", () => this.#lift(null));
-    this.#root.addEventListener("pointermove", (event) => {
-      if (!(event.target instanceof HTMLCanvasElement)) return;
-      const chart = this.#main.find((one) => one.canvas === event.target);
-      if (!chart) return;
-      const [hit] = chart.getElementsAtEventForMode(event, "nearest", { intersect: true }, false);
-      const drawn = hit && (chart.data.datasets[hit.datasetIndex] as { seriesId?: string });
-      this.#lift(drawn?.seriesId ?? null);
-    });
-  }
-
   /** At most once a frame, however fast the pointer goes. */
-  #lift(series: string | null): void {
-    cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => {
-      this.#mounts.highlight(series, this.#main);
-      for (const item of this.#root.querySelectorAll<HTMLElement>(".legend-item, .rank")) {
-        item.classList.toggle("is-lit", series !== null && item.dataset.series === series);
-      }
+  #hover(series: string | null): void {
+    cancelAnimationFrame(this.#hoverFrame);
+    this.#hoverFrame = requestAnimationFrame(() => {
+      this.#mounted.hover(series, this.#charts);
+      markHovered(this.#root, series);
     });
   }
 
-  #trails({ figures, query, metric }: Scene): ReturnType<typeof trails> {
-    return trails(figures, viewOf(query), metric);
+  #stops({ figures, query, metric }: Scene): ReturnType<typeof seriesStops> {
+    return seriesStops(figures, viewOf(query), metric);
   }
 
-  #bindWalk(): void {
-    slot(this.#root, "chart").addEventListener("keydown", (event) => {
-      const scene = this.#scene;
-      if (!event.key.startsWith("Arrow") || !scene) return;
-      const all = this.#trails(scene);
-      this.#spot = step(all, this.#spot, event.key);
-      if (!this.#spot) return;
-      event.preventDefault();
-      slot(this.#root, "readout").textContent = sentence(all, this.#spot);
-      const trail = all[this.#spot.series];
-      this.#lift(trail?.series ?? null);
-      this.#ring(trail?.series ?? "", trail?.stops[this.#spot.point]?.x ?? null);
-    });
+  #move(event: KeyboardEvent): void {
+    const scene = this.#scene;
+    if (!event.key.startsWith("Arrow") || !scene) return;
+    const stops = this.#stops(scene);
+    this.#position = nextPosition(stops, this.#position, event.key);
+    if (!this.#position) return;
+    event.preventDefault();
+    slot(this.#root, "readout").textContent = positionText(stops, this.#position);
+    const line = stops[this.#position.series];
+    this.#hover(line?.series ?? null);
+    this.#enlarge(line?.series ?? "", line?.stops[this.#position.point]?.x ?? null);
   }
 
   /** The point that is spoken grows as one under the pointer does. */
-  #ring(series: string, x: X | null): void {
-    for (const chart of this.#main) {
+  #enlarge(series: string, x: X | null): void {
+    for (const chart of this.#charts) {
       const datasetIndex = chart.data.datasets.findIndex(
-        (one) => (one as { seriesId?: string }).seriesId === series,
+        (dataset) => (dataset as { seriesId?: string }).seriesId === series,
       );
       const index = (chart.data.datasets[datasetIndex]?.data ?? []).findIndex(
-        (one) => (one as unknown as { at?: X }).at === x,
+        (point) => (point as unknown as { at?: X }).at === x,
       );
       chart.setActiveElements(index < 0 ? [] : [{ datasetIndex, index }]);
       chart.draw();
@@ -370,58 +281,39 @@ export class Stage {
 }
 
 /** Whether two scenes are drawn alike: another baseline or another answer may change no line. */
-function sameDrawing(a: Scene, b: Scene): boolean {
-  return howDrawn(a) === howDrawn(b) && dataOf(a.figures) === dataOf(b.figures);
+function isSameDrawing(a: Scene, b: Scene): boolean {
+  return drawingKey(a) === drawingKey(b) && dataKey(a.figures) === dataKey(b.figures);
 }
 
-function howDrawn({ figures, query, metric }: Scene): string {
+function drawingKey({ figures, query, metric }: Scene): string {
   const x = logX(query, figures.x.values);
-  return JSON.stringify([viewOf(query), x, logY(query), limitOf(query), metric]);
+  return JSON.stringify([viewOf(query).id, x, logY(query), limitOf(query), metric]);
 }
 
-const known = new WeakMap<Figures, string>();
+const dataKeys = new WeakMap<Figures, string>();
 
-/** What of the figures the charts show. */
-function dataOf(figures: Figures): string {
-  const found = known.get(figures);
-  if (found !== undefined) return found;
+/** The part of the figures that charts show, as a text to compare. */
+function dataKey(figures: Figures): string {
+  const kept = dataKeys.get(figures);
+  if (kept !== undefined) return kept;
   const { series, curves, knees, capacity, changes, ratios, x, outcome } = figures;
   const panels = figures.panels?.map((panel) => [panel.value, panel.finding, panel.series]);
   const rest = [panels, x, figures.ranking?.x, outcome.status, outcome.overridden];
-  const text = JSON.stringify([series, curves, knees, capacity, changes, ratios, rest]);
-  known.set(figures, text);
-  return text;
+  const key = JSON.stringify([series, curves, knees, capacity, changes, ratios, rest]);
+  dataKeys.set(figures, key);
+  return key;
 }
 
-/** The other charts worth a look, without the one on the stage. */
-function cards(figures: Figures, query: string, metric: MetricId): readonly Card[] {
-  const view = viewOf(query);
-  const main = view === "trend" ? "sweep" : view;
-  const known = new Set(knownMetrics(figures).map((one) => one.id));
-  const classes = figures.series.some((series) =>
-    series.points.some((point) => ERROR_CLASSES.some((one) => (point.errors?.[one] ?? 0) > 0)),
-  );
-  const sweeps = ["throughput", "p99", ...(classes ? [] : ["error_rate"]), metric, "p50", ...known];
-  const all: Card[] = [...new Set(sweeps)]
-    .filter((id) => known.has(id) && !(id === "achieved" || (classes && id === "error_rate")))
-    .map((id) => ({ view: "sweep" as const, metric: id }));
-  const others: Card[] = [
-    ...(classes ? [{ view: "errors" as const, metric }] : []),
-    ...(curvesOf(figures).length > 0 ? [{ view: "nines" as const, metric }] : []),
-    ...(hasTradeoff(figures, "p99") ? [{ view: "tradeoff" as const, metric }] : []),
-  ];
-  const shown = (card: Card): boolean =>
-    card.view !== main || (card.view === "sweep" && card.metric !== metric);
-  const order = [...all.slice(0, 2), ...others, ...all.slice(2)].filter(shown);
-  return order.slice(0, MOST_CARDS);
-}
-
-/** Until the reader chooses, a card's loud lines are those that its own view is about. */
-function loudOn({ figures, query, emphasis }: Scene, view: View): ReadonlySet<string> {
-  const chosen = emphasisHash(emphasis) !== emphasisHash(emphasisOf(figures, viewOf(query)));
-  return chosen ? emphasis : emphasisOf(figures, view);
+/** Until the reader chooses, a small chart highlights the series that its own view is about. */
+function highlightedOnCard(
+  { figures, query, highlighted }: Scene,
+  view: View,
+): ReadonlySet<string> {
+  const byDefault = highlightedIn(figures, viewOf(query));
+  const isChosen = highlightHash(highlighted) !== highlightHash(byDefault);
+  return isChosen ? highlighted : highlightedIn(figures, view);
 }
 
 function description(figures: Figures, view: View, metric: MetricId): string {
-  return `${viewTitle(figures, view, metric)}. ${summaryOf(figures, view, metric)} The table below holds the same numbers.`;
+  return `${view.title(figures, metric)}. ${summaryText(figures, view, metric)} The table below holds the same numbers.`;
 }

@@ -1,8 +1,8 @@
 // Mounts Chart.js on the page's canvases and tears it down again; holds no numbers of its own.
 import type { Chart as AnyChart } from "chart.js";
-import { setHighlight } from "../charts/plugins/hover";
+import { setHovered } from "../charts/plugins/hover";
 import { Chart } from "../charts/register";
-import type { AnyConfig } from "../charts/views";
+import type { AnyConfig } from "../charts/view";
 import { h } from "../site/dom";
 
 const AHEAD = "400px";
@@ -12,13 +12,13 @@ interface Mounted {
   readonly configure: () => AnyConfig;
 }
 
-/** What is done to all charts, one a frame. */
-type Act = "restyle" | "highlight";
+/** A change to all charts, applied to one in each frame. */
+type Change = "restyle" | "hover";
 
-export class Mounts {
+export class MountedCharts {
   readonly #charts = new Map<HTMLElement, Mounted>();
   readonly #waiting = new Map<Element, () => void>();
-  readonly #frames: Record<Act, number> = { restyle: 0, highlight: 0 };
+  readonly #frames: Record<Change, number> = { restyle: 0, hover: 0 };
   readonly #seen = new IntersectionObserver((entries) => this.#enter(entries), {
     rootMargin: AHEAD,
   });
@@ -41,7 +41,7 @@ export class Mounts {
     return chart;
   }
 
-  /** The same data with other lines loud: a fraction of what mounting anew takes. */
+  /** The same data with other lines highlighted: a fraction of the time that mounting anew takes. */
   restyle(main: readonly AnyChart[]): void {
     this.#inTurn("restyle", main, ({ chart, configure }) => {
       const { datasets } = configure().data;
@@ -82,22 +82,23 @@ export class Mounts {
     for (const box of [...this.#waiting.keys()]) this.#draw(box);
   }
 
-  highlight(series: string | null, main: readonly AnyChart[]): void {
-    this.#inTurn("highlight", main, ({ chart }) => setHighlight(chart, series));
+  hover(series: string | null, main: readonly AnyChart[]): void {
+    this.#inTurn("hover", main, ({ chart }) => setHovered(chart, series));
   }
 
-  /** The main charts at once; the others each in a later frame, unless the act came anew. */
-  #inTurn(act: Act, main: readonly AnyChart[], apply: (mounted: Mounted) => void): void {
-    cancelAnimationFrame(this.#frames[act]);
-    const all = [...this.#charts.values()];
-    for (const one of all) if (main.includes(one.chart)) apply(one);
-    const rest = all.filter((one) => !main.includes(one.chart));
+  /** The main charts at once; the others each in a later frame, unless the change comes anew. */
+  #inTurn(change: Change, main: readonly AnyChart[], apply: (mounted: Mounted) => void): void {
+    cancelAnimationFrame(this.#frames[change]);
+    const isMain = ({ chart }: Mounted): boolean => main.includes(chart);
+    const mounted = [...this.#charts.values()];
+    for (const each of mounted.filter(isMain)) apply(each);
+    const rest = mounted.filter((each) => !isMain(each));
     const next = (): void => {
-      const one = rest.shift();
-      if (!one) return;
-      apply(one);
-      this.#frames[act] = requestAnimationFrame(next);
+      const first = rest.shift();
+      if (!first) return;
+      apply(first);
+      this.#frames[change] = requestAnimationFrame(next);
     };
-    this.#frames[act] = requestAnimationFrame(next);
+    this.#frames[change] = requestAnimationFrame(next);
   }
 }

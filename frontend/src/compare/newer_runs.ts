@@ -3,9 +3,9 @@
 
 import { getJson, isAbort, Problem } from "../api/client";
 import type { Figures } from "../api/figures";
-import { goesOn, progressUrl, readProgress } from "../api/progress";
+import { isRunning, progressUrl, readProgress } from "../api/progress";
 import { button, h } from "../site/dom";
-import { keepingFocus } from "../site/focus";
+import { keepFocus } from "../site/focus";
 import { plural, utc } from "../text/format";
 
 const AT_LEAST_MS = 30_000;
@@ -13,7 +13,7 @@ const LIVE_MS = 4_000;
 // More runs than these at once are asked when the reader comes back.
 const MOST_LIVE = 3;
 
-export class Newer {
+export class NewerRuns {
   readonly #place: HTMLElement;
   readonly #show: () => void;
   #url = "";
@@ -59,7 +59,7 @@ export class Newer {
     try {
       const answers = await Promise.all(urls.map(readProgress));
       const trials = answers.reduce((sum, one) => sum + one.trials_recorded, 0);
-      return { trials, goesOn: answers.some(goesOn) };
+      return { trials, goesOn: answers.some(isRunning) };
     } catch (error) {
       if (!isAbort(error) && !(error instanceof Problem)) throw error;
       return null;
@@ -92,6 +92,6 @@ export class Newer {
   }
 
   #say(...what: (Node | string)[]): void {
-    keepingFocus(this.#place, () => this.#place.replaceChildren(...what));
+    keepFocus(this.#place, () => this.#place.replaceChildren(...what));
   }
 }

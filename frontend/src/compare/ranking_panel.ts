@@ -1,10 +1,10 @@
 // The ranking panel: one button per series; pressing it makes that series ×1.
-import { type Figures, intervalName, panelFigures, parts, type X } from "../api/figures";
+import { type Figures, intervalName, panelFigures, panelsOrWhole, type X } from "../api/figures";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
-import { slotsIn } from "../charts/style/series_style";
+import { seriesSlots } from "../charts/style/series_style";
 import { SLOTS } from "../charts/style/theme";
 import { button, h, svg } from "../site/dom";
-import { name } from "../site/names";
+import { nameElement } from "../site/names";
 import { exact, kindOf, loadPoint, short, type Unit } from "../text/format";
 import { swatch } from "./swatch";
 
@@ -17,11 +17,11 @@ export interface RankingActions {
 }
 
 export function rankingPanel(figures: Figures, actions: RankingActions): HTMLElement[] {
-  const slots = slotsIn(figures);
+  const slots = seriesSlots(figures);
   const section = (part: Figures, panel: string): HTMLElement =>
     h("section", { class: "ranking-part" }, ...rankingOf(part, figures, slots, actions, panel));
   const all = figures.panels?.map((panel) => section(panelFigures(figures, panel), panel.value));
-  const ranked = parts(figures).find((part) => part.ranking);
+  const ranked = panelsOrWhole(figures).find((part) => part.ranking);
   return [
     h("div", { class: "ranking-parts" }, ...(all ?? [section(figures, "")])),
     ...(ranked ? [note(ranked, actions)] : []),
@@ -36,7 +36,7 @@ function rankingOf(
   panel: string,
 ): HTMLElement[] {
   const view = rankingView(figures, whole);
-  const lead = panel ? h("h2", {}, name(panel)) : null;
+  const lead = panel ? h("h2", {}, nameElement(panel)) : null;
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const list = h("ol", { class: "ranks" });
   for (const row of view.rows)
@@ -116,7 +116,7 @@ function rank(
   const { chooseBaseline } = actions;
   const inside = [
     h("span", { class: "tier", title: "Tier: the places that its interval leaves it" }, row.tier),
-    h("span", { class: "name" }, swatch(slot), name(row.label, 80)),
+    h("span", { class: "name" }, swatch(slot), nameElement(row.label, 80)),
     h(
       "span",
       { class: "ratio" },

@@ -1,8 +1,10 @@
 // Servers by workloads as ratios to the baseline: a real table, tinted, with each number in it.
+
 import type { Figures } from "../api/figures";
-import { type RatioCell, type RatioView, ratioView, TINTS } from "../charts/ratios";
+import { type RatioCell, type RatioView, ratioView } from "../charts/ratios";
+import { TINTS } from "../charts/style/theme";
 import { button, h } from "../site/dom";
-import { name } from "../site/names";
+import { nameElement } from "../site/names";
 import { makeSortable } from "../site/sortable";
 
 export function ratioTable(figures: Figures): HTMLElement {
@@ -22,7 +24,7 @@ export function ratioTable(figures: Figures): HTMLElement {
   makeSortable(table);
   const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
   const means = view.means && h("p", { class: "hint" }, `${view.means}.`);
-  const withheld = view.withheld.map((one) => h("p", { class: "hint" }, name(one, 240)));
+  const withheld = view.withheld.map((one) => h("p", { class: "hint" }, nameElement(one, 240)));
   return h("div", {}, h("div", box, table), key(view), ...withheld, means);
 }
 
@@ -37,14 +39,14 @@ function heading(text: string, at = ""): HTMLTableCellElement {
     button(
       { class: "sort", "data-sort": "descending" },
       () => {},
-      name(text, 32),
+      nameElement(text, 32),
       at && h("span", { class: "unit" }, ` ${at}`),
     ),
   );
 }
 
 function line(label: string, cells: readonly RatioCell[]): HTMLTableRowElement {
-  return h("tr", {}, h("th", { scope: "row" }, name(label, 40)), ...cells.map(cell));
+  return h("tr", {}, h("th", { scope: "row" }, nameElement(label, 40)), ...cells.map(cell));
 }
 
 function cell(one: RatioCell): HTMLTableCellElement {
@@ -64,7 +66,7 @@ function key({ baseline }: RatioView): HTMLElement {
   return h(
     "p",
     { class: "ratio-key hint" },
-    h("span", {}, "×1 = ", name(baseline, 40)),
+    h("span", {}, "×1 = ", nameElement(baseline, 40)),
     h("span", {}, "worse", ...WORSE.map(sample), ...BETTER.map(sample), "better"),
     h("span", {}, "in steps at ×1.25 and ×2"),
     h("span", {}, sample("same"), "not distinguishable"),

@@ -1,12 +1,12 @@
 // What follows from a sweep, in short sentences: knees, and the highest load within a limit.
 import { type Figures, fullLabel } from "../api/figures";
-import { slotsIn } from "../charts/style/series_style";
+import { seriesSlots } from "../charts/style/series_style";
 import { h } from "../site/dom";
-import { name } from "../site/names";
+import { nameElement } from "../site/names";
 import { loadPoint, single } from "../text/format";
 import { swatch } from "./swatch";
 
-export function derived(figures: Figures): HTMLElement[] {
+export function saturationPanel(figures: Figures): HTMLElement[] {
   return [...capacity(figures), ...knees(figures), ...changes(figures)];
 }
 
@@ -15,7 +15,7 @@ function list(
   title: string,
   rows: readonly { readonly series: string; readonly said: string }[],
 ): HTMLElement[] {
-  const slots = slotsIn(figures);
+  const slots = seriesSlots(figures);
   const labels = new Map(figures.series.map((series) => [series.id, fullLabel(figures, series)]));
   const shown = rows.filter((row) => labels.has(row.series));
   if (shown.length === 0) return [];
@@ -42,8 +42,8 @@ function list(
 
 /** A sentence of the service's own names its series already. */
 function said(label: string, sentence: string): HTMLElement {
-  if (sentence.startsWith(label)) return h("span", {}, name(sentence, 400));
-  return h("span", {}, name(label, 48), `: ${sentence}`);
+  if (sentence.startsWith(label)) return h("span", {}, nameElement(sentence, 400));
+  return h("span", {}, nameElement(label, 48), `: ${sentence}`);
 }
 
 function capacity(figures: Figures): HTMLElement[] {

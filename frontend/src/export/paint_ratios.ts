@@ -1,8 +1,9 @@
 // The table of ratios painted on a canvas: as many rows and columns as fit, and how many do not.
 
-import { type RatioCell, type RatioView, type Shade, TINTS } from "../charts/ratios";
-import { fitted } from "../charts/style/label_layout";
+import type { RatioCell, RatioView } from "../charts/ratios";
+import { fitText } from "../charts/style/label_layout";
 import type { ChartTheme } from "../charts/style/theme";
+import { type Shade, TINTS } from "../charts/style/theme";
 import { isolated, plural, short } from "../text/format";
 import { type Rect, wrapped } from "./sheet";
 
@@ -93,7 +94,7 @@ export function ratiosHeight(
 function write(grid: Grid, text: string, x: number, y: number, room: number): number {
   const { ctx } = grid;
   const measure = (part: string): number => ctx.measureText(part).width;
-  const cut = fitted(short(text, 240), room, measure);
+  const cut = fitText(short(text, 240), room, measure);
   ctx.fillText(isolated(cut), x, y);
   return measure(cut);
 }

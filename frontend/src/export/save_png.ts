@@ -1,8 +1,9 @@
 // PNG of exactly this view, drawn off-screen with all that a picture must carry with it.
 
+import type { Scene } from "../charts/scene";
 import { readTheme } from "../charts/style/theme";
-import type { Scene } from "../compare/main_chart";
-import { permalink, viewOf } from "../query/query";
+import { viewOf } from "../charts/views";
+import { permalink } from "../query/query";
 import { h } from "../site/dom";
 import { utc } from "../text/format";
 import { extraRows, paintView } from "./paint";
@@ -18,7 +19,7 @@ export async function savePng(scene: Scene, host: HTMLElement, frozen: boolean):
   if (!blob) throw new Error("The browser gave no image of the canvas.");
   const url = URL.createObjectURL(blob);
   const day = momentOf(host).slice(0, 10);
-  h("a", { href: url, download: `loadsheet-${viewOf(scene.query)}-${day}.png` }).click();
+  h("a", { href: url, download: `loadsheet-${viewOf(scene.query).id}-${day}.png` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
@@ -32,9 +33,9 @@ export function dateOf(host: HTMLElement): string {
 }
 
 export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanvasElement {
-  const { figures, query, metric, emphasis } = scene;
+  const { figures, query, metric, highlighted: highlighted } = scene;
   const theme = readTheme(host);
-  const legend = viewOf(query) === "ratios" ? [] : legendOf(figures, emphasis, theme);
+  const legend = viewOf(query).build === null ? [] : legendOf(figures, highlighted, theme);
   const sheet = sheetOf(figures, query, metric, { legend, link, date: dateOf(host) });
   const canvas = h("canvas", {});
   const measuring = contextOf(h("canvas", {}));
@@ -46,9 +47,9 @@ export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanv
   const ctx = contextOf(canvas);
   ctx.scale(PIXELS, PIXELS);
   const rect = paintSheet(ctx, sheet, theme, SIZE.width, height);
-  const make = (w: number, inner: number): HTMLCanvasElement =>
+  const makeCanvas = (w: number, inner: number): HTMLCanvasElement =>
     h("canvas", { width: w, height: inner });
-  paintView(ctx, { ...scene, theme, pixels: PIXELS, make }, rect);
+  paintView(ctx, { ...scene, theme, pixels: PIXELS, makeCanvas }, rect);
   return canvas;
 }
 

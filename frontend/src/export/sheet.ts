@@ -1,12 +1,13 @@
 // The sheet around an exported chart: what a picture must carry when it is taken away from its
 // page. Paints on any 2D context, in a browser or not; knows no DOM.
 import type { Figures, MetricId, Outcome } from "../api/figures";
-import { fitted } from "../charts/style/label_layout";
-import { colourOf, dashOf, looksIn } from "../charts/style/series_style";
+import { hasEndLabels, headline } from "../charts/headline";
+import { fitText } from "../charts/style/label_layout";
+import { colourOf, dashOf, seriesStyles } from "../charts/style/series_style";
 import type { ChartTheme } from "../charts/style/theme";
-import { drawnIn, headline, labelsEnds, viewTitle } from "../charts/views";
-import { type View, viewOf } from "../query/query";
-import { outcomeText, truncatedText } from "../text/comparability";
+import type { View } from "../charts/view";
+import { viewOf } from "../charts/views";
+import { comparabilityText, truncatedText } from "../text/comparability";
 import { isolated, plural, short } from "../text/format";
 
 export interface SheetLine {
@@ -49,9 +50,9 @@ export function sheetOf(
   const view = viewOf(query);
   return {
     title: headline(figures, view, metric),
-    subtitle: viewTitle(figures, view, metric),
+    subtitle: view.title(figures, metric),
     conditions: figures.conditions,
-    outcome: outcomeText(figures),
+    outcome: comparabilityText(figures),
     status: figures.outcome.status,
     truncated: truncatedText(figures),
     ...more,
@@ -63,11 +64,11 @@ const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "dang
 /** The loud lines, then those that are grey; what is the same in several panels is one. */
 export function legendOf(
   figures: Figures,
-  emphasis: ReadonlySet<string>,
+  highlighted: ReadonlySet<string>,
   theme: ChartTheme,
 ): readonly SheetLine[] {
-  const all = looksIn(figures).map(({ label, slot, ids }) =>
-    ids.some((id) => emphasis.has(id))
+  const all = seriesStyles(figures).map(({ label, slot, ids }) =>
+    ids.some((id) => highlighted.has(id))
       ? { loud: true, label, colour: colourOf(slot, theme), dash: dashOf(slot) }
       : { loud: false, label, colour: theme.context, dash: [] },
   );
@@ -80,14 +81,14 @@ export function legendOf(
 export function briefLegend(
   figures: Figures,
   view: View,
-  emphasis: ReadonlySet<string>,
+  highlighted: ReadonlySet<string>,
   theme: ChartTheme,
 ): readonly SheetLine[] {
-  if (view === "ratios") return [];
-  if (!labelsEnds(figures, view)) return legendOf(figures, emphasis, theme);
-  const drawn = new Set(drawnIn(figures, view));
-  const grey = figures.series.filter(({ id }) => drawn.has(id) && !emphasis.has(id));
-  return legendOf({ ...figures, series: grey }, emphasis, theme);
+  if (view.build === null) return [];
+  if (!hasEndLabels(figures, view)) return legendOf(figures, highlighted, theme);
+  const drawn = new Set(view.lines(figures));
+  const grey = figures.series.filter(({ id }) => drawn.has(id) && !highlighted.has(id));
+  return legendOf({ ...figures, series: grey }, highlighted, theme);
 }
 
 const PAD = 28;
@@ -195,9 +196,9 @@ export function wrapped(
       continue;
     }
     if (lines.length === most - 1)
-      return [...lines, fitted([line, ...words.slice(i)].join(" ").trim(), room, measure)];
+      return [...lines, fitText([line, ...words.slice(i)].join(" ").trim(), room, measure)];
     if (line) lines.push(line);
-    line = fitted(word, room, measure);
+    line = fitText(word, room, measure);
   }
   return line ? [...lines, line] : lines;
 }

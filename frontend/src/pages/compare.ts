@@ -3,8 +3,8 @@
 import { getJson, isAbort, Problem } from "../api/client";
 import type { Figures } from "../api/figures";
 import { CompareView } from "../compare/compare_view";
-import { FacetMenu } from "../compare/filter_menu";
-import { Newer } from "../compare/newer_runs";
+import { FilterMenu } from "../compare/filter_menu";
+import { NewerRuns } from "../compare/newer_runs";
 import { canonical, drawnApart, drawnOver, sameFigures } from "../query/query";
 import { optionalSlot } from "../site/dom";
 
@@ -57,10 +57,10 @@ function startLive(page: HTMLElement): void {
   };
 
   const here = (): string => canonical(location.search || page.dataset.query || "");
-  const menu = new FacetMenu((query) => `${facets}?${apiQuery(query)}`, go);
+  const menu = new FilterMenu((query) => `${facets}?${apiQuery(query)}`, go);
   optionalSlot(page, "facets")?.replaceChildren(menu.element);
   const place = optionalSlot(page, "read-at");
-  const newer = place ? new Newer(place, () => void load(here(), true)) : null;
+  const newer = place ? new NewerRuns(place, () => void load(here(), true)) : null;
   const view = new CompareView(page, { go, frozen: false });
   addEventListener("popstate", () => void load(here()));
   void load(here());

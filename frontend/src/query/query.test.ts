@@ -32,26 +32,7 @@ describe("canonical spelling", () => {
   });
 });
 
-describe("views", () => {
-  it("ask for an axis that a trend can follow", () => {
-    expect(query.withView("at=64&run=1", "trend")).toBe("run=1&view=trend&x=version");
-    expect(query.withView("x=date", "trend")).toBe("view=trend&x=date");
-    expect(query.withView("view=trend&x=version", "sweep")).toBe("x=version");
-    expect(query.viewOf("view=pie")).toBe("sweep");
-  });
-
-  it("hold the ranked load where a trend takes the axis from it", () => {
-    const held = { field: "connections", x: 64 } as const;
-    expect(query.withView("at=64&run=1", "trend", held)).toBe(
-      "connections=64&run=1&view=trend&x=version",
-    );
-    expect(query.withView("connections=8&connections=64&x=rate", "trend", held)).toBe(
-      "connections=64&view=trend&x=version",
-    );
-    expect(query.withView("x=date", "trend", held)).toBe("view=trend&x=date");
-    expect(query.withView("at=64", "nines", held)).toBe("at=64&view=nines");
-  });
-
+describe("a change of the drawing", () => {
   it("know which choices need no new figures", () => {
     expect(query.sameFigures("run=1", "logy=1&run=1")).toBe(true);
     expect(query.sameFigures("run=1", "metric=p99&run=1")).toBe(false);
@@ -86,11 +67,11 @@ describe("axes", () => {
 
 describe("emphasis", () => {
   it("goes through the fragment and back", () => {
-    expect(query.emphasisFrom("")).toBeNull();
-    const hash = query.emphasisHash(new Set(["b", "a"]));
+    expect(query.highlightedFrom("")).toBeNull();
+    const hash = query.highlightHash(new Set(["b", "a"]));
     expect(hash).toBe("#show=a.b");
-    expect([...(query.emphasisFrom(hash) ?? [])]).toEqual(["a", "b"]);
-    expect(query.emphasisFrom("#show=")?.size).toBe(0);
+    expect([...(query.highlightedFrom(hash) ?? [])]).toEqual(["a", "b"]);
+    expect(query.highlightedFrom("#show=")?.size).toBe(0);
   });
 });
 

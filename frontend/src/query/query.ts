@@ -59,9 +59,6 @@ const OF_RUNS = [
 export const GROUPING = [...OF_SERIES, ...LOADS, ...OF_RUNS] as const;
 export const AXES = [...LOADS, ...OF_SERIES, ...OF_RUNS] as const;
 
-export const VIEWS = ["sweep", "nines", "tradeoff", "errors", "ratios", "trend"] as const;
-export type View = (typeof VIEWS)[number];
-
 /** By code point, as the service sorts: UTF-16 units would put an emoji before "＀". */
 function compare(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
@@ -85,11 +82,11 @@ export function canonical(params: URLSearchParams | string): string {
   return new URLSearchParams(pairs).toString();
 }
 
-export function oneOf(query: string, key: string): string | null {
+export function valueOf(query: string, key: string): string | null {
   return new URLSearchParams(query).get(key);
 }
 
-export function allOf(query: string, key: string): readonly string[] {
+export function valuesOf(query: string, key: string): readonly string[] {
   return new URLSearchParams(query).getAll(key);
 }
 
@@ -124,30 +121,14 @@ export function withAxis(query: string, x: string): string {
 }
 
 /** The load that is ranked, on an axis of loads. */
-export interface Held {
+export interface RankedLoad {
   readonly field: "connections" | "rate";
   readonly x: number;
 }
 
-/**
- * A trend is over versions or dates, so asking for one chooses such an axis. The load that was
- * ranked is held from then on: series at different loads may not be compared.
- */
-export function withView(query: string, view: View, held: Held | null = null): string {
-  const x = oneOf(query, "x");
-  if (view !== "trend" || x === "version" || x === "date") return withValue(query, "view", view);
-  const over = withValue(withAxis(query, "version"), "view", view);
-  return held ? withValue(over, held.field, String(held.x)) : over;
-}
-
-export function viewOf(query: string): View {
-  const asked = oneOf(query, "view");
-  return VIEWS.find((view) => view === asked) ?? "sweep";
-}
-
 /** The latency limit in microseconds, where the link has one. */
 export function limitOf(query: string): number | null {
-  const limit = Number(oneOf(query, "limit"));
+  const limit = Number(valueOf(query, "limit"));
   return Number.isFinite(limit) && limit > 0 ? limit : null;
 }
 
@@ -180,7 +161,7 @@ export function drawnOver(frozen: string, asked: string): string {
 export function drawnApart(frozen: string, drawn: string): string {
   const params = new URLSearchParams();
   for (const key of DRAWING) {
-    const [before, now] = [frozen, drawn].map((query) => oneOf(query, key) ?? DEFAULTS[key]);
+    const [before, now] = [frozen, drawn].map((query) => valueOf(query, key) ?? DEFAULTS[key]);
     if (now !== undefined && now !== before) params.set(key, now);
   }
   params.sort();
@@ -188,7 +169,7 @@ export function drawnApart(frozen: string, drawn: string): string {
 }
 
 export function metricIn(query: string): string {
-  return oneOf(query, "metric") ?? METRIC;
+  return valueOf(query, "metric") ?? METRIC;
 }
 
 /** The question that the figures answer, drawn as it is now: what brings exactly this view back. */
@@ -211,8 +192,8 @@ export function permalink(
   frozen: boolean,
 ): string {
   const query = frozen ? drawnApart(answered, drawn) : drawnQuery(answered, drawn);
-  const loud = emphasisFrom(at.hash);
-  return `${at.origin}${at.pathname}${query && `?${query}`}${loud ? emphasisHash(loud) : ""}`;
+  const loud = highlightedFrom(at.hash);
+  return `${at.origin}${at.pathname}${query && `?${query}`}${loud ? highlightHash(loud) : ""}`;
 }
 
 /**
@@ -222,22 +203,22 @@ export function permalink(
 export function logX(query: string, values: readonly X[]): boolean {
   const positive = values.filter((value): value is number => Number(value) > 0);
   if (values.some((value) => typeof value === "string")) return false;
-  const asked = oneOf(query, "logx");
+  const asked = valueOf(query, "logx");
   if (asked === "0" || asked === "1") return asked === "1";
   if (positive.length !== values.length || positive.length < 2) return false;
   return Math.max(...positive) / Math.min(...positive) >= 16;
 }
 
 export function logY(query: string): boolean {
-  return oneOf(query, "logy") === "1";
+  return valueOf(query, "logy") === "1";
 }
 
 /** Emphasis lives in the fragment: it changes which lines are loud, never which are shown. */
-export function emphasisFrom(hash: string): ReadonlySet<string> | null {
+export function highlightedFrom(hash: string): ReadonlySet<string> | null {
   const value = new URLSearchParams(hash.replace(/^#/, "")).get("show");
   return value === null ? null : new Set(value.split(".").filter(Boolean));
 }
 
-export function emphasisHash(chosen: ReadonlySet<string>): string {
+export function highlightHash(chosen: ReadonlySet<string>): string {
   return `#show=${[...chosen].sort(compare).join(".")}`;
 }

@@ -5,7 +5,7 @@ const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='
 const STANDS_FOR = ["control", "metric", "view", "scale", "series", "facet"] as const;
 
 /** Draws what is in `root`; the focus is then on the same control, or on its nearest heir. */
-export function keepingFocus(root: HTMLElement, draw: () => void): void {
+export function keepFocus(root: HTMLElement, draw: () => void): void {
   const held = document.activeElement;
   const place = held instanceof HTMLElement && root.contains(held) ? placeOf(held, root) : null;
   const open = new Set(menusIn(root, "details[open]").map(([key]) => key));

@@ -5,7 +5,7 @@
 //   <tbody data-grows="trials"> <tr id="…">   gets the elements whose ids it does not have yet
 //   <div data-fresh="checks">                 is replaced whole, unless the reader is in it
 import { isAbort, Problem } from "../api/client";
-import { goesOn, type Progress, readProgress, type Trial } from "../api/progress";
+import { isRunning, type Progress, readProgress, type Trial } from "../api/progress";
 import { duration, plural, single, utc } from "../text/format";
 import { formatNumbers, formatTimes } from "./enhance";
 
@@ -25,7 +25,7 @@ export function trialText(trial: Trial): string {
 }
 
 /** What is said of a run: how many, what is measured now, and how it went last. */
-export function standingText(progress: Progress): { count: string; now: string; left: string } {
+export function progressText(progress: Progress): { count: string; now: string; left: string } {
   const { trials_done, trials_planned, current, last } = progress;
   const done = Math.max(trials_done ?? 0, progress.trials_recorded);
   const count = trials_planned
@@ -47,7 +47,7 @@ export function standingText(progress: Progress): { count: string; now: string; 
 }
 
 function say(root: HTMLElement, progress: Progress): void {
-  const texts = standingText(progress);
+  const texts = progressText(progress);
   const write = (slot: string, text: string): void => {
     const place = root.querySelector(`[data-slot=${slot}]`);
     if (place && place.textContent !== text) place.textContent = text;
@@ -64,7 +64,7 @@ function say(root: HTMLElement, progress: Progress): void {
 }
 
 /** Brings what a newer page has and this one has not; false where they do not fit together. */
-export function grow(here: Document, newer: Document): boolean {
+export function addNewParts(here: Document, newer: Document): boolean {
   for (const place of newer.querySelectorAll<HTMLElement>("[data-grows]")) {
     const own = here.querySelector(`[data-grows=${place.dataset.grows}]`);
     if (!own) return false;
@@ -95,14 +95,14 @@ export function followRun(root: HTMLElement): void {
     const progress = await readProgress(url);
     say(root, progress);
     wait = ASK_MS;
-    if (!goesOn(progress)) {
+    if (!isRunning(progress)) {
       // The last word brings what happened beside the trials, and the checks of all of them.
       location.reload();
       return;
     }
     if (progress.trials_recorded > recorded) {
       const page = await newerPage();
-      if (page && !grow(document, page)) location.reload();
+      if (page && !addNewParts(document, page)) location.reload();
       recorded = progress.trials_recorded;
     }
   };

@@ -3,7 +3,7 @@
 import { short } from "../text/format";
 import { h } from "./dom";
 
-export function name(text: string, most = 60): HTMLElement {
+export function nameElement(text: string, most = 60): HTMLElement {
   const cut = short(text, most);
   return h("bdi", { title: cut === text ? null : text }, cut);
 }

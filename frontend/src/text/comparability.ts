@@ -1,14 +1,14 @@
 // The like-for-like outcome in words: the same wherever it is said.
 import type { Figures, Outcome } from "../api/figures";
 
-export const OUTCOME = {
+export const COMPARABILITY = {
   comparable: { mark: "●", text: "comparable", tone: "ok" },
   caveats: { mark: "▲", text: "comparable with caveats", tone: "warning" },
   not_comparable: { mark: "■", text: "not comparable", tone: "error" },
 } as const;
 
 /** What the outcome rests on, the gravest first. */
-export function outcomeDetails(outcome: Outcome): readonly string[] {
+export function comparabilityDetails(outcome: Outcome): readonly string[] {
   const { intent, reasons, confounded, differing } = outcome;
   return [
     ...(intent ? [intent] : []),
@@ -27,11 +27,11 @@ function isOverridden({ outcome, query }: Figures): boolean {
 const SAID_IN_A_LINE = 3;
 
 /** "▲ comparable with caveats: client and server share one host; and 2 more" */
-export function outcomeText(figures: Figures): string {
+export function comparabilityText(figures: Figures): string {
   const { status } = figures.outcome;
-  const { mark, text } = OUTCOME[status];
+  const { mark, text } = COMPARABILITY[status];
   const overridden = status === "not_comparable" && isOverridden(figures);
-  const details = outcomeDetails(figures.outcome);
+  const details = comparabilityDetails(figures.outcome);
   const more = details.length - SAID_IN_A_LINE;
   const said = [...details.slice(0, SAID_IN_A_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
   const lead = `${mark} ${overridden ? "ranked although not comparable" : text}`;

@@ -3,9 +3,9 @@ import type { ChartType, Plugin } from "chart.js";
 import { type Change, changesOf, type Figures, type MetricId } from "../../api/figures";
 import { times } from "../../text/format";
 import { fontSize, placeOf, type Size } from "../style/axes";
-import { coloursOn } from "../style/line_style";
+import { seriesColours } from "../style/line_style";
 import type { ChartTheme } from "../style/theme";
-import { strength } from "./hover";
+import { seriesOpacity } from "./hover";
 
 const LINE = 15;
 
@@ -20,7 +20,7 @@ export function changeMarks(
     id: "changeMarks",
     beforeDatasetsDraw(chart) {
       const { ctx, chartArea } = chart;
-      const colours = coloursOn(chart);
+      const colours = seriesColours(chart);
       const heights = new Map<string, number>();
       for (const change of changesOf(figures, metric)) {
         const colour = colours.get(change.series);
@@ -30,7 +30,7 @@ export function changeMarks(
         const row = heights.get(String(change.x)) ?? 0;
         heights.set(String(change.x), row + 1);
         ctx.save();
-        ctx.globalAlpha = strength(chart, change.series);
+        ctx.globalAlpha = seriesOpacity(chart, change.series);
         ctx.strokeStyle = colour;
         ctx.lineWidth = 1.5;
         ctx.setLineDash([5, 3]);

@@ -1,21 +1,21 @@
 // Which way the load grows along a line: a small head in the middle of each longer segment.
 import type { ChartType, Plugin } from "chart.js";
-import type { Drawn } from "../style/line_style";
-import { strength } from "./hover";
+import type { DrawnSeries } from "../style/line_style";
+import { seriesOpacity } from "./hover";
 
 const SHORTEST = 26;
 
-export function arrows(): Plugin<ChartType> {
+export function directionArrows(): Plugin<ChartType> {
   return {
     id: "arrows",
     afterDatasetsDraw(chart) {
       chart.data.datasets.forEach((raw, index) => {
-        const dataset = raw as unknown as Drawn & { showLine?: boolean };
-        if (!dataset.loud || dataset.showLine === false) return;
+        const dataset = raw as unknown as DrawnSeries & { showLine?: boolean };
+        if (!dataset.highlighted || dataset.showLine === false) return;
         const { ctx } = chart;
         ctx.save();
         ctx.fillStyle = dataset.ownColour;
-        ctx.globalAlpha = strength(chart, dataset.seriesId);
+        ctx.globalAlpha = seriesOpacity(chart, dataset.seriesId);
         const elements = chart.getDatasetMeta(index).data;
         elements.forEach((to, i) => {
           const from = elements[i - 1];

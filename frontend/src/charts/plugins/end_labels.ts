@@ -2,10 +2,10 @@
 // dotted where the line ends early, so that the leader is not taken for its course.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { isolated, short } from "../../text/format";
-import { fitted, type Placed, spread } from "../style/label_layout";
-import type { Drawn } from "../style/line_style";
+import { fitText, type PlacedLabel, spreadLabels } from "../style/label_layout";
+import type { DrawnSeries } from "../style/line_style";
 import type { ChartTheme } from "../style/theme";
-import { strength } from "./hover";
+import { seriesOpacity } from "./hover";
 
 export interface LabelOptions {
   readonly theme: ChartTheme;
@@ -32,7 +32,7 @@ export function endLabels(options: LabelOptions): Plugin<ChartType> {
       if (options.width <= 0) return;
       const ends = endsOf(chart);
       const { top, bottom } = chart.chartArea;
-      const placed = spread([...ends.values()], LINE, top + LINE / 2, bottom - LINE / 2);
+      const placed = spreadLabels([...ends.values()], LINE, top + LINE / 2, bottom - LINE / 2);
       for (const one of placed) {
         const end = ends.get(one.id);
         if (end) write(chart, end, one, options);
@@ -44,8 +44,8 @@ export function endLabels(options: LabelOptions): Plugin<ChartType> {
 function endsOf(chart: Chart<ChartType>): Map<string, End> {
   const ends = new Map<string, End>();
   chart.data.datasets.forEach((raw, index) => {
-    const dataset = raw as unknown as Drawn & { data: readonly { y: number | null }[] };
-    if (!dataset.loud) return;
+    const dataset = raw as unknown as DrawnSeries & { data: readonly { y: number | null }[] };
+    if (!dataset.highlighted) return;
     const last = dataset.data.findLastIndex((point) => point.y !== null);
     const element = chart.getDatasetMeta(index).data[last];
     if (!element) return;
@@ -55,13 +55,18 @@ function endsOf(chart: Chart<ChartType>): Map<string, End> {
   return ends;
 }
 
-function write(chart: Chart<ChartType>, end: End, placed: Placed, options: LabelOptions): void {
+function write(
+  chart: Chart<ChartType>,
+  end: End,
+  placed: PlacedLabel,
+  options: LabelOptions,
+): void {
   const { ctx, chartArea } = chart;
   const start = chartArea.right + 6;
   ctx.save();
   ctx.strokeStyle = end.colour;
   ctx.lineWidth = 1;
-  const seen = strength(chart, end.id);
+  const seen = seriesOpacity(chart, end.id);
   const early = end.x < chartArea.right - LEADER;
   ctx.globalAlpha = (early ? 1 : 0.7) * seen;
   if (early) ctx.setLineDash(DOTS);
@@ -76,6 +81,6 @@ function write(chart: Chart<ChartType>, end: End, placed: Placed, options: Label
   const text = short(options.texts.get(end.id) ?? end.id);
   const room = options.width - LEADER - 4;
   const measure = (part: string): number => ctx.measureText(part).width;
-  ctx.fillText(isolated(fitted(text, room, measure)), start + LEADER - 4, placed.at);
+  ctx.fillText(isolated(fitText(text, room, measure)), start + LEADER - 4, placed.at);
   ctx.restore();
 }

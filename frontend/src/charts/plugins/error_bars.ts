@@ -3,9 +3,9 @@
 // chart ends in an arrow at its edge.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { DOT } from "../style/line_style";
+import type { SweepDataset, SweepPoint } from "../style/measured_points";
 import type { ChartTheme } from "../style/theme";
-import type { SweepDataset, SweepPoint } from "../sweep";
-import { strength } from "./hover";
+import { seriesOpacity } from "./hover";
 
 interface Spot {
   readonly x: number;
@@ -17,7 +17,7 @@ interface Spot {
 
 type Draw = (ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartType>) => void;
 
-export function evidence(theme: ChartTheme, size: "main" | "small"): Plugin<ChartType> {
+export function errorBars(theme: ChartTheme, size: "main" | "small"): Plugin<ChartType> {
   return {
     id: "evidence",
     beforeDatasetsDraw(chart) {
@@ -37,9 +37,9 @@ export function evidence(theme: ChartTheme, size: "main" | "small"): Plugin<Char
 function eachSpot(chart: Chart<ChartType>, draw: Draw): void {
   chart.data.datasets.forEach((raw, index) => {
     const dataset = raw as unknown as SweepDataset;
-    if (!dataset.loud || !chart.isDatasetVisible(index)) return;
+    if (!dataset.highlighted || !chart.isDatasetVisible(index)) return;
     const { ctx } = chart;
-    const seen = strength(chart, dataset.seriesId);
+    const seen = seriesOpacity(chart, dataset.seriesId);
     const crowded = dataset.pointRadius === DOT;
     ctx.save();
     ctx.strokeStyle = String(dataset.borderColor);

@@ -4,7 +4,7 @@ import { single } from "../../text/format";
 import { fontSize, type Size } from "../style/axes";
 import type { ChartTheme } from "../style/theme";
 
-export function guide(at: number | null, theme: ChartTheme): Plugin<ChartType> {
+export function loadLine(at: number | null, theme: ChartTheme): Plugin<ChartType> {
   return {
     id: "guide",
     beforeDatasetsDraw(chart) {

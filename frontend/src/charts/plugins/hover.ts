@@ -1,57 +1,57 @@
 // One series brought forward, the others faded: painted over what is laid out already, so
 // that a hover costs a redraw and never a new layout.
 import type { Chart, ChartType, Plugin } from "chart.js";
-import type { Drawn } from "../style/line_style";
+import type { DrawnSeries } from "../style/line_style";
 
 const FADED = 0.16;
-const chosen = new WeakMap<Chart, string>();
+const hovered = new WeakMap<Chart, string>();
 
-export function setHighlight(chart: Chart, series: string | null): void {
-  if ((chosen.get(chart) ?? null) === series) return;
-  if (series === null) chosen.delete(chart);
-  else chosen.set(chart, series);
+export function setHovered(chart: Chart, series: string | null): void {
+  if ((hovered.get(chart) ?? null) === series) return;
+  if (series === null) hovered.delete(chart);
+  else hovered.set(chart, series);
   // What it says depends on the line that is pointed at, and was said before that was known.
   (chart.tooltip as { update?: (changed: boolean) => void } | undefined)?.update?.(true);
   chart.draw();
 }
 
 /** The series that is brought forward. */
-export function litOn(chart: unknown): string | null {
-  return chosen.get(chart as Chart) ?? null;
+export function hoveredSeries(chart: unknown): string | null {
+  return hovered.get(chart as Chart) ?? null;
 }
 
 /** How strongly a series is painted just now. */
-export function strength(chart: unknown, series: string): number {
-  const one = litOn(chart);
+export function seriesOpacity(chart: unknown, series: string): number {
+  const one = hoveredSeries(chart);
   return one === null || one === series ? 1 : FADED;
 }
 
-export function highlight(): Plugin<ChartType> {
+export function hoverPlugin(): Plugin<ChartType> {
   return {
     id: "highlight",
     beforeDatasetDraw(chart, { index }) {
-      chart.ctx.globalAlpha = strength(chart, drawnAt(chart, index).seriesId);
+      chart.ctx.globalAlpha = seriesOpacity(chart, drawnAt(chart, index).seriesId);
     },
     afterDatasetDraw(chart) {
       chart.ctx.globalAlpha = 1;
     },
     afterDatasetsDraw(chart) {
-      const one = litOn(chart);
+      const one = hoveredSeries(chart);
       if (one === null) return;
       chart.data.datasets.forEach((_, index) => {
         const drawn = drawnAt(chart, index);
-        if (drawn.seriesId === one && !drawn.loud) colour(chart, index, drawn);
+        if (drawn.seriesId === one && !drawn.highlighted) colour(chart, index, drawn);
       });
     },
   };
 }
 
-function drawnAt(chart: Chart<ChartType>, index: number): Drawn {
-  return chart.data.datasets[index] as unknown as Drawn;
+function drawnAt(chart: Chart<ChartType>, index: number): DrawnSeries {
+  return chart.data.datasets[index] as unknown as DrawnSeries;
 }
 
 /** Grey context takes its own colour while it is pointed at. */
-function colour(chart: Chart<ChartType>, index: number, drawn: Drawn): void {
+function colour(chart: Chart<ChartType>, index: number, drawn: DrawnSeries): void {
   const { ctx } = chart;
   ctx.save();
   ctx.strokeStyle = drawn.ownColour;

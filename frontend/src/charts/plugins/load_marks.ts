@@ -3,9 +3,9 @@
 import type { Chart, ChartType, Plugin } from "chart.js";
 import type { Figures, MetricId } from "../../api/figures";
 import type { Size } from "../style/axes";
-import { coloursOn } from "../style/line_style";
-import type { SweepDataset } from "../sweep";
-import { strength } from "./hover";
+import { seriesColours } from "../style/line_style";
+import type { SweepDataset } from "../style/measured_points";
+import { seriesOpacity } from "./hover";
 
 export function loadMarks(figures: Figures, metric: MetricId, size: Size): Plugin<ChartType> {
   const knees = new Map((figures.knees ?? []).map((knee) => [knee.series, knee.x]));
@@ -16,14 +16,14 @@ export function loadMarks(figures: Figures, metric: MetricId, size: Size): Plugi
       chart.data.datasets.forEach((raw, index) => {
         const dataset = raw as unknown as SweepDataset;
         const knee = knees.get(dataset.seriesId);
-        if (knee === undefined || knee === null || !dataset.loud) return;
+        if (knee === undefined || knee === null || !dataset.highlighted) return;
         const element =
           chart.getDatasetMeta(index).data[
             dataset.data.findIndex((point) => point.at === knee && point.y !== null)
           ];
         if (!element) return;
         ctx.save();
-        ctx.globalAlpha = strength(chart, dataset.seriesId);
+        ctx.globalAlpha = seriesOpacity(chart, dataset.seriesId);
         ctx.strokeStyle = dataset.ownColour;
         ctx.lineWidth = 1.5;
         ctx.beginPath();
@@ -39,7 +39,7 @@ export function loadMarks(figures: Figures, metric: MetricId, size: Size): Plugi
 /** Notches at one load stand above each other. */
 function notches(chart: Chart<ChartType>, figures: Figures): void {
   const { ctx, chartArea, scales } = chart;
-  const colours = coloursOn(chart);
+  const colours = seriesColours(chart);
   const stacked = new Map<number, number>();
   for (const row of figures.capacity?.rows ?? []) {
     const colour = colours.get(row.series);
@@ -49,7 +49,7 @@ function notches(chart: Chart<ChartType>, figures: Figures): void {
     const x = scales.x?.getPixelForValue(row.x) ?? 0;
     const y = chartArea.bottom - level * 9;
     ctx.save();
-    ctx.globalAlpha = strength(chart, row.series);
+    ctx.globalAlpha = seriesOpacity(chart, row.series);
     ctx.fillStyle = colour;
     ctx.beginPath();
     ctx.moveTo(x, y - 9);

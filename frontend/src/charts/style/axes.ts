@@ -1,7 +1,7 @@
 // Axes that every chart shares: where values lie, what a tick says, how a scale is styled.
 import { type Figures, isCategory, type X } from "../../api/figures";
 import { type Kind, type Unit, unitFor } from "../../text/format";
-import { cutApart } from "./label_layout";
+import { shortenNames } from "./label_layout";
 import type { ChartTheme } from "./theme";
 
 export type Size = "main" | "small";
@@ -69,7 +69,7 @@ function nameScale(figures: Figures, options: XOptions): Scale {
   const { values, label } = figures.x;
   const scale = plainScale(options.theme, options.size, label);
   const small = values.length > FEW ? SMALL_LENGTH : FEW_LENGTH;
-  const names = cutApart(values.map(String), options.size === "main" ? NAME_LENGTH : small);
+  const names = shortenNames(values.map(String), options.size === "main" ? NAME_LENGTH : small);
   return {
     ...scale,
     type: "linear",

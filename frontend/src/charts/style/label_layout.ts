@@ -2,22 +2,22 @@
 // stays of a name that is too long.
 import { short } from "../../text/format";
 
-export interface Wanted {
+export interface LabelPlace {
   readonly id: string;
   readonly y: number;
 }
 
-export interface Placed extends Wanted {
+export interface PlacedLabel extends LabelPlace {
   readonly at: number;
 }
 
 /** Keeps the order of the lines and moves each label as little as the gap allows. */
-export function spread(
-  wanted: readonly Wanted[],
+export function spreadLabels(
+  wanted: readonly LabelPlace[],
   gap: number,
   top: number,
   bottom: number,
-): Placed[] {
+): PlacedLabel[] {
   const sorted = [...wanted].sort((a, b) => a.y - b.y);
   const at = sorted.map((one) => Math.min(Math.max(one.y, top), bottom));
   for (let i = 1; i < at.length; i += 1) {
@@ -31,7 +31,7 @@ export function spread(
   return sorted.map((one, i) => ({ ...one, at: at[i] ?? one.y }));
 }
 
-export function fitted(text: string, width: number, measure: (text: string) => number): string {
+export function fitText(text: string, width: number, measure: (text: string) => number): string {
   if (measure(text) <= width) return text;
   const kept = [...text];
   while (kept.length > 1 && measure(`${kept.join("")}…`) > width) kept.pop();
@@ -41,20 +41,20 @@ export function fitted(text: string, width: number, measure: (text: string) => n
 const LONGEST = 200;
 
 /** Names cut to a length in the middle; where that cuts them alike, to the part that differs. */
-export function cutApart(names: readonly string[], most: number): readonly string[] {
+export function shortenNames(names: readonly string[], most: number): readonly string[] {
   const whole = names.map((name) => short(name, LONGEST));
-  const cut = whole.map((name) => middled(name, most));
+  const cut = whole.map((name) => cutMiddle(name, most));
   if (new Set(cut).size === new Set(whole).size) return cut;
-  const head = shared(whole);
-  const tail = shared(whole.map((name) => [...name.slice(head)].reverse().join("")));
+  const head = commonPrefixLength(whole);
+  const tail = commonPrefixLength(whole.map((name) => [...name.slice(head)].reverse().join("")));
   return whole.map((name) => {
     const own = name.slice(head, name.length - tail);
-    return middled(`${head > 0 ? "…" : ""}${own}${tail > 0 ? "…" : ""}`, most);
+    return cutMiddle(`${head > 0 ? "…" : ""}${own}${tail > 0 ? "…" : ""}`, most);
   });
 }
 
 /** "gunicorn gthread" in ten characters: "gunic…read". */
-function middled(text: string, most: number): string {
+function cutMiddle(text: string, most: number): string {
   const points = [...text];
   if (points.length <= most) return text;
   const head = Math.ceil((most - 1) / 2);
@@ -62,7 +62,7 @@ function middled(text: string, most: number): string {
 }
 
 /** How much all of them begin with alike. */
-function shared(texts: readonly string[]): number {
+function commonPrefixLength(texts: readonly string[]): number {
   const [first = "", ...others] = texts;
   let length = 0;
   for (const point of first) {

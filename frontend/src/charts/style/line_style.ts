@@ -1,15 +1,14 @@
-// How a line, its points and a tooltip look, the same in every chart.
-import type { Chart, ChartType, TooltipCallbacks, TooltipItem, TooltipOptions } from "chart.js";
+// How a line and its points look, the same in every chart.
+import type { Chart, ChartType } from "chart.js";
 import type { Series } from "../../api/figures";
 import { isolated, short } from "../../text/format";
-import { litOn } from "../plugins/hover";
 import type { Size } from "./axes";
 import { colourOf, dashOf, type Marker, markerOf } from "./series_style";
 import type { ChartTheme } from "./theme";
 
-export interface LookOptions {
+export interface LineStyleOptions {
   readonly theme: ChartTheme;
-  readonly emphasis: ReadonlySet<string>;
+  readonly highlighted: ReadonlySet<string>;
   readonly size: Size;
   /** So many points that grey context does without markers. */
   readonly dense: boolean;
@@ -24,21 +23,21 @@ export function isDense(series: readonly Series[]): boolean {
 }
 
 /** What the marks and the highlight read back from any dataset. */
-export interface Drawn {
+export interface DrawnSeries {
   readonly seriesId: string;
-  readonly loud: boolean;
+  readonly highlighted: boolean;
   /** Its own colour, also while it is grey context. */
   readonly ownColour: string;
   readonly ownDash: readonly number[];
 }
 
 /** The own colour of each series on a chart, by id. */
-export function coloursOn(chart: Chart<ChartType>): ReadonlyMap<string, string> {
-  const drawn = chart.data.datasets as unknown as readonly Drawn[];
+export function seriesColours(chart: Chart<ChartType>): ReadonlyMap<string, string> {
+  const drawn = chart.data.datasets as unknown as readonly DrawnSeries[];
   return new Map(drawn.map(({ seriesId, ownColour }) => [seriesId, ownColour]));
 }
 
-export interface Look extends Drawn {
+export interface LineStyle extends DrawnSeries {
   readonly label: string;
   /** Loud lines are drawn last, so that context never covers them. */
   readonly order: 0 | 1;
@@ -55,14 +54,14 @@ export interface Look extends Drawn {
   readonly pointBorderWidth: number;
 }
 
-export function lookOf(series: Series, slot: number, options: LookOptions): Look {
-  const loud = options.emphasis.has(series.id);
+export function lineStyle(series: Series, slot: number, options: LineStyleOptions): LineStyle {
+  const loud = options.highlighted.has(series.id);
   const ownColour = colourOf(slot, options.theme);
   const colour = loud ? ownColour : options.theme.context;
   const radius = options.dense ? DOT : options.size === "main" ? 4.5 : 3;
   return {
     seriesId: series.id,
-    loud,
+    highlighted: loud,
     ownColour,
     ownDash: dashOf(slot),
     label: isolated(short(series.label)),
@@ -86,8 +85,8 @@ export function lookOf(series: Series, slot: number, options: LookOptions): Look
  * Hollow where overloaded. One colour for all points where that will do: the library resolves
  * a list for each point anew, which is most of the time a large chart takes.
  */
-export function filling(
-  look: Look,
+export function pointFill(
+  look: LineStyle,
   points: readonly { readonly overload: boolean }[],
   surface: string,
 ): string | string[] {
@@ -95,87 +94,8 @@ export function filling(
   return points.map((point) => (point.overload ? surface : look.borderColor));
 }
 
-type Item = TooltipItem<"line">;
-
-export interface Told {
-  readonly title: (items: Item[]) => string;
-  readonly label: (item: Item) => string;
-  readonly order?: (a: Item, b: Item) => number;
-  /** Whether a value is worth a row at all. */
-  readonly tells?: (value: number | null) => boolean;
-}
-
-interface TooltipLook extends Partial<Omit<TooltipOptions<"line">, "callbacks">> {
-  readonly callbacks: Partial<TooltipCallbacks<"line">>;
-}
-
-/** The line pointed at, then the loud ones; those that are grey are counted. */
-export function tooltip(theme: ChartTheme, told: Told): TooltipLook {
-  const { title, label, order = () => 0, tells = () => true } = told;
-  return {
-    ...tooltipLook(theme),
-    filter: (item, index, items) => {
-      // A pointer that came in one move rests before its line is lit: then the first few are told.
-      const stands = items.some((one) => stood(one) && tells(one.parsed.y));
-      return (stands ? stood(item) : index < FEW_GREY) && tells(item.parsed.y);
-    },
-    itemSort: (a, b) => Number(isLit(b)) - Number(isLit(a)) || order(a, b),
-    callbacks: {
-      title,
-      label,
-      labelColor: (item) => {
-        const colour = drawnBy(item).ownColour;
-        return { borderColor: colour, backgroundColor: colour };
-      },
-      footer(items) {
-        const more = this.getActiveElements().filter(({ datasetIndex, index }) =>
-          tells(valueAt(this.chart, datasetIndex, index)),
-        );
-        return items.length < more.length ? `and ${more.length - items.length} more` : "";
-      },
-    },
-  };
-}
-
-const FEW_GREY = 3;
-
-function stood(item: Item): boolean {
-  return drawnBy(item).loud || isLit(item);
-}
-
-function drawnBy(item: Item): Drawn {
-  return item.dataset as unknown as Drawn;
-}
-
-function isLit(item: Item): boolean {
-  return litOn(item.chart) === drawnBy(item).seriesId;
-}
-
-function valueAt(chart: Chart, dataset: number, index: number): number | null {
-  const data = chart.data.datasets[dataset]?.data as unknown as readonly { y: number | null }[];
-  return data[index]?.y ?? null;
-}
-
-function tooltipLook(theme: ChartTheme): Omit<TooltipLook, "callbacks"> {
-  return {
-    backgroundColor: theme.surface,
-    borderColor: theme.muted,
-    borderWidth: 1,
-    titleColor: theme.ink,
-    bodyColor: theme.ink,
-    titleFont: { family: theme.font, size: 12 },
-    bodyFont: { family: theme.font, size: 12 },
-    footerColor: theme.muted,
-    footerFont: { family: theme.font, size: 12, weight: "normal" },
-    cornerRadius: 6,
-    padding: 10,
-    boxPadding: 4,
-    usePointStyle: true,
-  };
-}
-
 /** Options every chart has: no motion on data, room for direct labels, one font. */
-export function frame(theme: ChartTheme, right: number): object {
+export function baseOptions(theme: ChartTheme, right: number): object {
   return {
     responsive: true,
     maintainAspectRatio: false,

@@ -1,14 +1,11 @@
 // How a series is told apart: colour by its stored slot, marker and dash as the second channel.
-import { type Figures, measureOf, parts, type Series } from "../../api/figures";
-import type { View } from "../../query/query";
+import { type Figures, panelsOrWhole, type Series } from "../../api/figures";
 import { type ChartTheme, SLOTS } from "./theme";
 
 export const MARKERS = ["circle", "rectRot", "triangle", "rect"] as const;
 export type Marker = (typeof MARKERS)[number];
 
 const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
-
-export const EMPHASISED = 6;
 
 export function colourOf(slot: number, theme: ChartTheme): string {
   return theme.series[slot % SLOTS] ?? theme.ink;
@@ -47,7 +44,7 @@ interface Line {
 }
 
 /** A line with its look. */
-export interface LineLook {
+export interface SeriesStyle {
   readonly label: string;
   readonly ids: readonly string[];
   readonly slot: number;
@@ -67,7 +64,7 @@ const PARTS = [
 
 /** By series: what tells it apart within its panel ("bench-1"), or its label where that does not. */
 function namesIn(figures: Figures): (series: Series) => string {
-  const panels = parts(figures).map((part) => part.series);
+  const panels = panelsOrWhole(figures).map((part) => part.series);
   const telling = PARTS.filter((one) =>
     panels.some((panel) => new Set(panel.map((series) => series[one] ?? "")).size > 1),
   );
@@ -97,7 +94,7 @@ function linesOf(figures: Figures): readonly Line[] {
   return [...found.values()];
 }
 
-const known = new WeakMap<Figures, readonly LineLook[]>();
+const known = new WeakMap<Figures, readonly SeriesStyle[]>();
 
 /**
  * What is drawn, with the look of each. A server keeps the colour of its stored slot on every page;
@@ -105,22 +102,22 @@ const known = new WeakMap<Figures, readonly LineLook[]>();
  * many: any other colour is another server's on the next page. Lines that belong to no one server
  * (the same host in the panels of several) get a free slot by their name.
  */
-export function looksIn(figures: Figures): readonly LineLook[] {
+export function seriesStyles(figures: Figures): readonly SeriesStyle[] {
   const before = known.get(figures);
   if (before) return before;
   const lines = linesOf(figures);
-  const slots = looksOf(lines);
+  const slots = lineSlots(lines);
   const looks = lines.map(({ label, ids }, i) => ({ label, ids, slot: slots[i] ?? 0 }));
   known.set(figures, looks);
   return looks;
 }
 
 /** The look of each series, by id. */
-export function slotsIn(figures: Figures): ReadonlyMap<string, number> {
-  return new Map(looksIn(figures).flatMap(({ ids, slot }) => ids.map((id) => [id, slot])));
+export function seriesSlots(figures: Figures): ReadonlyMap<string, number> {
+  return new Map(seriesStyles(figures).flatMap(({ ids, slot }) => ids.map((id) => [id, slot])));
 }
 
-function looksOf(lines: readonly Line[]): readonly number[] {
+function lineSlots(lines: readonly Line[]): readonly number[] {
   const taken = new Set(lines.map(({ own }) => own));
   const next = (start: number): number => {
     const free = freeSlot(taken, start);
@@ -169,61 +166,4 @@ function placeOf(name: string): number {
   let sum = 0;
   for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 9_973;
   return sum % SLOTS;
-}
-
-/** Up to six lines can be told apart; beyond that the leaders stay loud and the rest go grey. */
-export function defaultEmphasis(
-  series: readonly Series[],
-  ranked: readonly string[],
-): ReadonlySet<string> {
-  const ids = series.map((one) => one.id);
-  if (ids.length <= EMPHASISED) return new Set(ids);
-  const first = [...ranked.filter((id) => ids.includes(id)), ...ids];
-  return new Set([...new Set(first)].slice(0, EMPHASISED));
-}
-
-/** The lines that are loud until the reader chooses: the leaders of every panel in this view. */
-export function emphasisOf(figures: Figures, view: View): ReadonlySet<string> {
-  const chosen = parts(figures).flatMap((part) => [
-    ...defaultEmphasis(part.series, leadersOf(part, view)),
-  ]);
-  return new Set(chosen);
-}
-
-/** The series by how much of what the view shows is theirs, then by the ranking. */
-function leadersOf(figures: Figures, view: View): readonly string[] {
-  const ranked = figures.ranking?.rows.map((row) => row.series) ?? [];
-  const ids = [...new Set([...ranked, ...figures.series.map((series) => series.id)])];
-  const weights = weightsOf(figures, view);
-  return ids.sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0));
-}
-
-function weightsOf(figures: Figures, view: View): ReadonlyMap<string, number> {
-  const by = (weight: (series: Series) => number): Map<string, number> =>
-    new Map(figures.series.map((series) => [series.id, weight(series)]));
-  if (view === "errors") return by(worstShare);
-  if (view === "nines") return curveWeights(figures);
-  // What the headline tells of stands first; a ranking at one place of a trend is of few.
-  const changed = new Set((figures.changes ?? []).map((change) => change.series));
-  if (changed.size > 0)
-    return by(({ id, points }) => (changed.has(id) ? 1_000 : 0) + points.length);
-  return figures.ranking ? new Map() : by((series) => series.points.length);
-}
-
-/** Those that have a curve, first the fastest and the slowest: they head the view. */
-function curveWeights(figures: Figures): ReadonlyMap<string, number> {
-  const tails = (figures.curves?.series ?? []).map(({ series, points }) => ({
-    series,
-    us: points.find(([percent]) => percent >= 99)?.[1] ?? null,
-  }));
-  const sorted = tails
-    .filter(({ us }) => us !== null)
-    .sort((a, b) => Number(a.us) - Number(b.us))
-    .map(({ series }) => series);
-  const ends = [sorted.at(0), sorted.at(-1)];
-  return new Map(tails.map(({ series }) => [series, ends.includes(series) ? 2 : 1]));
-}
-
-function worstShare(series: Series): number {
-  return Math.max(0, ...series.points.map((point) => measureOf(point, "error_rate")?.value ?? 0));
 }

@@ -1,6 +1,16 @@
 // Chart colours are read from the style sheet, so a colour is written down once.
-import { type Shade, TINTS } from "../ratios";
 
+/** Blue is better than the baseline, orange worse; "same" could not be told apart. */
+export const TINTS = [
+  "worse-3",
+  "worse-2",
+  "worse-1",
+  "better-1",
+  "better-2",
+  "better-3",
+  "same",
+] as const;
+export type Shade = (typeof TINTS)[number];
 export interface ChartTheme {
   readonly ink: string;
   readonly muted: string;

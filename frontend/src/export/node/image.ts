@@ -2,11 +2,11 @@
 // taller where its link takes more than a line, or its table more rows.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../../styles/tokens.css";
-import { emphasisOf } from "../../charts/style/series_style";
-import { viewOf } from "../../query/query";
+import { highlightedIn } from "../../charts/highlighted";
+import { viewOf } from "../../charts/views";
 import { extraRows, paintView } from "../paint";
 import { briefLegend, extraHeight, paintSheet, sheetOf } from "../sheet";
-import type { Scene } from "./request";
+import type { ImageRequest } from "./request";
 import { lightTheme } from "./theme";
 
 export const WIDTH = 1200;
@@ -16,11 +16,11 @@ const ZOOM = 1.4;
 
 const theme = lightTheme(tokens, "Sheet");
 
-export function draw({ figures, url, date }: Scene, make: typeof createCanvas): Canvas {
+export function drawImage({ figures, url, date }: ImageRequest, make: typeof createCanvas): Canvas {
   const { query, metric } = figures;
   const view = viewOf(query);
-  const emphasis = emphasisOf(figures, view);
-  const legend = briefLegend(figures, view, emphasis, theme);
+  const highlighted = highlightedIn(figures, view);
+  const legend = briefLegend(figures, view, highlighted, theme);
   const short = figures.panels != null;
   const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
   const width = WIDTH / ZOOM;
@@ -32,9 +32,9 @@ export function draw({ figures, url, date }: Scene, make: typeof createCanvas): 
   const ctx = contextOf(canvas);
   ctx.scale(ZOOM, ZOOM);
   const rect = paintSheet(ctx, sheet, theme, width, canvas.height / ZOOM);
-  const makeInner = (w: number, h: number): HTMLCanvasElement =>
+  const makeCanvas = (w: number, h: number): HTMLCanvasElement =>
     make(w, h) as unknown as HTMLCanvasElement;
-  const how = { theme, emphasis, pixels: ZOOM, make: makeInner };
+  const how = { theme, highlighted, pixels: ZOOM, makeCanvas };
   paintView(ctx, { figures, query, metric, ...how }, rect);
   return canvas;
 }

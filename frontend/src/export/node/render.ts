@@ -2,8 +2,8 @@
 // the browser's own code. One process draws one image, so nothing of one can stay in another.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { draw } from "./image";
-import { type Scene, sceneOf } from "./request";
+import { drawImage } from "./image";
+import { type ImageRequest, readRequest } from "./request";
 
 // What the service tells apart by: 3 is a missing part, anything else a fault of this program.
 const MISSING = 3;
@@ -26,5 +26,5 @@ function canvasLibrary(): Canvas {
 }
 
 const library = canvasLibrary();
-const scene: Scene = sceneOf(JSON.parse(readFileSync(0, "utf8")));
-process.stdout.write(draw(scene, library.createCanvas).toBuffer("image/png"));
+const scene: ImageRequest = readRequest(JSON.parse(readFileSync(0, "utf8")));
+process.stdout.write(drawImage(scene, library.createCanvas).toBuffer("image/png"));

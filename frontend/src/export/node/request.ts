@@ -3,7 +3,7 @@
 import type { Figures } from "../../api/figures";
 import { short } from "../../text/format";
 
-export interface Scene {
+export interface ImageRequest {
   readonly figures: Figures;
   readonly url: string;
   readonly date: string;
@@ -14,18 +14,20 @@ const LONGEST_SENTENCE = 400;
 const SENTENCES = new Set(["finding", "conditions", "truncated"]);
 
 /** The same value with every text in it made plain. */
-export function tamed(value: unknown, key = ""): unknown {
+export function boundTexts(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
     return short(value, SENTENCES.has(key) ? LONGEST_SENTENCE : LONGEST);
   }
-  if (Array.isArray(value)) return value.map((one) => tamed(one, key));
+  if (Array.isArray(value)) return value.map((one) => boundTexts(one, key));
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, tamed(one, name)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, boundTexts(one, name)]),
+  );
 }
 
 /** The query is no text to be shown: it stays as it is. */
-export function sceneOf(sent: unknown): Scene {
+export function readRequest(sent: unknown): ImageRequest {
   const { figures, url, date } = sent as { figures: Figures; url: string; date: string };
-  const shown = tamed(figures) as Figures;
+  const shown = boundTexts(figures) as Figures;
   return { figures: { ...shown, query: figures.query }, url, date };
 }

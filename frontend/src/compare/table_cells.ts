@@ -1,0 +1,74 @@
+// The cells that the tables of figures share: sortable headings, and numbers with their interval.
+import { type Figures, intervalText, type Measure } from "../api/figures";
+import { GROUPING, valueOf } from "../query/query";
+import { button, h } from "../site/dom";
+import { exact, halfWidth, interval, inUnit, type Kind, type Unit } from "../text/format";
+
+export interface NumberColumn {
+  readonly kind: Kind;
+  readonly unit: Unit;
+  /** Whether any figure has an interval: the others keep its room, so that digits stay in line. */
+  readonly ranged: boolean;
+}
+
+export function heading(label: string, style: string, first: string): HTMLTableCellElement {
+  return h(
+    "th",
+    { scope: "col", class: style || null },
+    button({ class: "sort", "data-sort": first }, () => {}, label),
+  );
+}
+
+export function metricHeading(
+  label: string,
+  unit: string,
+  better: "higher" | "lower",
+): HTMLTableCellElement {
+  const up = better === "higher";
+  return h(
+    "th",
+    { scope: "col", class: "number" },
+    button(
+      { class: "sort", "data-sort": up ? "descending" : "ascending" },
+      () => {},
+      label,
+      h("span", { class: "unit" }, ` ${unit} `),
+      h(
+        "span",
+        { class: "better", title: `${better} is better`, "aria-hidden": "true" },
+        up ? "↑" : "↓",
+      ),
+      h("span", { class: "visually-hidden" }, `, ${better} is better`),
+    ),
+  );
+}
+
+export function valueCell(
+  measure: Measure | null,
+  { kind, unit, ranged }: NumberColumn,
+): HTMLTableCellElement {
+  const value = measure?.value ?? null;
+  const half = halfWidth(measure?.low, measure?.high);
+  const range = interval(measure?.low, measure?.high, unit);
+  const origin = measure?.origin === "reported" ? "as the tool reported it" : measure?.origin;
+  const title = [exact(kind, value), origin, range && intervalText(measure?.interval ?? "interval")]
+    .filter(Boolean)
+    .join(", ");
+  return h(
+    "td",
+    { class: value === null ? "number unknown" : "number", "data-sort-value": value ?? "", title },
+    h("span", { class: "value" }, inUnit(value, unit, half)),
+    measure?.origin === "reported" && value !== null
+      ? h("span", { class: "origin", "aria-label": "reported by the tool" }, "r")
+      : null,
+    (range || ranged) && h("span", { class: "range" }, range),
+  );
+}
+
+/** "Workload": the head of the column that names the panel of each row; empty without panels. */
+export function panelName(figures: Figures): string {
+  if (!figures.panels) return "";
+  const facet = valueOf(figures.query, "facet");
+  const name = GROUPING.find(([field]) => field === facet)?.[1] ?? "panel";
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
