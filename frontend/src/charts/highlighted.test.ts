@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Curve } from "../api/figures";
+import type { Curve } from "../api/figures";
 import { viewNamed } from "../testing/chart_options";
 import { figures, measure, point, series } from "../testing/figures";
 import { defaultHighlights, highlightedIn } from "./highlighted";

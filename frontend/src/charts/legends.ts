@@ -5,20 +5,25 @@ import { isDense } from "./style/line_style";
 import { ERROR_LIMIT, hasCutInterval, hasGaps, type SweepOptions, startsAboveZero } from "./sweep";
 
 export function sweepLegend(figures: Figures, options: SweepOptions): string {
-  const interval = intervalName(figures, options.metric);
-  const hasChanges = options.trend === true && changesOf(figures, options.metric).length > 0;
   return joined([
-    interval !== "" && `whisker = ${interval}`,
-    !isDense(figures.series) && "faint dot = one trial",
-    hasCutInterval(figures, options) && "↑ = the interval goes on; the table has its end",
+    ...intervalMarks(figures, options),
     hasOverload(figures) && OVERLOAD,
     hasErrors(figures) && "✕ = errors above 1 %",
     hasGaps(figures) && "faint stretch = a load between was not measured",
     isMarked(figures, figures.knees ?? []) && "ring = saturation point",
     isMarked(figures, figures.capacity?.rows ?? []) && "▲ = highest load within the limit",
-    hasChanges && "dashed rule = a change",
+    options.trend && hasChanges(figures, options) && "dashed rule = a change",
     startsAboveZero(figures, options) && "the axis does not start at zero",
   ]);
+}
+
+function intervalMarks(figures: Figures, options: SweepOptions): readonly (string | false)[] {
+  const interval = intervalName(figures, options.metric);
+  return [
+    interval !== "" && `whisker = ${interval}`,
+    !isDense(figures.series) && "faint dot = one trial",
+    hasCutInterval(figures, options) && "↑ = the interval goes on; the table has its end",
+  ];
 }
 
 export function percentilesLegend(): string {
@@ -46,8 +51,12 @@ export function errorsLegend(figures: Figures): string {
 
 const OVERLOAD = "hollow = overload";
 
-function joined(texts: readonly (string | false)[]): string {
-  return texts.filter((text) => text !== false).join(" · ");
+function joined(texts: readonly (string | false | undefined)[]): string {
+  return texts.filter(Boolean).join(" · ");
+}
+
+function hasChanges(figures: Figures, { metric }: SweepOptions): boolean {
+  return changesOf(figures, metric).length > 0;
 }
 
 function hasOverload({ series }: Figures): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Figures } from "../api/figures";
+import type { Figures } from "../api/figures";
 import { options } from "../testing/chart_options";
 import { sample } from "../testing/sample_figures";
 import {

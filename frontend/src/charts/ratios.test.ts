@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Figures, type Ratio } from "../api/figures";
+import type { Figures, Ratio } from "../api/figures";
 import { paintRatios } from "../export/paint_ratios";
 import { theme } from "../testing/chart_options";
 import { figures } from "../testing/figures";

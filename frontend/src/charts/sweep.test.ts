@@ -3,7 +3,7 @@ import { type Figures, type Measure, panelsOrWhole } from "../api/figures";
 import { options, theme, viewNamed } from "../testing/chart_options";
 import { figures, measure, point, series } from "../testing/figures";
 import { panelled, trend } from "../testing/sample_figures";
-import { type SweepDataset, type SweepPoint } from "./style/measured_points";
+import type { SweepDataset, SweepPoint } from "./style/measured_points";
 import { dashOf } from "./style/series_style";
 import { hasCutInterval, type SweepOptions, startsAboveZero, sweepChart } from "./sweep";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { options } from "../testing/chart_options";
 import { figures, point, series } from "../testing/figures";
 import { setHovered } from "./plugins/hover";
-import { type SweepDataset } from "./style/measured_points";
+import type { SweepDataset } from "./style/measured_points";
 import { sweepChart } from "./sweep";
 
 describe("tooltip", () => {

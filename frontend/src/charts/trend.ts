@@ -1,6 +1,6 @@
 // A metric over versions or dates: steps instead of slopes, with the changes that were found.
 import type { Figures } from "../api/figures";
-import { type RankedLoad, valueOf, withAxis, withValue } from "../query/query";
+import { type RankedLoad, valueIn, withAxis, withValue } from "../query/query";
 import { type SweepConfig, type SweepOptions, sweepChart } from "./sweep";
 
 export function trendChart(figures: Figures, options: SweepOptions): SweepConfig {
@@ -27,7 +27,7 @@ export function whyNoTrend({ x }: Figures): string | null {
  * at different loads may not be compared.
  */
 export function openTrend(query: string, load: RankedLoad | null): string {
-  if (isAxisOfTime(valueOf(query, "x"))) return query;
+  if (isAxisOfTime(valueIn(query, "x"))) return query;
   const byVersion = withAxis(query, "version");
   return load ? withValue(byVersion, load.field, String(load.x)) : byVersion;
 }

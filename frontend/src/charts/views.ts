@@ -1,6 +1,6 @@
 // The table of views. A new view is one more entry here, and its name in the service's list.
 import { type Figures, isCategory, type Metric, type MetricId, metricOf } from "../api/figures";
-import { type RankedLoad, valueOf, withValue } from "../query/query";
+import { type RankedLoad, valueIn, withValue } from "../query/query";
 import { short } from "../text/format";
 import { errorsChart, hasErrorClasses, worstShares } from "./errors";
 import { errorsLegend, percentilesLegend, sweepLegend, tradeoffLegend } from "./legends";
@@ -144,7 +144,7 @@ export const VIEWS: readonly View[] = [
 export function viewOf(query: string): View {
   const [first, ...others] = VIEWS;
   if (!first) throw new Error("There is no view.");
-  const id = valueOf(query, "view");
+  const id = valueIn(query, "view");
   return others.find((view) => view.id === id) ?? first;
 }
 

@@ -1,6 +1,6 @@
 // The filters in force as chips that can be taken away, one per field.
 import type { Figures } from "../api/figures";
-import { AXES, FILTERS, valueOf, withoutFilter, withValue, withValues } from "../query/query";
+import { AXES, FILTERS, valueIn, withoutFilter, withValue, withValues } from "../query/query";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { plural, short, utc } from "../text/format";
@@ -14,19 +14,26 @@ function fieldName(field: string): string {
   return AXES.find(([value]) => value === field)?.[1] ?? field;
 }
 
+/** Fields that links give by slug, and where the figures name them. */
+const SLUGS = {
+  server: ["server_slug", "server"],
+  host: ["host_slug", "host"],
+  workload: ["workload_slug", "workload"],
+} as const;
+
 /** A value as the figures name it: links carry slugs and ids, readers want names. */
 function labelOf(figures: Figures | null, field: string, value: string): string {
   if (value === "unknown") return "unknown";
-  if (field === "run") {
-    const run = figures?.runs.find((one) => one.id === value);
-    return run?.started_at ? utc(run.started_at) : value.slice(0, 8);
-  }
-  for (const series of figures?.series ?? []) {
-    if (field === "server" && series.server_slug === value) return series.server;
-    if (field === "host" && series.host_slug === value) return series.host ?? value;
-    if (field === "workload" && series.workload_slug === value) return series.workload ?? value;
-  }
-  return value;
+  if (field === "run") return runLabel(figures, value);
+  const slug = SLUGS[field as keyof typeof SLUGS];
+  if (!slug) return value;
+  const series = figures?.series.find((line) => line[slug[0]] === value);
+  return series?.[slug[1]] ?? value;
+}
+
+function runLabel(figures: Figures | null, id: string): string {
+  const run = figures?.runs.find((listed) => listed.id === id);
+  return run?.started_at ? utc(run.started_at) : id.slice(0, 8);
 }
 
 export function chips(figures: Figures | null, query: string, go: Go): HTMLElement[] {
@@ -36,7 +43,7 @@ export function chips(figures: Figures | null, query: string, go: Go): HTMLEleme
   );
   const dates = dateChip(query, go);
   const all = [...made, ...(dates ? [dates] : [])];
-  return all.length > 0 ? all : [h("span", { class: "chip chip-all" }, "all trials you may see")];
+  return all.length > 0 ? all : [h("span", { class: "chip chip-all" }, "All trials")];
 }
 
 function chip(
@@ -46,58 +53,52 @@ function chip(
   values: readonly string[],
   go: Go,
 ): HTMLElement {
-  const shown = values.slice(0, SHOWN).map((value) => {
-    const label = labelOf(figures, field, value);
-    const take = values.length > 1;
-    return h(
-      "span",
-      { class: "chip-value" },
-      nameElement(label, 32),
-      take &&
-        button(
-          { class: "chip-remove", "aria-label": `Remove ${fieldName(field)} ${short(label, 32)}` },
-          () => go(withoutFilter(query, field, value)),
-          "×",
-        ),
+  const key = fieldName(field);
+  const labels = values.map((value) => short(labelOf(figures, field, value), 32));
+  const [only = ""] = labels;
+  const shown = values
+    .slice(0, SHOWN)
+    .map((value, i) =>
+      h(
+        "span",
+        { class: "chip-value" },
+        nameElement(labelOf(figures, field, value), 32),
+        values.length > 1 &&
+          removeButton(`Remove ${key} ${labels[i]}`, () => go(withoutFilter(query, field, value))),
+      ),
     );
-  });
   const rest = values.length - shown.length;
   return h(
     "span",
-    { class: "chip", role: "group", "aria-label": `${fieldName(field)} filter` },
-    h("span", { class: "chip-key" }, fieldName(field)),
+    { class: "chip", role: "group", "aria-label": `${key} filter` },
+    h("span", { class: "chip-key" }, key),
     ...shown,
     rest > 0 && h("span", { class: "chip-key" }, `and ${plural(rest, "more", "more")}`),
-    values.length === 1 || rest > 0
-      ? button(
-          {
-            class: "chip-remove",
-            "aria-label":
-              values.length === 1
-                ? `Remove ${fieldName(field)} ${short(labelOf(figures, field, values[0] ?? ""), 32)}`
-                : `Remove the ${fieldName(field)} filter`,
-          },
-          () => go(withValues(query, field, [])),
-          "×",
-        )
-      : null,
+    (values.length === 1 || rest > 0) &&
+      removeButton(values.length === 1 ? `Remove ${key} ${only}` : `Remove the ${key} filter`, () =>
+        go(withValues(query, field, [])),
+      ),
   );
 }
 
+function removeButton(label: string, remove: () => void): HTMLButtonElement {
+  return button({ class: "chip-remove", "aria-label": label }, remove, "×");
+}
+
 function dateChip(query: string, go: Go): HTMLElement | null {
-  const [since, until] = [valueOf(query, "since"), valueOf(query, "until")];
+  const [since, until] = [valueIn(query, "since"), valueIn(query, "until")];
   if (!since && !until) return null;
-  const said =
-    since && until ? `${since} to ${until}` : since ? `since ${since}` : `until ${until}`;
+  const remove = (): void => go(withValue(withValue(query, "since", null), "until", null));
   return h(
     "span",
     { class: "chip" },
     h("span", { class: "chip-key" }, "date"),
-    said,
-    button(
-      { class: "chip-remove", "aria-label": "Remove the dates" },
-      () => go(withValue(withValue(query, "since", null), "until", null)),
-      "×",
-    ),
+    datesText(since, until),
+    removeButton("Remove the dates", remove),
   );
+}
+
+function datesText(since: string | null, until: string | null): string {
+  if (since && until) return `${since} to ${until}`;
+  return since ? `since ${since}` : `until ${until}`;
 }

@@ -11,7 +11,7 @@ import {
   highlightedFrom,
   highlightHash,
   metricIn,
-  valueOf,
+  valueIn,
   withValue,
 } from "../query/query";
 import { h, optionalSlot, slot, targetId } from "../site/dom";
@@ -86,7 +86,7 @@ export class CompareView {
   #drawQuery(figures: Figures): void {
     this.#drawControls(figures);
     this.#drawLinks(figures);
-    const baseline = valueOf(this.#query, "baseline");
+    const baseline = valueIn(this.#query, "baseline");
     if (baseline !== null) pressBaseline(slot(this.#root, "ranking"), baseline);
     // What the figures at hand do not hold is not drawn as if it were unknown.
     if (!this.#holds(figures)) return;
@@ -135,7 +135,7 @@ export class CompareView {
   }
 
   #holds(figures: Figures): boolean {
-    const sameAxis = valueOf(this.#query, "x") === valueOf(this.#shown, "x");
+    const sameAxis = valueIn(this.#query, "x") === valueIn(this.#shown, "x");
     return sameAxis && knownMetrics(figures).some((one) => one.id === this.#metric);
   }
 

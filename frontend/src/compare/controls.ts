@@ -9,8 +9,8 @@ import {
   logX,
   logY,
   type RankedLoad,
-  valueOf,
-  valuesOf,
+  valueIn,
+  valuesIn,
   withAxis,
   withValue,
   withValues,
@@ -136,15 +136,15 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
     select(
       "panels",
       "facet",
-      [["", "none"], ...fields(GROUPING, valueOf(query, "facet"))],
-      valueOf(query, "facet") ?? "",
+      [["", "none"], ...fields(GROUPING, valueIn(query, "facet"))],
+      valueIn(query, "facet") ?? "",
       (facet) => go(withValue(query, "facet", facet || null)),
     ),
     select(
       "relative to",
       "baseline",
       baselines(figures, query),
-      valueOf(query, "baseline") ?? "",
+      valueIn(query, "baseline") ?? "",
       (series) => go(withValue(query, "baseline", series || null)),
     ),
     limitField(query, go),
@@ -160,7 +160,7 @@ function fields(offered: readonly Option[], chosen: string | null): readonly Opt
 }
 
 function baselines(figures: Figures, query: string): readonly Option[] {
-  const chosen = valueOf(query, "baseline");
+  const chosen = valueIn(query, "baseline");
   const known = figures.series.map(
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
   );
@@ -185,7 +185,7 @@ function select(
 
 /** Which fields tell series apart; none chosen means all that make an identity. */
 function seriesMenu(query: string, go: Go): HTMLDetailsElement {
-  const chosen = valuesOf(query, "series");
+  const chosen = valuesIn(query, "series");
   const boxes = GROUPING.map(([value, text]) => {
     const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
     box.addEventListener("change", () => {
@@ -235,7 +235,7 @@ function limitField(query: string, go: Go): HTMLElement {
     const asked = Number(field.value);
     const next =
       field.value === "" || !(asked > 0) ? null : String(Number((asked * 1000).toPrecision(12)));
-    if (next !== valueOf(query, "limit")) go(withValue(query, "limit", next));
+    if (next !== valueIn(query, "limit")) go(withValue(query, "limit", next));
   };
   // Whoever leaves the field is on the way to a control that must be there until they arrive.
   field.addEventListener("change", () => setTimeout(send));

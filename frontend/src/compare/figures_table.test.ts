@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Figures } from "../api/figures";
+import type { Figures } from "../api/figures";
 import { rowsOf } from "../site/dom";
 import { figures } from "../testing/figures";
 import { panelled, sample, trend } from "../testing/sample_figures";

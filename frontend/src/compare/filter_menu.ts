@@ -3,7 +3,7 @@
 
 import { isAbort, Problem } from "../api/client";
 import { type Facet, type Facets, type FacetValue, getFacets } from "../api/facets";
-import { canonical, valueOf, withFilter, withoutFilter, withValue } from "../query/query";
+import { canonical, valueIn, withFilter, withoutFilter, withValue } from "../query/query";
 import { h } from "../site/dom";
 import { keepFocus } from "../site/focus";
 import { nameElement } from "../site/names";
@@ -42,24 +42,28 @@ export class FilterMenu {
     const query = canonical(this.#query);
     if (this.#read === query) return;
     this.#pending?.abort();
-    const mine = new AbortController();
-    this.#pending = mine;
+    const request = new AbortController();
+    this.#pending = request;
     this.#body.setAttribute("aria-busy", "true");
     if (this.#read === null) this.#body.replaceChildren(...skeleton());
     try {
-      const facets = await getFacets(this.#url(query), mine.signal);
+      const facets = await getFacets(this.#url(query), request.signal);
       this.#read = query;
       this.#draw(facets);
     } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      this.#body.replaceChildren(
-        h("p", { class: "field-error" }, error.message),
-        error.hint ? h("p", { class: "hint" }, error.hint) : "",
-      );
+      this.#fail(error);
     } finally {
-      if (this.#pending === mine) this.#body.setAttribute("aria-busy", "false");
+      if (this.#pending === request) this.#body.setAttribute("aria-busy", "false");
     }
+  }
+
+  #fail(error: unknown): void {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    this.#body.replaceChildren(
+      h("p", { class: "field-error" }, error.message),
+      error.hint ? h("p", { class: "hint" }, error.hint) : "",
+    );
   }
 
   #draw(facets: Facets): void {
@@ -128,7 +132,7 @@ export class FilterMenu {
     const field = (label: string, key: "since" | "until"): HTMLElement => {
       const input = h("input", {
         type: "date",
-        value: valueOf(this.#query, key),
+        value: valueIn(this.#query, key),
         "data-facet": key,
       });
       input.addEventListener("change", () =>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Figures } from "../api/figures";
+import type { Figures } from "../api/figures";
 import { sample } from "../testing/sample_figures";
 import { checkList, comparabilityLine, runList } from "./checks_panel";
 import { chips } from "./chips";

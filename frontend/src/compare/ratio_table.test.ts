@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Figures } from "../api/figures";
+import type { Figures } from "../api/figures";
 import { rowsOf } from "../site/dom";
 import { sample } from "../testing/sample_figures";
 import { ratioTable } from "./ratio_table";

@@ -1,6 +1,6 @@
 // The cells that the tables of figures share: sortable headings, and numbers with their interval.
 import { type Figures, intervalText, type Measure } from "../api/figures";
-import { GROUPING, valueOf } from "../query/query";
+import { GROUPING, valueIn } from "../query/query";
 import { button, h } from "../site/dom";
 import { exact, halfWidth, interval, inUnit, type Kind, type Unit } from "../text/format";
 
@@ -68,7 +68,7 @@ export function valueCell(
 /** "Workload": the head of the column that names the panel of each row; empty without panels. */
 export function panelName(figures: Figures): string {
   if (!figures.panels) return "";
-  const facet = valueOf(figures.query, "facet");
+  const facet = valueIn(figures.query, "facet");
   const name = GROUPING.find(([field]) => field === facet)?.[1] ?? "panel";
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

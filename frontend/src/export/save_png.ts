@@ -33,7 +33,7 @@ export function dateOf(host: HTMLElement): string {
 }
 
 export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanvasElement {
-  const { figures, query, metric, highlighted: highlighted } = scene;
+  const { figures, query, metric, highlighted } = scene;
   const theme = readTheme(host);
   const legend = viewOf(query).build === null ? [] : legendOf(figures, highlighted, theme);
   const sheet = sheetOf(figures, query, metric, { legend, link, date: dateOf(host) });

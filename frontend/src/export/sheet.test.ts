@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Figures } from "../api/figures";
+import type { Figures } from "../api/figures";
 import { areAllNamedAtEnds, textBelow } from "../charts/headline";
 import { theme, viewNamed } from "../testing/chart_options";
 import { figures } from "../testing/figures";

@@ -61,19 +61,19 @@ export function sheetOf(
 
 const GRAVITY = { comparable: "muted", caveats: "warning", not_comparable: "danger" } as const;
 
-/** The loud lines, then those that are grey; what is the same in several panels is one. */
+/** The highlighted lines, then the grey ones; a line of several panels stands once. */
 export function legendOf(
   figures: Figures,
   highlighted: ReadonlySet<string>,
   theme: ChartTheme,
 ): readonly SheetLine[] {
-  const all = seriesStyles(figures).map(({ label, slot, ids }) =>
+  const lines = seriesStyles(figures).map(({ label, slot, ids }) =>
     ids.some((id) => highlighted.has(id))
-      ? { loud: true, label, colour: colourOf(slot, theme), dash: dashOf(slot) }
-      : { loud: false, label, colour: theme.context, dash: [] },
+      ? { isHighlighted: true, label, colour: colourOf(slot, theme), dash: dashOf(slot) }
+      : { isHighlighted: false, label, colour: theme.context, dash: [] },
   );
-  return all
-    .sort((a, b) => Number(b.loud) - Number(a.loud))
+  return lines
+    .sort((a, b) => Number(b.isHighlighted) - Number(a.isHighlighted))
     .map(({ label, colour, dash }) => ({ label, colour, dash }));
 }
 
@@ -204,9 +204,11 @@ export function wrapped(
 }
 
 const MOST_LINES = 3;
+const LEGEND_ROW = 20;
 /** Room for "and 12 more". */
 const MORE = 80;
 
+/** Entries in rows, as many as three rows hold, and how many do not; gives the y below them. */
 function legend(
   ctx: CanvasRenderingContext2D,
   items: readonly SheetLine[],
@@ -215,33 +217,41 @@ function legend(
   width: number,
 ): number {
   ctx.font = `13px ${theme.font}`;
-  let [x, y] = [PAD, top];
-  let row = 1;
+  let [x, row] = [PAD, 0];
   for (const [i, item] of items.entries()) {
     const text = isolated(short(item.label, 44));
     const space = 34 + ctx.measureText(text).width + 18;
-    const last = row === MOST_LINES;
-    if (x > PAD && x + space > width - PAD - (last ? MORE : 0)) {
-      if (last) {
-        ctx.fillText(`and ${plural(items.length - i, "more", "more")}`, x, y);
-        break;
-      }
-      [x, y, row] = [PAD, y + 20, row + 1];
+    const isLastRow = row === MOST_LINES - 1;
+    const isFull = x > PAD && x + space > width - PAD - (isLastRow ? MORE : 0);
+    if (isFull && isLastRow) {
+      ctx.fillText(`and ${plural(items.length - i, "more", "more")}`, x, top + row * LEGEND_ROW);
+      break;
     }
-    ctx.save();
-    ctx.strokeStyle = item.colour;
-    ctx.lineWidth = 2.5;
-    ctx.setLineDash([...item.dash]);
-    ctx.beginPath();
-    ctx.moveTo(x, y + 8);
-    ctx.lineTo(x + 28, y + 8);
-    ctx.stroke();
-    ctx.restore();
+    if (isFull) [x, row] = [PAD, row + 1];
+    const y = top + row * LEGEND_ROW;
+    drawSample(ctx, item, x, y);
     ctx.fillStyle = theme.ink;
     ctx.fillText(text, x + 34, y);
     x += space;
   }
-  return items.length > 0 ? y + 24 : top;
+  return items.length > 0 ? top + row * LEGEND_ROW + 24 : top;
+}
+
+function drawSample(
+  ctx: CanvasRenderingContext2D,
+  { colour, dash }: SheetLine,
+  x: number,
+  y: number,
+): void {
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 2.5;
+  ctx.setLineDash([...dash]);
+  ctx.beginPath();
+  ctx.moveTo(x, y + 8);
+  ctx.lineTo(x + 28, y + 8);
+  ctx.stroke();
+  ctx.restore();
 }
 
 const FOOT_LINE = 15;
@@ -306,11 +316,17 @@ export function brokenLink(
     }
     line += piece;
     while (measure(line) > room && line.length > 1) {
-      let fits = line.length - 1;
-      while (fits > 1 && measure(line.slice(0, fits)) > room) fits -= 1;
-      lines.push(line.slice(0, fits));
-      line = line.slice(fits);
+      const length = fittingLength(line, room, measure);
+      lines.push(line.slice(0, length));
+      line = line.slice(length);
     }
   }
   return line ? [...lines, line] : lines;
+}
+
+/** How many characters fit into the room, at least one and fewer than all. */
+function fittingLength(text: string, room: number, measure: (text: string) => number): number {
+  let length = text.length - 1;
+  while (length > 1 && measure(text.slice(0, length)) > room) length -= 1;
+  return length;
 }

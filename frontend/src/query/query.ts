@@ -82,11 +82,11 @@ export function canonical(params: URLSearchParams | string): string {
   return new URLSearchParams(pairs).toString();
 }
 
-export function valueOf(query: string, key: string): string | null {
+export function valueIn(query: string, key: string): string | null {
   return new URLSearchParams(query).get(key);
 }
 
-export function valuesOf(query: string, key: string): readonly string[] {
+export function valuesIn(query: string, key: string): readonly string[] {
   return new URLSearchParams(query).getAll(key);
 }
 
@@ -128,7 +128,7 @@ export interface RankedLoad {
 
 /** The latency limit in microseconds, where the link has one. */
 export function limitOf(query: string): number | null {
-  const limit = Number(valueOf(query, "limit"));
+  const limit = Number(valueIn(query, "limit"));
   return Number.isFinite(limit) && limit > 0 ? limit : null;
 }
 
@@ -161,7 +161,7 @@ export function drawnOver(frozen: string, asked: string): string {
 export function drawnApart(frozen: string, drawn: string): string {
   const params = new URLSearchParams();
   for (const key of DRAWING) {
-    const [before, now] = [frozen, drawn].map((query) => valueOf(query, key) ?? DEFAULTS[key]);
+    const [before, now] = [frozen, drawn].map((query) => valueIn(query, key) ?? DEFAULTS[key]);
     if (now !== undefined && now !== before) params.set(key, now);
   }
   params.sort();
@@ -169,7 +169,7 @@ export function drawnApart(frozen: string, drawn: string): string {
 }
 
 export function metricIn(query: string): string {
-  return valueOf(query, "metric") ?? METRIC;
+  return valueIn(query, "metric") ?? METRIC;
 }
 
 /** The question that the figures answer, drawn as it is now: what brings exactly this view back. */
@@ -203,14 +203,14 @@ export function permalink(
 export function logX(query: string, values: readonly X[]): boolean {
   const positive = values.filter((value): value is number => Number(value) > 0);
   if (values.some((value) => typeof value === "string")) return false;
-  const asked = valueOf(query, "logx");
+  const asked = valueIn(query, "logx");
   if (asked === "0" || asked === "1") return asked === "1";
   if (positive.length !== values.length || positive.length < 2) return false;
   return Math.max(...positive) / Math.min(...positive) >= 16;
 }
 
 export function logY(query: string): boolean {
-  return valueOf(query, "logy") === "1";
+  return valueIn(query, "logy") === "1";
 }
 
 /** Emphasis lives in the fragment: it changes which lines are loud, never which are shown. */

@@ -12,8 +12,8 @@ interface Result {
 
 const PAUSE_MS = 120;
 
-/** Without a workspace the palette knows the links of the page's own navigation. */
-function navigation(asked: string): Result[] {
+/** Without a workspace the palette offers the links of the page's own navigation. */
+function findPages(query: string): Result[] {
   const links = [...document.querySelectorAll<HTMLAnchorElement>(".topbar a[href]")];
   return links
     .map((link) => ({
@@ -22,19 +22,11 @@ function navigation(asked: string): Result[] {
       hint: "",
       url: link.getAttribute("href") ?? "/",
     }))
-    .filter((result) => result.title.toLowerCase().includes(asked.toLowerCase()));
+    .filter((result) => result.title.toLowerCase().includes(query.toLowerCase()));
 }
 
-export function bindPalette(): void {
-  const opener = document.querySelector<HTMLButtonElement>("button[data-palette]");
-  if (!opener) return;
-  const url = opener.dataset.palette ?? "";
-  let results: readonly Result[] = [];
-  let chosen = 0;
-  let timer = 0;
-  let pending: AbortController | null = null;
-
-  const input = h("input", {
+function searchField(): HTMLInputElement {
+  return h("input", {
     type: "text",
     role: "combobox",
     "aria-expanded": "true",
@@ -46,37 +38,80 @@ export function bindPalette(): void {
     spellcheck: "false",
     maxlength: 100,
   });
-  const list = h("ul", { id: "palette-list", role: "listbox", "aria-label": "Results" });
-  const said = h("p", { class: "hint palette-said", role: "status" });
-  const dialog = h(
+}
+
+function isPaletteKey(event: KeyboardEvent): boolean {
+  return event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey;
+}
+
+class Palette {
+  /** Where results are asked for; empty without a workspace. */
+  readonly #url: string;
+  readonly #input = searchField();
+  readonly #list = h("ul", { id: "palette-list", role: "listbox", "aria-label": "Results" });
+  readonly #status = h("p", { class: "hint palette-said", role: "status" });
+  readonly #dialog = h(
     "dialog",
     { class: "dialog palette", "aria-label": "Search" },
-    input,
-    list,
-    said,
+    this.#input,
+    this.#list,
+    this.#status,
   );
-  document.body.append(dialog);
+  #results: readonly Result[] = [];
+  #chosen = 0;
+  #timer = 0;
+  #pending: AbortController | null = null;
 
-  const mark = (): void => {
-    for (const [index, row] of [...list.children].entries()) {
-      row.setAttribute("aria-selected", String(index === chosen));
-      if (index === chosen) row.scrollIntoView({ block: "nearest" });
+  constructor(url: string) {
+    this.#url = url;
+    this.#input.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => void this.#search(), PAUSE_MS);
+    });
+    this.#input.addEventListener("keydown", (event) => this.#onKeydown(event));
+    this.#dialog.addEventListener("click", (event) => {
+      if (event.target === this.#dialog) this.#dialog.close();
+    });
+    document.body.append(this.#dialog);
+  }
+
+  open(): void {
+    if (this.#dialog.open) return;
+    this.#input.value = "";
+    this.#dialog.showModal();
+    this.#input.focus();
+    void this.#search();
+  }
+
+  async #search(): Promise<void> {
+    const query = this.#input.value.trim();
+    if (!this.#url) return this.#show(findPages(query));
+    this.#pending?.abort();
+    const request = new AbortController();
+    this.#pending = request;
+    try {
+      const url = `${this.#url}?q=${encodeURIComponent(query)}`;
+      this.#show(((await getJson(url, request.signal)) as { results: Result[] }).results);
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      this.#show([]);
+      this.#status.textContent = [error.message, error.hint].filter(Boolean).join(" ");
     }
-    if (results.length > 0) input.setAttribute("aria-activedescendant", `palette-${chosen}`);
-    else input.removeAttribute("aria-activedescendant");
-  };
+  }
 
-  const show = (found: readonly Result[]): void => {
-    results = found;
-    chosen = 0;
-    list.replaceChildren(...found.map(row));
-    list.hidden = found.length === 0;
-    said.textContent =
-      found.length === 0 ? `Nothing fits “${input.value.trim()}”.` : "↑ ↓ choose · Enter opens";
-    mark();
-  };
+  #show(results: readonly Result[]): void {
+    this.#results = results;
+    this.#list.replaceChildren(...results.map((result, index) => this.#row(result, index)));
+    this.#list.hidden = results.length === 0;
+    this.#status.textContent =
+      results.length === 0
+        ? `Nothing matches “${this.#input.value.trim()}”.`
+        : "↑ ↓ choose · Enter opens";
+    this.#choose(0);
+  }
 
-  const row = (result: Result, index: number): HTMLLIElement => {
+  #row(result: Result, index: number): HTMLLIElement {
     const item = h(
       "li",
       { id: `palette-${index}`, role: "option", "aria-selected": "false" },
@@ -86,64 +121,46 @@ export function bindPalette(): void {
     );
     item.addEventListener("click", () => location.assign(result.url));
     item.addEventListener("mousemove", () => {
-      if (chosen === index) return;
-      chosen = index;
-      mark();
+      if (this.#chosen !== index) this.#choose(index);
     });
     return item;
-  };
+  }
 
-  const ask = async (): Promise<void> => {
-    const asked = input.value.trim();
-    if (!url) return show(navigation(asked));
-    pending?.abort();
-    const mine = new AbortController();
-    pending = mine;
-    try {
-      const body = await getJson(`${url}?q=${encodeURIComponent(asked)}`, mine.signal);
-      show((body as { results: Result[] }).results);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      show([]);
-      said.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+  #choose(chosen: number): void {
+    this.#chosen = chosen;
+    for (const [index, row] of [...this.#list.children].entries()) {
+      row.setAttribute("aria-selected", String(index === chosen));
+      if (index === chosen) row.scrollIntoView({ block: "nearest" });
     }
-  };
+    if (this.#results.length > 0) {
+      this.#input.setAttribute("aria-activedescendant", `palette-${chosen}`);
+    } else this.#input.removeAttribute("aria-activedescendant");
+  }
 
-  const open = (): void => {
-    if (dialog.open) return;
-    input.value = "";
-    dialog.showModal();
-    input.focus();
-    void ask();
-  };
-
-  input.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => void ask(), PAUSE_MS);
-  });
-  input.addEventListener("keydown", (event) => {
+  #onKeydown(event: KeyboardEvent): void {
+    const count = this.#results.length;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && results.length > 0) {
+    if (step && count > 0) {
       event.preventDefault();
-      chosen = (chosen + step + results.length) % results.length;
-      mark();
+      this.#choose((this.#chosen + step + count) % count);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const result = results[chosen];
+      const result = this.#results[this.#chosen];
       if (result) location.assign(result.url);
     }
-  });
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close();
-  });
+  }
+}
+
+export function bindPalette(): void {
+  const opener = document.querySelector<HTMLButtonElement>("button[data-palette]");
+  if (!opener) return;
+  const palette = new Palette(opener.dataset.palette ?? "");
   document.addEventListener("keydown", (event) => {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey)
-      return;
+    if (!isPaletteKey(event)) return;
     event.preventDefault();
-    open();
+    palette.open();
   });
-  onKey("/", open);
-  opener.addEventListener("click", open);
+  onKey("/", () => palette.open());
+  opener.addEventListener("click", () => palette.open());
   opener.hidden = false;
 }

@@ -34,13 +34,19 @@ export function makeSortable(table: HTMLTableElement): void {
   const headers = [...table.querySelectorAll<HTMLTableCellElement>("thead th")];
   for (const header of headers) {
     const control = header.querySelector<HTMLButtonElement>("button[data-sort]");
-    control?.addEventListener("click", () => {
-      const first: Direction = control.dataset.sort === "descending" ? "descending" : "ascending";
-      const other: Direction = first === "ascending" ? "descending" : "ascending";
-      const next = header.getAttribute("aria-sort") === first ? other : first;
-      for (const one of headers) one.removeAttribute("aria-sort");
-      header.setAttribute("aria-sort", next);
-      sortRows(table, columnOf(header), next);
-    });
+    control?.addEventListener("click", () => sortBy(table, header, nextDirection(header, control)));
   }
+}
+
+/** The column's own first direction, then the other. */
+function nextDirection(header: HTMLElement, { dataset }: HTMLElement): Direction {
+  const first: Direction = dataset.sort === "descending" ? "descending" : "ascending";
+  const other: Direction = first === "ascending" ? "descending" : "ascending";
+  return header.getAttribute("aria-sort") === first ? other : first;
+}
+
+function sortBy(table: HTMLTableElement, header: HTMLElement, direction: Direction): void {
+  for (const sorted of table.querySelectorAll("thead th")) sorted.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", direction);
+  sortRows(table, columnOf(header), direction);
 }

@@ -1,5 +1,5 @@
 // Where a series changed: a rule between the version before and the one after, with the ratio.
-import type { ChartType, Plugin } from "chart.js";
+import type { ChartArea, ChartType, Plugin } from "chart.js";
 import { type Change, changesOf, type Figures, type MetricId } from "../../api/figures";
 import { times } from "../../text/format";
 import { fontSize, placeOf, type Size } from "../style/axes";
@@ -24,25 +24,33 @@ export function changeMarks(
       const heights = new Map<string, number>();
       for (const change of changesOf(figures, metric)) {
         const colour = colours.get(change.series);
-        if (colour === undefined) continue;
         const x = chart.scales.x?.getPixelForValue(place(change.x) - 0.5);
-        if (x === undefined || !Number.isFinite(x)) continue;
+        if (colour === undefined || x === undefined || !Number.isFinite(x)) continue;
         const row = heights.get(String(change.x)) ?? 0;
         heights.set(String(change.x), row + 1);
         ctx.save();
         ctx.globalAlpha = seriesOpacity(chart, change.series);
-        ctx.strokeStyle = colour;
-        ctx.lineWidth = 1.5;
-        ctx.setLineDash([5, 3]);
-        ctx.beginPath();
-        ctx.moveTo(x, chartArea.top);
-        ctx.lineTo(x, chartArea.bottom);
-        ctx.stroke();
+        drawRule(ctx, chartArea, x, colour);
         if (size === "main") write(ctx, change, x + 4, chartArea.top + row * LINE, theme);
         ctx.restore();
       }
     },
   };
+}
+
+function drawRule(
+  ctx: CanvasRenderingContext2D,
+  { top, bottom }: ChartArea,
+  x: number,
+  colour: string,
+): void {
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([5, 3]);
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  ctx.lineTo(x, bottom);
+  ctx.stroke();
 }
 
 function write(

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Figures } from "../../api/figures";
+import type { Figures } from "../../api/figures";
 import { options } from "../../testing/chart_options";
 import { figures, point, series } from "../../testing/figures";
 import { type SweepOptions, sweepChart } from "../sweep";
-import { type SweepDataset } from "./measured_points";
+import type { SweepDataset } from "./measured_points";
 
 function datasets(data: Figures, over: Partial<SweepOptions> = {}): SweepDataset[] {
   return sweepChart(data, options(over)).data.datasets as unknown as SweepDataset[];

@@ -124,16 +124,11 @@ export interface YOptions {
 }
 
 export function yScale(options: YOptions): Scale {
-  const { theme, size, kind, log, least, most } = options;
-  const unit =
-    kind === "time" || !options.unit
-      ? unitFor(kind, [log ? geometric(least, most) : most])
-      : options.unit;
+  const { theme, size, log, least, most } = options;
+  const unit = yUnit(options);
   return {
     type: log ? "logarithmic" : "linear",
-    ...(log ? logBounds(least, most) : { min: 0, suggestedMax: most * 1.04 }),
-    // All-zero error rates would otherwise get an axis up to 100 %.
-    ...(most === 0 && !log ? { max: kind === "ratio" ? 0.01 : 1 } : {}),
+    ...(log ? logBounds(least, most) : linearBounds(options)),
     grid: { color: theme.grid, drawTicks: false },
     border: { display: false },
     ticks: {
@@ -148,10 +143,21 @@ export function yScale(options: YOptions): Scale {
   };
 }
 
+function yUnit({ kind, log, least, most, unit }: YOptions): Unit {
+  if (kind !== "time" && unit) return unit;
+  return unitFor(kind, [log ? geometric(least, most) : most]);
+}
+
+function linearBounds({ kind, most }: YOptions): object {
+  const bounds = { min: 0, suggestedMax: most * 1.04 };
+  // All-zero error rates would otherwise get an axis up to 100 %.
+  return most === 0 ? { ...bounds, max: kind === "ratio" ? 0.01 : 1 } : bounds;
+}
+
 function niceStep(most: number, unit: Unit, size: Size): number {
   const wanted = most / unit.factor / (size === "main" ? 5 : 3);
   const decade = 10 ** Math.floor(Math.log10(wanted || 1));
-  const step = [1, 2, 5, 10].find((one) => one * decade >= wanted) ?? 10;
+  const step = [1, 2, 5, 10].find((factor) => factor * decade >= wanted) ?? 10;
   return step * decade * unit.factor;
 }
 

@@ -50,7 +50,7 @@ export interface SeriesStyle {
   readonly slot: number;
 }
 
-const PARTS = [
+const FIELDS = [
   "server",
   "version",
   "runtime",
@@ -62,39 +62,47 @@ const PARTS = [
   "load",
 ] as const;
 
-/** By series: what tells it apart within its panel ("bench-1"), or its label where that does not. */
-function namesIn(figures: Figures): (series: Series) => string {
-  const panels = panelsOrWhole(figures).map((part) => part.series);
-  const telling = PARTS.filter((one) =>
-    panels.some((panel) => new Set(panel.map((series) => series[one] ?? "")).size > 1),
+/** By series: the fields that differ within a panel ("bench-1"), or its label where they do not do. */
+function namesInPanels(figures: Figures): (series: Series) => string {
+  const panels = panelsOrWhole(figures).map((panel) => panel.series);
+  const fields = FIELDS.filter((field) =>
+    panels.some((panel) => new Set(panel.map((series) => series[field] ?? "")).size > 1),
   );
   const name = (series: Series): string =>
-    telling
-      .map((one) => series[one])
+    fields
+      .map((field) => series[field])
       .filter(Boolean)
       .join(" ");
-  const tells = panels.every((panel) => new Set(panel.map(name)).size === panel.length);
-  return tells && telling.length > 0 ? name : (series) => series.label;
+  const isUnique = panels.every((panel) => new Set(panel.map(name)).size === panel.length);
+  return isUnique && fields.length > 0 ? name : (series) => series.label;
 }
 
+/** Series of the same name in several panels are one line. */
 function linesOf(figures: Figures): readonly Line[] {
-  const nameOf = figures.panels ? namesIn(figures) : null;
-  const found = new Map<string, Line>();
+  const nameOf = figures.panels ? namesInPanels(figures) : (series: Series) => series.id;
+  const lines = new Map<string, Line>();
   for (const series of figures.series) {
-    const { id, label, slot, server } = series;
-    const name = nameOf ? nameOf(series) : id;
-    const before = found.get(name);
-    found.set(name, {
-      label: before && before.label !== label ? name : label,
-      server,
-      own: before && before.own !== slot ? null : slot,
-      ids: [...(before?.ids ?? []), id],
-    });
+    const name = nameOf(series);
+    const line = lines.get(name);
+    lines.set(name, line ? withSeries(line, series, name) : lineOf(series));
   }
-  return [...found.values()];
+  return [...lines.values()];
 }
 
-const known = new WeakMap<Figures, readonly SeriesStyle[]>();
+function lineOf({ id, label, slot, server }: Series): Line {
+  return { label, server, own: slot, ids: [id] };
+}
+
+function withSeries(line: Line, { id, label, slot, server }: Series, name: string): Line {
+  return {
+    label: line.label === label ? label : name,
+    server,
+    own: line.own === slot ? slot : null,
+    ids: [...line.ids, id],
+  };
+}
+
+const kept = new WeakMap<Figures, readonly SeriesStyle[]>();
 
 /**
  * What is drawn, with the look of each. A server keeps the colour of its stored slot on every page;
@@ -103,12 +111,12 @@ const known = new WeakMap<Figures, readonly SeriesStyle[]>();
  * (the same host in the panels of several) get a free slot by their name.
  */
 export function seriesStyles(figures: Figures): readonly SeriesStyle[] {
-  const before = known.get(figures);
-  if (before) return before;
+  const styles = kept.get(figures);
+  if (styles) return styles;
   const lines = linesOf(figures);
   const slots = lineSlots(lines);
   const looks = lines.map(({ label, ids }, i) => ({ label, ids, slot: slots[i] ?? 0 }));
-  known.set(figures, looks);
+  kept.set(figures, looks);
   return looks;
 }
 
