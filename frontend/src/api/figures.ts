@@ -269,8 +269,8 @@ export function knownMetrics(figures: Figures): readonly Metric[] {
 }
 
 export function metricOf(figures: Figures, id: MetricId): Metric {
-  const found = figures.metrics.find((metric) => metric.id === id) ?? figures.metrics[0];
-  return found ?? { id, label: id, unit: "", better: "higher" };
+  const metric = figures.metrics.find((offered) => offered.id === id) ?? figures.metrics[0];
+  return metric ?? { id, label: id, unit: "", better: "higher" };
 }
 
 /** The changes found, where they are of the metric that is shown. */

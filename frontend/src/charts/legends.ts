@@ -10,8 +10,8 @@ export function sweepLegend(figures: Figures, options: SweepOptions): string {
     hasOverload(figures) && OVERLOAD,
     hasErrors(figures) && "✕ = errors above 1 %",
     hasGaps(figures) && "faint stretch = a load between was not measured",
-    isMarked(figures, figures.knees ?? []) && "ring = saturation point",
-    isMarked(figures, figures.capacity?.rows ?? []) && "▲ = highest load within the limit",
+    isMarked(figures, figures.knees) && "ring = saturation point",
+    isMarked(figures, figures.capacity?.rows) && "▲ = highest load within the limit",
     options.trend && hasChanges(figures, options) && "dashed rule = a change",
     startsAboveZero(figures, options) && "the axis does not start at zero",
   ]);
@@ -72,7 +72,7 @@ function hasErrors({ series }: Figures): boolean {
 /** Whether a shown series has a mark at some load. */
 function isMarked(
   { series }: Figures,
-  rows: readonly { readonly series: string; readonly x: unknown }[],
+  rows: readonly { readonly series: string; readonly x: unknown }[] = [],
 ): boolean {
   const shown = new Set(series.map(({ id }) => id));
   return rows.some((row) => row.x !== null && shown.has(row.series));

@@ -38,9 +38,9 @@ export function shownCurves(figures: Figures): readonly Curve[] {
 
 export function percentilesChart(figures: Figures, options: ChartOptions): PercentileConfig {
   const { theme, size } = options;
-  const all = shownCurves(options.scope ?? figures).flatMap((curve) => curve.points);
-  const values = all.map(([, us]) => us).filter((us) => us > 0);
-  const highest = Math.max(percentilePosition(50), ...all.map(([percent]) => place(percent)));
+  const points = shownCurves(options.scope ?? figures).flatMap((curve) => curve.points);
+  const values = points.map(([, us]) => us).filter((us) => us > 0);
+  const highest = Math.max(percentilePosition(50), ...points.map(([percent]) => place(percent)));
   const limit = options.limit ?? 0;
   const most = Math.max(0, ...values);
   const extent = {
@@ -135,8 +135,8 @@ function tooltipText(): TooltipText {
 
 /** The first drawn point at or beyond a percentile: the value that so many stay within. */
 export function valueAt(curve: Curve, percent: number): number | null {
-  const found = curve.points.find(([one]) => one >= percent - 1e-9);
-  return found ? found[1] : null;
+  const point = curve.points.find(([reached]) => reached >= percent - 1e-9);
+  return point ? point[1] : null;
 }
 
 /** "Latency percentiles at 64 connections": the chart's name. */

@@ -107,18 +107,20 @@ const MOST_REASONS = 4;
 
 /** "static 64 KiB withheld: The baseline was not measured here.", the widest reason first. */
 function withheldIn({ columns, rows, cells }: Ratios): readonly string[] {
-  const found = new Map<string, { row: string; column: string }[]>();
+  const places = new Map<string, { row: string; column: string }[]>();
   for (const [i, column] of columns.entries()) {
     for (const [j, row] of rows.entries()) {
       const cell = cells[j]?.[i];
       if (cell?.value !== null || !cell.why) continue;
-      found.set(cell.why, [...(found.get(cell.why) ?? []), { row, column }]);
+      places.set(cell.why, [...(places.get(cell.why) ?? []), { row, column }]);
     }
   }
-  const all = [...found].sort(([, a], [, b]) => b.length - a.length);
-  const more = all.length - MOST_REASONS;
+  const reasons = [...places].sort(([, a], [, b]) => b.length - a.length);
+  const more = reasons.length - MOST_REASONS;
   return [
-    ...all.slice(0, MOST_REASONS).map(([why, places]) => `${placesText(places)} withheld: ${why}`),
+    ...reasons
+      .slice(0, MOST_REASONS)
+      .map(([why, places]) => `${placesText(places)} withheld: ${why}`),
     ...(more > 0 ? [`${plural(more, "more reason")} in the table's cells`] : []),
   ];
 }

@@ -155,21 +155,21 @@ export function errorsSummary(figures: Figures): Summary {
 }
 
 function unknownSharesText(figures: Figures): string {
-  const all = figures.series.reduce((sum, series) => sum + series.points.length, 0);
-  const unknown = all - sharesOf(figures).length;
+  const total = figures.series.reduce((sum, series) => sum + series.points.length, 0);
+  const unknown = total - sharesOf(figures).length;
   return unknown > 0 ? `Unknown for ${plural(unknown, "load point")}.` : "";
 }
 
 function failuresText(figures: Figures): string {
-  const known = sharesOf(figures);
-  const failing = known.filter((cell) => cell.value > 0);
+  const shares = sharesOf(figures);
+  const failing = shares.filter((cell) => cell.value > 0);
   const worst = highest(failing);
-  if (!worst) return `No attempt failed at ${plural(known.length, "load point")}.`;
+  if (!worst) return `No attempt failed at ${plural(shares.length, "load point")}.`;
   const main = [...bandsOf(figures)]
     .filter((band) => band !== "total")
     .sort((a, b) => (shareOf(worst.point, b) ?? 0) - (shareOf(worst.point, a) ?? 0))[0];
   const mostly = main && worst.point.errors ? `, mostly ${bandName(main)}` : "";
-  return `Attempts failed at ${failing.length} of ${plural(known.length, "load point")}, most with ${seriesName(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.`;
+  return `Attempts failed at ${failing.length} of ${plural(shares.length, "load point")}, most with ${seriesName(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.`;
 }
 
 export function ratiosSummary(figures: Figures): Summary {
@@ -178,11 +178,11 @@ export function ratiosSummary(figures: Figures): Summary {
 
 function ratiosText(figures: Figures): string {
   const cells = (figures.ratios?.cells ?? []).flat().filter((cell) => cell?.value != null);
-  const told = cells.filter(
+  const relevant = cells.filter(
     (cell) => cell?.verdict === "improved" || cell?.verdict === "regressed",
   );
   if (cells.length === 0) return "All ratios are withheld.";
-  return `${told.length} of ${plural(cells.length, "ratio")} differ from the baseline beyond noise and relevance.`;
+  return `${relevant.length} of ${plural(cells.length, "ratio")} differ from the baseline beyond noise and relevance.`;
 }
 
 export function trendSummary(figures: Figures, metric: MetricId): Summary {
@@ -200,12 +200,12 @@ function changesText(figures: Figures, metric: MetricId): string {
     return `Changes of ${label} are not told: these series are not comparable.`;
   if (changes.length === 0) return `No change of ${label} was found over ${over}.`;
   const names = new Map(figures.series.map((series) => [series.id, seriesName(figures, series)]));
-  const said = changes
+  const texts = changes
     .slice(0, 3)
     .map(
       (change) =>
         `${names.get(change.series) ?? "a series"} ${times(change.ratio, change.low, change.high)} at ${short(String(change.x))}`,
     );
   const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
-  return `${plural(changes.length, "change")} of ${label} over ${over}: ${said.join("; ")}${more}.`;
+  return `${plural(changes.length, "change")} of ${label} over ${over}: ${texts.join("; ")}${more}.`;
 }

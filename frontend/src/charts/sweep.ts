@@ -121,10 +121,10 @@ function sweepPoints(figures: Figures, series: Series, options: SweepOptions): S
 /** Series side by side on an axis of names, so that their whiskers do not cover each other. */
 function sideStep(figures: Figures, series: Series): number {
   const count = figures.series.length;
-  const places = figures.series.flatMap((one) => one.points.map((point) => point.x));
+  const places = figures.series.flatMap((line) => line.points.map((point) => point.x));
   // One to a place stands on its tick.
   if (new Set(places).size === places.length) return 0;
-  const rank = figures.series.findIndex((one) => one.id === series.id);
+  const rank = figures.series.findIndex((line) => line.id === series.id);
   return (rank - (count - 1) / 2) * Math.min(0.14, 0.7 / count);
 }
 
@@ -137,7 +137,9 @@ function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint 
     y: drawable(measure?.value, log),
     low: drawable(measure?.low, log),
     high: drawable(measure?.high, log),
-    each: (measure?.each ?? []).map((one) => drawable(one, log)).filter((value) => value !== null),
+    each: (measure?.each ?? [])
+      .map((value) => drawable(value, log))
+      .filter((value) => value !== null),
     overload: point.overload === true,
     failing: (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT,
     trials: point.trials,
@@ -151,12 +153,12 @@ function usesLogY(options: SweepOptions): boolean {
 /** The points that a line reaches only by passing over an x where its series has none. */
 function gapsIn(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<number> {
   const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
-  const found = new Set<number>();
+  const gaps = new Set<number>();
   points.forEach((point, i) => {
-    const before = points[i - 1];
-    if (before && (ranks.get(point.at) ?? 0) - (ranks.get(before.at) ?? 0) > 1) found.add(i);
+    const previous = points[i - 1];
+    if (previous && (ranks.get(point.at) ?? 0) - (ranks.get(previous.at) ?? 0) > 1) gaps.add(i);
   });
-  return found;
+  return gaps;
 }
 
 /** Whether a line of the chart passes over an x that was not measured. */
@@ -195,13 +197,13 @@ const extents = new WeakMap<Figures, Map<string, Extent>>();
 
 /** What the y axis shows: every value and trial, and every interval end that is not too far off. */
 function yExtent(figures: Figures, options: SweepOptions): Extent {
-  const known = extents.get(figures) ?? new Map<string, Extent>();
-  extents.set(figures, known);
+  const byOptions = extents.get(figures) ?? new Map<string, Extent>();
+  extents.set(figures, byOptions);
   // All that it depends on: asked anew whenever other lines are loud.
   const key = JSON.stringify([options.metric, usesLogY(options), limitIn(options)]);
-  const found = known.get(key) ?? measureExtent(figures, options);
-  known.set(key, found);
-  return found;
+  const extent = byOptions.get(key) ?? measureExtent(figures, options);
+  byOptions.set(key, extent);
+  return extent;
 }
 
 function measureExtent(figures: Figures, options: SweepOptions): Extent {

@@ -10,19 +10,19 @@ const SAID_AT_ONCE = 5;
 
 export function comparabilityLine(figures: Figures): HTMLElement[] {
   const { status, reasons, overridden } = figures.outcome;
-  const said = COMPARABILITY[status];
+  const words = COMPARABILITY[status];
   const count = status === "caveats" && reasons.length > 0 ? plural(reasons.length, "caveat") : "";
-  const lead = count ? `comparable with ${count}` : said.text;
+  const lead = count ? `comparable with ${count}` : words.text;
   const details = comparabilityDetails(figures.outcome);
   const more = details.length - SAID_AT_ONCE;
   const why = details
     .slice(0, SAID_AT_ONCE)
-    .flatMap((one, i) => [i > 0 ? "; " : ": ", nameElement(one, 200)]);
+    .flatMap((detail, i) => [i > 0 ? "; " : ": ", nameElement(detail, 200)]);
   return [
     h(
       "span",
-      { class: `status status-${said.tone}` },
-      h("span", { "aria-hidden": "true" }, said.mark),
+      { class: `status status-${words.tone}` },
+      h("span", { "aria-hidden": "true" }, words.mark),
       ` ${lead}`,
     ),
     overridden === true && h("span", { class: "tag tag-error outcome-mark" }, "overridden"),
@@ -32,7 +32,7 @@ export function comparabilityLine(figures: Figures): HTMLElement[] {
     figures.checks.length > 0
       ? h("a", { href: "#checks", class: "outcome-more" }, "details")
       : h("span"),
-  ].filter((one) => one !== false);
+  ].filter((element) => element !== false);
 }
 
 const SEVERITY = {
@@ -220,7 +220,7 @@ function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HT
 
 function dismissed(checks: readonly Check[], dismissing: DismissOptions | null): HTMLElement {
   const items = checks.flatMap((check) =>
-    (check.dismissed ?? []).map((one) =>
+    (check.dismissed ?? []).map((dismissal) =>
       h(
         "li",
         {},
@@ -229,24 +229,24 @@ function dismissed(checks: readonly Check[], dismissing: DismissOptions | null):
           "p",
           {},
           "“",
-          nameElement(one.reason, 500),
+          nameElement(dismissal.reason, 500),
           "”",
           h(
             "span",
             { class: "hint" },
             " dismissed",
-            one.by ? " by " : "",
-            one.by ? nameElement(one.by, 60) : "",
-            one.at ? ` on ${utc(one.at)}` : "",
+            dismissal.by ? " by " : "",
+            dismissal.by ? nameElement(dismissal.by, 60) : "",
+            dismissal.at ? ` on ${utc(dismissal.at)}` : "",
             " in run ",
             h(
               "a",
-              { href: `/r/${encodeURIComponent(one.run)}` },
-              h("code", {}, one.run.slice(0, 8)),
+              { href: `/r/${encodeURIComponent(dismissal.run)}` },
+              h("code", {}, dismissal.run.slice(0, 8)),
             ),
           ),
         ),
-        dismissing && undoForm(check, one.run, dismissing),
+        dismissing && undoForm(check, dismissal.run, dismissing),
       ),
     ),
   );
@@ -283,7 +283,7 @@ function runItem(run: RunLink): HTMLLIElement {
         { class: "hint run-servers" },
         ...servers
           .slice(0, SERVERS_AT_ONCE)
-          .flatMap((one, i) => [i > 0 ? ", " : "", nameElement(one, 40)]),
+          .flatMap((server, i) => [i > 0 ? ", " : "", nameElement(server, 40)]),
         more > 0 ? ` and ${more} more` : "",
       ),
   );

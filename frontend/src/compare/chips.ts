@@ -38,11 +38,11 @@ function runLabel(figures: Figures | null, id: string): string {
 
 export function chips(figures: Figures | null, query: string, go: Go): HTMLElement[] {
   const params = new URLSearchParams(query);
-  const made = FILTERS.filter((field) => params.has(field)).map((field) =>
+  const filters = FILTERS.filter((field) => params.has(field)).map((field) =>
     chip(figures, query, field, params.getAll(field), go),
   );
   const dates = dateChip(query, go);
-  const all = [...made, ...(dates ? [dates] : [])];
+  const all = [...filters, ...(dates ? [dates] : [])];
   return all.length > 0 ? all : [h("span", { class: "chip chip-all" }, "All trials")];
 }
 

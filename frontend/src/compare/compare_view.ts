@@ -127,16 +127,16 @@ export class CompareView {
   }
 
   get #metric(): MetricId {
-    const asked = metricIn(this.#query);
+    const id = metricIn(this.#query);
     const offered = this.#figures ? this.#offered(this.#figures) : [];
-    const known = offered.find((metric) => metric.id === asked);
-    if (known) return known.id;
+    const metric = offered.find((metric) => metric.id === id);
+    if (metric) return metric.id;
     return this.#hooks.frozen ? (this.#figures?.metric ?? "throughput") : "throughput";
   }
 
   #holds(figures: Figures): boolean {
     const sameAxis = valueIn(this.#query, "x") === valueIn(this.#shown, "x");
-    return sameAxis && knownMetrics(figures).some((one) => one.id === this.#metric);
+    return sameAxis && knownMetrics(figures).some((metric) => metric.id === this.#metric);
   }
 
   /** A live page can ask for any metric; a frozen one offers what it holds. */
@@ -242,10 +242,10 @@ export class CompareView {
   #drawLinks(figures: Figures): void {
     if (this.#hooks.frozen) {
       const view = viewOf(this.#query);
-      const asked = view === viewOf(figures.query) ? "" : `?view=${view.id}`;
+      const search = view === viewOf(figures.query) ? "" : `?view=${view.id}`;
       optionalSlot(this.#root, "link-csv")?.setAttribute(
         "href",
-        `${location.pathname}.csv${asked}`,
+        `${location.pathname}.csv${search}`,
       );
       return;
     }

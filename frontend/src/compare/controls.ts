@@ -42,8 +42,10 @@ export function metricPicker(
       metric.label,
     );
   const few = metrics.length <= FIRST.length;
-  const shown = metrics.filter((one) => few || FIRST.includes(one.id) || one.id === chosen);
-  const rest = metrics.filter((one) => !shown.includes(one));
+  const shown = metrics.filter(
+    (metric) => few || FIRST.includes(metric.id) || metric.id === chosen,
+  );
+  const rest = metrics.filter((metric) => !shown.includes(metric));
   const tabs = h("div", { class: "tabs" }, ...shown.map(tab));
   return rest.length > 0 ? [tabs, moreMetrics(rest, choose)] : [tabs];
 }
@@ -80,11 +82,11 @@ function moreMetrics(
 
 export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
   const chosen = viewOf(query);
-  const held = rankedLoad(figures);
+  const load = rankedLoad(figures);
   const tabs = VIEWS.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view.id },
-      () => go(withView(query, view, held)),
+      () => go(withView(query, view, load)),
       view.name(figures),
     ),
   );
@@ -106,7 +108,7 @@ function bringIntoSight(tab: HTMLElement | undefined): void {
 function rankedLoad(figures: Figures): RankedLoad | null {
   const { field } = figures.x;
   if (field !== "connections" && field !== "rate") return null;
-  const x = panelsOrWhole(figures).find((part) => part.ranking)?.ranking?.x ?? figures.curves?.at;
+  const x = panelsOrWhole(figures).find((panel) => panel.ranking)?.ranking?.x ?? figures.curves?.at;
   return typeof x === "number" ? { field, x } : null;
 }
 
@@ -155,17 +157,17 @@ type Option = readonly [value: string, label: string];
 
 /** A field the page does not know by name stays selectable as it stands. */
 function fields(offered: readonly Option[], chosen: string | null): readonly Option[] {
-  const known = offered.some(([value]) => value === chosen);
-  return known || !chosen ? offered : [...offered, [chosen, chosen]];
+  const isOffered = offered.some(([value]) => value === chosen);
+  return isOffered || !chosen ? offered : [...offered, [chosen, chosen]];
 }
 
 function baselines(figures: Figures, query: string): readonly Option[] {
   const chosen = valueIn(query, "baseline");
-  const known = figures.series.map(
+  const shown = figures.series.map(
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
   );
-  const gone = chosen && !known.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
-  return [["", "not chosen"], ...known, ...gone];
+  const gone = chosen && !shown.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
+  return [["", "not chosen"], ...shown, ...gone];
 }
 
 function select(
@@ -189,12 +191,12 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
   const boxes = GROUPING.map(([value, text]) => {
     const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
     box.addEventListener("change", () => {
-      const next = box.checked ? [...chosen, value] : chosen.filter((one) => one !== value);
+      const next = box.checked ? [...chosen, value] : chosen.filter((field) => field !== value);
       go(withValues(query, "series", next));
     });
     return h("label", { class: "menu-check" }, box, text);
   });
-  const said = chosen.length === 0 ? "whole identity" : chosen.join(" + ");
+  const names = chosen.length === 0 ? "whole identity" : chosen.join(" + ");
   const whole = (): void => {
     menu.open = false;
     go(withValues(query, "series", []));
@@ -206,7 +208,7 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
       "summary",
       { class: "inline chooser", "data-control": "series" },
       "series by ",
-      h("span", {}, short(said, 32), " ▾"),
+      h("span", {}, short(names, 32), " ▾"),
     ),
     h(
       "div",
@@ -232,9 +234,11 @@ function limitField(query: string, go: Go): HTMLElement {
     value: limit === null ? null : limit / 1000,
   });
   const send = (): void => {
-    const asked = Number(field.value);
+    const milliseconds = Number(field.value);
     const next =
-      field.value === "" || !(asked > 0) ? null : String(Number((asked * 1000).toPrecision(12)));
+      field.value === "" || !(milliseconds > 0)
+        ? null
+        : String(Number((milliseconds * 1000).toPrecision(12)));
     if (next !== valueIn(query, "limit")) go(withValue(query, "limit", next));
   };
   // Whoever leaves the field is on the way to a control that must be there until they arrive.

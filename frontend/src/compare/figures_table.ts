@@ -41,9 +41,11 @@ export function figuresTable(
   figures: Figures,
   chooseBaseline: ChooseBaseline = null,
 ): HTMLElement[] {
-  const known = knownMetrics(figures);
+  const measured = knownMetrics(figures);
   const layout: Layout = {
-    columns: (known.length > 0 ? known : figures.metrics).map((one) => column(figures, one)),
+    columns: (measured.length > 0 ? measured : figures.metrics).map((metric) =>
+      column(figures, metric),
+    ),
     classes: classesIn(figures),
     slots: seriesSlots(figures),
     panel: panelName(figures),
@@ -63,15 +65,15 @@ export function figuresTable(
   );
   const more = button(
     { class: "button table-more" },
-    () => all(),
+    () => showAll(),
     `Show all ${plural(cells.length, "row")}`,
   );
-  const all = (): void => {
+  const showAll = (): void => {
     body.append(...rest.splice(0).map((make) => make()));
     more.remove();
   };
   // Sorting a part would put the wrong rows first.
-  table.tHead?.addEventListener("click", all, { capture: true });
+  table.tHead?.addEventListener("click", showAll, { capture: true });
   makeSortable(table);
   if (chooseBaseline) pressRows(body, chooseBaseline);
   return rest.length > 0 ? [table, more] : [table];
@@ -89,8 +91,8 @@ function pressRows(body: HTMLElement, choose: (series: string) => void): void {
 
 /** The same table under another finding: its rows, and how they are sorted, stay. */
 export function updateCaption(place: HTMLElement, figures: Figures): void {
-  const told = place.querySelector("caption");
-  if (told) told.textContent = caption(figures);
+  const element = place.querySelector("caption");
+  if (element) element.textContent = caption(figures);
 }
 
 function caption(figures: Figures): string {
@@ -118,8 +120,10 @@ function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableR
     panel && heading(panel, "", "ascending"),
     heading(figures.x.label, figures.x.values.every(isNumber) ? "number" : "", "ascending"),
     heading("Trials", "number", "descending"),
-    ...columns.map((one) => metricHeading(one.metric.label, one.unit.header, one.metric.better)),
-    ...classes.map((one) => metricHeading(`Errors: ${CLASS_NAMES[one]}`, "%", "lower")),
+    ...columns.map((each) =>
+      metricHeading(each.metric.label, each.unit.header, each.metric.better),
+    ),
+    ...classes.map((name) => metricHeading(`Errors: ${CLASS_NAMES[name]}`, "%", "lower")),
     heading("Checks", "", "descending"),
   );
 }
@@ -147,8 +151,8 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       numeric ? String(point.x) : nameElement(String(point.x), 40),
     ),
     h("td", { class: "number" }, String(point.trials)),
-    ...layout.columns.map((one) => valueCell(measureOf(point, one.metric.id), one)),
-    ...layout.classes.map((one) => shareCell(shareOf(point, one))),
+    ...layout.columns.map((column) => valueCell(measureOf(point, column.metric.id), column)),
+    ...layout.classes.map((name) => shareCell(shareOf(point, name))),
     h(
       "td",
       { class: "checks-cell words", "data-sort-value": point.checks.length },

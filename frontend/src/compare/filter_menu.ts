@@ -72,14 +72,16 @@ export class FilterMenu {
     keepFocus(this.#body, () =>
       this.#body.replaceChildren(
         h("p", { class: "menu-title" }, total(facets)),
-        ...facets.fields.filter((field) => field.values.length > 0).map((one) => this.#field(one)),
+        ...facets.fields
+          .filter((field) => field.values.length > 0)
+          .map((field) => this.#field(field)),
         this.#dates(),
       ),
     );
   }
 
   #field(field: Facet): HTMLDetailsElement {
-    const chosen = field.values.filter((one) => one.chosen).length;
+    const chosen = field.values.filter((value) => value.chosen).length;
     const group = h(
       "details",
       { class: "facet", open: this.#open.has(field.id) },
@@ -93,7 +95,7 @@ export class FilterMenu {
           chosen > 0 ? `${chosen} chosen` : grouped(field.values.length + field.more),
         ),
       ),
-      ...field.values.map((one) => this.#value(field.id, one)),
+      ...field.values.map((value) => this.#value(field.id, value)),
       field.more > 0 &&
         h(
           "p",
@@ -108,23 +110,23 @@ export class FilterMenu {
     return group;
   }
 
-  #value(field: string, one: FacetValue): HTMLLabelElement {
+  #value(field: string, value: FacetValue): HTMLLabelElement {
     const box = h("input", {
       type: "checkbox",
-      checked: one.chosen,
-      "data-facet": `${field}=${one.value}`,
+      checked: value.chosen,
+      "data-facet": `${field}=${value.value}`,
     });
     box.addEventListener("change", () => {
       const change = box.checked ? withFilter : withoutFilter;
-      this.#go(change(this.#query, field, one.value));
+      this.#go(change(this.#query, field, value.value));
     });
-    const none = one.count === 0;
+    const none = value.count === 0;
     return h(
       "label",
       { class: none ? "menu-check is-none" : "menu-check" },
       box,
-      nameElement(one.label, 40),
-      h("span", { class: "count", title: plural(one.count, "trial") }, grouped(one.count)),
+      nameElement(value.label, 40),
+      h("span", { class: "count", title: plural(value.count, "trial") }, grouped(value.count)),
     );
   }
 
@@ -150,7 +152,7 @@ function total({ total }: Facets): string {
 
 /** Fields with a choice made, and the first that offers one. */
 function startsOpen({ fields }: Facets): readonly string[] {
-  const chosen = fields.filter((field) => field.values.some((one) => one.chosen));
+  const chosen = fields.filter((field) => field.values.some((value) => value.chosen));
   const first = fields.find((field) => field.values.length > 1);
   return [...chosen, ...(first ? [first] : [])].map((field) => field.id);
 }

@@ -58,7 +58,7 @@ export class NewerRuns {
   async #recorded(urls: readonly string[]): Promise<{ trials: number; goesOn: boolean } | null> {
     try {
       const answers = await Promise.all(urls.map(readProgress));
-      const trials = answers.reduce((sum, one) => sum + one.trials_recorded, 0);
+      const trials = answers.reduce((sum, progress) => sum + progress.trials_recorded, 0);
       return { trials, goesOn: answers.some(isRunning) };
     } catch (error) {
       if (!isAbort(error) && !(error instanceof Problem)) throw error;
@@ -83,10 +83,10 @@ export class NewerRuns {
     }
   }
 
-  #offer(what: string): void {
+  #offer(news: string): void {
     this.#say(
       h("span", { class: "live-dot", "aria-hidden": "true" }),
-      `${what}. `,
+      `${news}. `,
       button({ class: "link" }, this.#show, "Show"),
     );
   }

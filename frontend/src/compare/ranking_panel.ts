@@ -18,12 +18,14 @@ export interface RankingActions {
 
 export function rankingPanel(figures: Figures, actions: RankingActions): HTMLElement[] {
   const slots = seriesSlots(figures);
-  const section = (part: Figures, panel: string): HTMLElement =>
-    h("section", { class: "ranking-part" }, ...rankingOf(part, figures, slots, actions, panel));
-  const all = figures.panels?.map((panel) => section(panelFigures(figures, panel), panel.value));
-  const ranked = panelsOrWhole(figures).find((part) => part.ranking);
+  const section = (ranked: Figures, panel: string): HTMLElement =>
+    h("section", { class: "ranking-part" }, ...rankingOf(ranked, figures, slots, actions, panel));
+  const sections = figures.panels?.map((panel) =>
+    section(panelFigures(figures, panel), panel.value),
+  );
+  const ranked = panelsOrWhole(figures).find((panel) => panel.ranking);
   return [
-    h("div", { class: "ranking-parts" }, ...(all ?? [section(figures, "")])),
+    h("div", { class: "ranking-parts" }, ...(sections ?? [section(figures, "")])),
     ...(ranked ? [note(ranked, actions)] : []),
   ];
 }
@@ -73,13 +75,13 @@ function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
 /** The chosen row is marked at once; the ratios to it are on their way from the service. */
 export function pressBaseline(root: HTMLElement, asked: string): void {
   const row = [...root.querySelectorAll("button.rank")].find(
-    (one) => (one as HTMLElement).dataset.series === asked,
+    (button) => (button as HTMLElement).dataset.series === asked,
   );
   if (!row || row.getAttribute("aria-pressed") === "true") return;
   const list = row.closest("ol, ul");
   list?.classList.add("is-old");
-  for (const one of list?.querySelectorAll("button.rank") ?? []) {
-    one.setAttribute("aria-pressed", String(one === row));
+  for (const other of list?.querySelectorAll("button.rank") ?? []) {
+    other.setAttribute("aria-pressed", String(other === row));
   }
 }
 
@@ -202,8 +204,8 @@ function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
   const base = `${bars}Series whose intervals overlap share a tier.`;
-  const how = actions.chooseBaseline ? " Press a row to make it ×1." : "";
-  return h("p", { class: "hint" }, base + how);
+  const hint = actions.chooseBaseline ? " Press a row to make it ×1." : "";
+  return h("p", { class: "hint" }, base + hint);
 }
 
 const SAID_AT_ONCE = 8;

@@ -17,14 +17,21 @@ export function ratioTable(figures: Figures): HTMLElement {
     h(
       "thead",
       {},
-      h("tr", {}, heading("Server"), ...view.columns.map((one) => heading(one.label, one.at))),
+      h(
+        "tr",
+        {},
+        heading("Server"),
+        ...view.columns.map((column) => heading(column.label, column.at)),
+      ),
     ),
     h("tbody", {}, ...view.rows.map((row) => line(row.label, row.cells))),
   );
   makeSortable(table);
   const box = { class: "table-box", tabindex: 0, role: "region", "aria-label": "Table of ratios" };
   const means = view.means && h("p", { class: "hint" }, `${view.means}.`);
-  const withheld = view.withheld.map((one) => h("p", { class: "hint" }, nameElement(one, 240)));
+  const withheld = view.withheld.map((reason) =>
+    h("p", { class: "hint" }, nameElement(reason, 240)),
+  );
   return h("div", {}, h("div", box, table), key(view), ...withheld, means);
 }
 
@@ -49,13 +56,19 @@ function line(label: string, cells: readonly RatioCell[]): HTMLTableRowElement {
   return h("tr", {}, h("th", { scope: "row" }, nameElement(label, 40)), ...cells.map(cell));
 }
 
-function cell(one: RatioCell): HTMLTableCellElement {
+function cell(ratio: RatioCell): HTMLTableCellElement {
   return h(
     "td",
-    { class: `ratio-cell ratio-${one.tint}`, title: one.said, "data-sort-value": one.value ?? "" },
-    one.value === null ? h("span", { class: "ratio-none" }, one.text) : h("strong", {}, one.text),
-    one.range && h("span", { class: "ratio-range" }, one.range),
-    h("span", { class: "visually-hidden" }, `, ${one.said}`),
+    {
+      class: `ratio-cell ratio-${ratio.tint}`,
+      title: ratio.said,
+      "data-sort-value": ratio.value ?? "",
+    },
+    ratio.value === null
+      ? h("span", { class: "ratio-none" }, ratio.text)
+      : h("strong", {}, ratio.text),
+    ratio.range && h("span", { class: "ratio-range" }, ratio.range),
+    h("span", { class: "visually-hidden" }, `, ${ratio.said}`),
   );
 }
 

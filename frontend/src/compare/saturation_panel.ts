@@ -47,12 +47,12 @@ function said(label: string, sentence: string): HTMLElement {
 }
 
 function capacity(figures: Figures): HTMLElement[] {
-  const found = figures.capacity;
-  if (!found) return [];
+  if (!figures.capacity) return [];
+  const { limit_us, rows } = figures.capacity;
   return list(
     figures,
-    `Highest load with p99 under ${single("time", found.limit_us)}`,
-    found.rows.map((row) => ({ series: row.series, said: capacitySaid(figures, row) })),
+    `Highest load with p99 under ${single("time", limit_us)}`,
+    rows.map((row) => ({ series: row.series, said: capacitySaid(figures, row) })),
   );
 }
 
@@ -78,11 +78,11 @@ function knees(figures: Figures): HTMLElement[] {
     (figures.knees ?? []).map((knee) => {
       const rate = knee.throughput === null ? "" : `, ${single("rate", knee.throughput)}`;
       const why = knee.why ? ` (${knee.why})` : "";
-      const said =
+      const text =
         knee.x === null
           ? (knee.why ?? "not reached")
           : `from ${loadPoint(knee.x, figures.x.label)}${rate}${why}`;
-      return { series: knee.series, said };
+      return { series: knee.series, said: text };
     }),
   );
 }

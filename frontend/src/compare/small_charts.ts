@@ -41,9 +41,9 @@ function metricCards(figures: Figures, metric: MetricId): readonly Card[] {
   // With classes of errors, their chart says more than the rate.
   const hasClasses = hasErrorClasses(figures);
   const rates = hasClasses ? [] : ["error_rate"];
-  const wanted = new Set([...FIRST_METRICS, ...rates, metric, "p50", ...ids]);
+  const ordered = new Set([...FIRST_METRICS, ...rates, metric, "p50", ...ids]);
   const hidden = new Set(hasClasses ? ["achieved", "error_rate"] : ["achieved"]);
-  return [...wanted]
+  return [...ordered]
     .filter((id) => ids.has(id) && !hidden.has(id))
     .map((id) => ({ view: overAxis, metric: id }));
 }

@@ -47,22 +47,32 @@ export function valueCell(
   measure: Measure | null,
   { kind, unit, ranged }: NumberColumn,
 ): HTMLTableCellElement {
-  const value = measure?.value ?? null;
-  const half = halfWidth(measure?.low, measure?.high);
-  const range = interval(measure?.low, measure?.high, unit);
-  const origin = measure?.origin === "reported" ? "as the tool reported it" : measure?.origin;
-  const title = [exact(kind, value), origin, range && intervalText(measure?.interval ?? "interval")]
-    .filter(Boolean)
-    .join(", ");
+  const { value, low, high, origin } = measure ?? UNMEASURED;
+  const range = interval(low, high, unit);
+  const isReported = origin === "reported" && value !== null;
   return h(
     "td",
-    { class: value === null ? "number unknown" : "number", "data-sort-value": value ?? "", title },
-    h("span", { class: "value" }, inUnit(value, unit, half)),
-    measure?.origin === "reported" && value !== null
-      ? h("span", { class: "origin", "aria-label": "reported by the tool" }, "r")
-      : null,
+    {
+      class: value === null ? "number unknown" : "number",
+      "data-sort-value": value ?? "",
+      title: cellTitle(measure ?? UNMEASURED, kind, range !== ""),
+    },
+    h("span", { class: "value" }, inUnit(value, unit, halfWidth(low, high))),
+    isReported && h("span", { class: "origin", "aria-label": "reported by the tool" }, "r"),
     (range || ranged) && h("span", { class: "range" }, range),
   );
+}
+
+const UNMEASURED: Measure = { value: null, low: null, high: null };
+
+function cellTitle(
+  { value, origin, interval: name }: Measure,
+  kind: Kind,
+  hasRange: boolean,
+): string {
+  const source = origin === "reported" ? "as the tool reported it" : origin;
+  const range = hasRange && intervalText(name ?? "interval");
+  return [exact(kind, value), source, range].filter(Boolean).join(", ");
 }
 
 /** "Workload": the head of the column that names the panel of each row; empty without panels. */

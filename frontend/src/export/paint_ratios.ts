@@ -194,8 +194,10 @@ function footLines(
     room -= taken;
   }
   const measure = (text: string): number => ctx.measureText(text).width;
-  const said = [...view.withheld, view.means].flatMap((one) => wrapped(one, width, 2, measure));
-  return [...lines, ...said.map((one) => [[one]])];
+  const sentences = [...view.withheld, view.means].flatMap((one) =>
+    wrapped(one, width, 2, measure),
+  );
+  return [...lines, ...sentences.map((line) => [[line]])];
 }
 
 function isShade(piece: Piece): piece is Shade {

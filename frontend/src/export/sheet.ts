@@ -107,56 +107,34 @@ export function paintSheet(
   ctx.textBaseline = "top";
   const room = width - 2 * PAD;
   let y = PAD;
-  y = paragraph(ctx, sheet.title, {
-    theme,
-    y,
-    room,
-    size: 22,
-    // Whole hundreds: not every canvas knows the weights between them.
-    weight: 700,
-    colour: theme.ink,
-    most: sheet.short ? MOST_TITLE - 1 : MOST_TITLE,
-  });
-  y = paragraph(ctx, sheet.conditions, {
-    theme,
-    y: y + 4,
-    room,
-    size: 14,
-    weight: 400,
-    colour: theme.muted,
-    most: 3,
-  });
-  y = paragraph(ctx, sheet.outcome, {
-    theme,
-    y: y + 2,
-    room,
-    size: 14,
-    weight: 600,
-    colour: theme[GRAVITY[sheet.status]],
-    most: 2,
-  });
-  y = paragraph(ctx, sheet.truncated, {
-    theme,
-    y: y + 2,
-    room,
-    size: 14,
-    weight: 600,
-    colour: theme.warning,
-    most: 2,
-  });
-  y = paragraph(ctx, sheet.subtitle, {
-    theme,
-    y: y + 12,
-    room,
-    size: 15,
-    weight: 600,
-    colour: theme.ink,
-    most: 1,
-  });
+  for (const { text, above, ...style } of paragraphs(sheet, theme)) {
+    y = paragraph(ctx, text, { theme, room, y: y + above, ...style });
+  }
   y = legend(ctx, sheet.legend, theme, y + 6, width);
   const foot = height - PAD - 14 - extraHeight(ctx, sheet, theme, width);
   footer(ctx, sheet, theme, foot, width);
   return { x: PAD - 6, y, width: room + 12, height: foot - 12 - y };
+}
+
+interface SheetText extends Pick<Text, "size" | "weight" | "colour" | "most"> {
+  readonly text: string;
+  /** Space above it, in pixels. */
+  readonly above: number;
+}
+
+/** The texts above the chart, from the title down. */
+function paragraphs(sheet: Sheet, theme: ChartTheme): readonly SheetText[] {
+  const titleLines = sheet.short ? MOST_TITLE - 1 : MOST_TITLE;
+  const { ink, muted, warning } = theme;
+  const outcome = theme[GRAVITY[sheet.status]];
+  // Weights in whole hundreds: not every canvas knows those between them.
+  return [
+    { text: sheet.title, above: 0, size: 22, weight: 700, colour: ink, most: titleLines },
+    { text: sheet.conditions, above: 4, size: 14, weight: 400, colour: muted, most: 3 },
+    { text: sheet.outcome, above: 2, size: 14, weight: 600, colour: outcome, most: 2 },
+    { text: sheet.truncated, above: 2, size: 14, weight: 600, colour: warning, most: 2 },
+    { text: sheet.subtitle, above: 12, size: 15, weight: 600, colour: ink, most: 1 },
+  ];
 }
 
 interface Text {

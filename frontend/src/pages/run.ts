@@ -19,9 +19,9 @@ openTarget();
 
 for (const control of document.querySelectorAll<HTMLButtonElement>("button[data-open-all]")) {
   control.addEventListener("click", () => {
-    const all = document.querySelectorAll<HTMLDetailsElement>("details.trial");
-    const open = [...all].some((one) => !one.open);
-    for (const one of all) one.open = open;
+    const trials = document.querySelectorAll<HTMLDetailsElement>("details.trial");
+    const open = [...trials].some((trial) => !trial.open);
+    for (const trial of trials) trial.open = open;
     control.textContent = open ? "Close all" : "Open all";
   });
 }

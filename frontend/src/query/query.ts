@@ -134,12 +134,12 @@ export function limitOf(query: string): number | null {
 
 /** Whether another query only draws the figures at hand differently. */
 export function sameFigures(before: string, after: string): boolean {
-  const asked = (query: string): string => {
+  const withoutScales = (query: string): string => {
     const params = new URLSearchParams(query);
     for (const key of ["logx", "logy"]) params.delete(key);
     return canonical(params);
   };
-  return asked(before) === asked(after);
+  return withoutScales(before) === withoutScales(after);
 }
 
 const DRAWING = ["metric", "view", "logx", "logy"];
@@ -203,8 +203,8 @@ export function permalink(
 export function logX(query: string, values: readonly X[]): boolean {
   const positive = values.filter((value): value is number => Number(value) > 0);
   if (values.some((value) => typeof value === "string")) return false;
-  const asked = valueIn(query, "logx");
-  if (asked === "0" || asked === "1") return asked === "1";
+  const choice = valueIn(query, "logx");
+  if (choice === "0" || choice === "1") return choice === "1";
   if (positive.length !== values.length || positive.length < 2) return false;
   return Math.max(...positive) / Math.min(...positive) >= 16;
 }

@@ -43,9 +43,9 @@ export function button(
 
 /** The element a page's template promises; a missing one is a fault in the template. */
 export function slot(root: ParentNode, name: string): HTMLElement {
-  const found = root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
-  if (!found) throw new Error(`The template has no data-slot="${name}".`);
-  return found;
+  const element = root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
+  if (!element) throw new Error(`The template has no data-slot="${name}".`);
+  return element;
 }
 
 export function optionalSlot(root: ParentNode, name: string): HTMLElement | null {

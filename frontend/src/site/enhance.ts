@@ -37,8 +37,8 @@ function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): vo
   if (!kind) return;
   const column = columnOf(header);
   const cells = rowsOf(table).flatMap((row) => {
-    const found = row.children[column]?.querySelector("data");
-    return found ? [found] : [];
+    const cell = row.children[column]?.querySelector("data");
+    return cell ? [cell] : [];
   });
   const unit = unitFor(kind, cells.map(numberOf));
   for (const cell of cells) write(cell, kind, unit);

@@ -6,14 +6,15 @@ const STANDS_FOR = ["control", "metric", "view", "scale", "series", "facet"] as 
 
 /** Draws what is in `root`; the focus is then on the same control, or on its nearest heir. */
 export function keepFocus(root: HTMLElement, draw: () => void): void {
-  const held = document.activeElement;
-  const place = held instanceof HTMLElement && root.contains(held) ? placeOf(held, root) : null;
+  const focused = document.activeElement;
+  const place =
+    focused instanceof HTMLElement && root.contains(focused) ? placeOf(focused, root) : null;
   const open = new Set(menusIn(root, "details[open]").map(([key]) => key));
   const typed = draftsIn(root);
   draw();
   for (const [key, menu] of menusIn(root, "details")) if (open.has(key)) menu.open = true;
   for (const draft of typed) putBack(root, draft);
-  if (place && !held?.isConnected) refocus(place);
+  if (place && !focused?.isConnected) refocus(place);
 }
 
 /** Menus under what they are opened with. */
@@ -59,7 +60,7 @@ function controlsIn(region: ParentNode): HTMLElement[] {
 function keyOf(control: HTMLElement): string {
   const { dataset } = control;
   const row = control.closest<HTMLElement>("[id]")?.id ?? "";
-  const name = STANDS_FOR.find((one) => dataset[one] !== undefined);
+  const name = STANDS_FOR.find((attribute) => dataset[attribute] !== undefined);
   if (name) return JSON.stringify([row, name, dataset[name]]);
   const value = control instanceof HTMLInputElement ? control.value : control.textContent;
   return JSON.stringify([row, "says", control.getAttribute("aria-label") ?? value]);
@@ -69,10 +70,10 @@ function keyOf(control: HTMLElement): string {
 function refocus({ key, region, index }: Place): void {
   const inside = controlsIn(region);
   const after = controlsIn(document).filter(
-    (one) => region.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING,
+    (control) => region.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING,
   );
   const heirs = [
-    ...inside.filter((one) => keyOf(one) === key),
+    ...inside.filter((control) => keyOf(control) === key),
     ...inside.slice(index),
     ...inside.slice(0, index).reverse(),
     ...after,

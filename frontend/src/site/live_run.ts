@@ -20,8 +20,8 @@ export function trialText(trial: Trial): string {
         : plural(trial.connections, "connection")
       : `${single("rate", trial.rate_rps)} offered`;
   const words = { warmup: "warm-up", search: "search", confirm: "confirmation", measure: "" };
-  const what = words[trial.phase] || (trial.repeat === null ? "" : `repeat ${trial.repeat}`);
-  return [trial.server, trial.workload, load, what].filter(Boolean).join(" · ");
+  const phase = words[trial.phase] || (trial.repeat === null ? "" : `repeat ${trial.repeat}`);
+  return [trial.server, trial.workload, load, phase].filter(Boolean).join(" · ");
 }
 
 /** What is said of a run: how many, what is measured now, and how it went last. */
@@ -68,8 +68,8 @@ export function addNewParts(here: Document, newer: Document): boolean {
   for (const place of newer.querySelectorAll<HTMLElement>("[data-grows]")) {
     const own = here.querySelector(`[data-grows=${place.dataset.grows}]`);
     if (!own) return false;
-    const known = new Set([...own.children].map((child) => child.id));
-    const added = [...place.children].filter((child) => child.id && !known.has(child.id));
+    const ids = new Set([...own.children].map((child) => child.id));
+    const added = [...place.children].filter((child) => child.id && !ids.has(child.id));
     own.append(...added.map((child) => here.adoptNode(child)));
   }
   for (const place of newer.querySelectorAll<HTMLElement>("[data-fresh]")) {

@@ -33,9 +33,9 @@ export function comparabilityText(figures: Figures): string {
   const overridden = status === "not_comparable" && isOverridden(figures);
   const details = comparabilityDetails(figures.outcome);
   const more = details.length - SAID_IN_A_LINE;
-  const said = [...details.slice(0, SAID_IN_A_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
+  const shown = [...details.slice(0, SAID_IN_A_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
   const lead = `${mark} ${overridden ? "ranked although not comparable" : text}`;
-  return said.length > 0 ? `${lead}: ${said.join("; ")}` : lead;
+  return shown.length > 0 ? `${lead}: ${shown.join("; ")}` : lead;
 }
 
 const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";

@@ -228,8 +228,8 @@ export function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function plural(count: number, singular: string, many = `${singular}s`): string {
+  return `${grouped(count)} ${count === 1 ? singular : many}`;
 }
 
 /** "1 connection", "64 connections", "version 3.11": a place on the x axis in words. */

@@ -33,9 +33,9 @@ export function endLabels(options: LabelOptions): Plugin<ChartType> {
       const ends = endsOf(chart);
       const { top, bottom } = chart.chartArea;
       const placed = spreadLabels([...ends.values()], LINE, top + LINE / 2, bottom - LINE / 2);
-      for (const one of placed) {
-        const end = ends.get(one.id);
-        if (end) write(chart, end, one, options);
+      for (const label of placed) {
+        const end = ends.get(label.id);
+        if (end) write(chart, end, label, options);
       }
     },
   };

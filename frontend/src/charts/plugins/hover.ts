@@ -22,8 +22,8 @@ export function hoveredSeries(chart: unknown): string | null {
 
 /** How strongly a series is painted just now. */
 export function seriesOpacity(chart: unknown, series: string): number {
-  const one = hoveredSeries(chart);
-  return one === null || one === series ? 1 : FADED;
+  const id = hoveredSeries(chart);
+  return id === null || id === series ? 1 : FADED;
 }
 
 export function hoverPlugin(): Plugin<ChartType> {
@@ -36,11 +36,11 @@ export function hoverPlugin(): Plugin<ChartType> {
       chart.ctx.globalAlpha = 1;
     },
     afterDatasetsDraw(chart) {
-      const one = hoveredSeries(chart);
-      if (one === null) return;
+      const id = hoveredSeries(chart);
+      if (id === null) return;
       chart.data.datasets.forEach((_, index) => {
         const drawn = drawnAt(chart, index);
-        if (drawn.seriesId === one && !drawn.highlighted) colour(chart, index, drawn);
+        if (drawn.seriesId === id && !drawn.highlighted) colour(chart, index, drawn);
       });
     },
   };

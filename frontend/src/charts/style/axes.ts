@@ -155,9 +155,9 @@ function linearBounds({ kind, most }: YOptions): object {
 }
 
 function niceStep(most: number, unit: Unit, size: Size): number {
-  const wanted = most / unit.factor / (size === "main" ? 5 : 3);
-  const decade = 10 ** Math.floor(Math.log10(wanted || 1));
-  const step = [1, 2, 5, 10].find((factor) => factor * decade >= wanted) ?? 10;
+  const ideal = most / unit.factor / (size === "main" ? 5 : 3);
+  const decade = 10 ** Math.floor(Math.log10(ideal || 1));
+  const step = [1, 2, 5, 10].find((factor) => factor * decade >= ideal) ?? 10;
   return step * decade * unit.factor;
 }
 
@@ -172,8 +172,8 @@ function logBounds(least: number, most: number): object {
 /** Log axes are labelled at 1, 2 and 5 of each decade; more would collide. */
 export function tick(value: number, unit: Unit, log: boolean): string | null {
   if (log) {
-    const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-    if (![1, 2, 5].includes(Math.round(lead * 100) / 100)) return null;
+    const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    if (![1, 2, 5].includes(Math.round(mantissa * 100) / 100)) return null;
   }
   if (value === 0) return "0";
   return `${Number((value / unit.factor).toPrecision(6))}${unit.suffix}`;

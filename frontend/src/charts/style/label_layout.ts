@@ -19,7 +19,7 @@ export function spreadLabels(
   bottom: number,
 ): PlacedLabel[] {
   const sorted = [...wanted].sort((a, b) => a.y - b.y);
-  const at = sorted.map((one) => Math.min(Math.max(one.y, top), bottom));
+  const at = sorted.map((label) => Math.min(Math.max(label.y, top), bottom));
   for (let i = 1; i < at.length; i += 1) {
     at[i] = Math.max(at[i] ?? top, (at[i - 1] ?? top) + gap);
   }
@@ -28,7 +28,7 @@ export function spreadLabels(
     at[i] = Math.min(at[i] ?? bottom, limit);
     limit = (at[i] ?? bottom) - gap;
   }
-  return sorted.map((one, i) => ({ ...one, at: at[i] ?? one.y }));
+  return sorted.map((label, i) => ({ ...label, at: at[i] ?? label.y }));
 }
 
 export function fitText(text: string, width: number, measure: (text: string) => number): string {

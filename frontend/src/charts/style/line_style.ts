@@ -19,7 +19,7 @@ const DENSE = 400;
 export const DOT = 2.25;
 
 export function isDense(series: readonly Series[]): boolean {
-  return series.reduce((sum, one) => sum + one.points.length, 0) > DENSE;
+  return series.reduce((sum, line) => sum + line.points.length, 0) > DENSE;
 }
 
 /** What the marks and the highlight read back from any dataset. */

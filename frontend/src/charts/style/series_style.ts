@@ -136,9 +136,9 @@ function lineSlots(lines: readonly Line[]): readonly number[] {
   const seen = new Map<string, number>();
   return lines.map((line) => {
     if (line.own === null) return next(placeOf(line.label));
-    const before = seen.get(ownerOf(line)) ?? 0;
-    seen.set(ownerOf(line), before + 1);
-    return (bases.get(ownerOf(line)) ?? line.own) + VARIANT * before;
+    const turn = seen.get(ownerOf(line)) ?? 0;
+    seen.set(ownerOf(line), turn + 1);
+    return (bases.get(ownerOf(line)) ?? line.own) + VARIANT * turn;
   });
 }
 

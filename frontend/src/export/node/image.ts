@@ -34,8 +34,8 @@ export function drawImage({ figures, url, date }: ImageRequest, make: typeof cre
   const rect = paintSheet(ctx, sheet, theme, width, canvas.height / ZOOM);
   const makeCanvas = (w: number, h: number): HTMLCanvasElement =>
     make(w, h) as unknown as HTMLCanvasElement;
-  const how = { theme, highlighted, pixels: ZOOM, makeCanvas };
-  paintView(ctx, { figures, query, metric, ...how }, rect);
+  const style = { theme, highlighted, pixels: ZOOM, makeCanvas };
+  paintView(ctx, { figures, query, metric, ...style }, rect);
   return canvas;
 }
 

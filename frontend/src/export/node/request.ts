@@ -18,10 +18,10 @@ export function boundTexts(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
     return short(value, SENTENCES.has(key) ? LONGEST_SENTENCE : LONGEST);
   }
-  if (Array.isArray(value)) return value.map((one) => boundTexts(one, key));
+  if (Array.isArray(value)) return value.map((item) => boundTexts(item, key));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, boundTexts(one, name)]),
+    Object.entries(value).map(([name, item]) => [name, boundTexts(item, name)]),
   );
 }
 

@@ -3,8 +3,8 @@ import { type ChartTheme, themeOf } from "../../charts/style/theme";
 
 /** `--name: light-dark(#light, #dark)` of a style sheet -> the light value by name. */
 export function lightColours(css: string): ReadonlyMap<string, string> {
-  const found = css.matchAll(/--([\w-]+):\s*light-dark\(\s*(#[0-9a-f]{3,8})\s*,/gi);
-  return new Map([...found].map(([, name, value]) => [name ?? "", value ?? ""]));
+  const declarations = css.matchAll(/--([\w-]+):\s*light-dark\(\s*(#[0-9a-f]{3,8})\s*,/gi);
+  return new Map([...declarations].map(([, name, value]) => [name ?? "", value ?? ""]));
 }
 
 export function lightTheme(css: string, font: string): ChartTheme {
