@@ -363,7 +363,7 @@ def test_the_menu_of_series_stays_open_and_under_the_hand(page, live_server):
     answered(page)
     expect(box).to_be_focused()
     expect(box).to_be_checked()
-    page.get_by_role("button", name="whole identity").press("Enter")
+    page.get_by_role("button", name="Automatic").press("Enter")
     expect(page).not_to_have_url(re.compile("series="))
     answered(page)
     expect(page.locator("summary[data-control=series]")).to_be_focused()

@@ -30,7 +30,7 @@ function problem(response: Response, body: unknown): Problem {
   const detail =
     text(body, "detail") ??
     text(body, "title") ??
-    `The server answered ${response.status} where 200 was expected.`;
+    `The server answered with error ${response.status}.`;
   const fallback = response.status === 401 || response.status === 403 ? "Sign in again." : null;
   return new Problem(detail, response.status, text(body, "hint") ?? fallback);
 }
@@ -53,7 +53,7 @@ export async function getJson(url: string, signal?: AbortSignal): Promise<unknow
     throw new Problem(
       "The answer was not JSON.",
       response.status,
-      "Reload; if it stays, report it.",
+      "Reload the page. If the error stays, report it.",
     );
   }
   return body;

@@ -9,7 +9,7 @@ export function sweepLegend(figures: Figures, options: SweepOptions): string {
     ...intervalMarks(figures, options),
     hasOverload(figures) && OVERLOAD,
     hasErrors(figures) && "✕ = errors above 1 %",
-    hasGaps(figures) && "faint stretch = a load between was not measured",
+    hasGaps(figures) && "faint line = a load between was not measured",
     isMarked(figures, figures.knees) && "ring = saturation point",
     isMarked(figures, figures.capacity?.rows) && "▲ = highest load within the limit",
     options.trend && hasChanges(figures, options) && "dashed rule = a change",
@@ -22,7 +22,7 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
   return [
     interval !== "" && `whisker = ${interval}`,
     !isDense(figures.series) && "faint dot = one trial",
-    hasCutInterval(figures, options) && "↑ = the interval goes on; the table has its end",
+    hasCutInterval(figures, options) && "↑ = the interval is longer; the table has its end",
   ];
 }
 

@@ -152,7 +152,7 @@ export function whyNoCurves(figures: Figures): string | null {
   if (shownCurves(figures).length > 0) return null;
   const at = figures.ranking?.x ?? figures.curves?.at;
   const place = at === undefined ? "" : ` at ${loadPoint(at, figures.x.label)}`;
-  return `No series has a histogram${place}: a percentile curve needs every latency, from the load tool's samples or its full distribution.`;
+  return `No series has a histogram${place}: a percentile curve needs the load tool's samples or its full latency distribution.`;
 }
 
 /** Series with a curve, the fastest and the slowest first: the summary names these two. */

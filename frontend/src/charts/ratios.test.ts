@@ -1,24 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Figures, Ratio } from "../api/figures";
 import { paintRatios } from "../export/paint_ratios";
+import { canvasFor } from "../testing/canvas";
 import { theme } from "../testing/chart_options";
 import { figures } from "../testing/figures";
 import { sample } from "../testing/sample_figures";
 import { ratioView, tintOf } from "./ratios";
-
-function width(text: string): number {
-  return text.length * 10;
-}
-
-/** A canvas that keeps what is written on it. */
-function canvasFor(written: string[]): CanvasRenderingContext2D {
-  const painted = "fillRect save restore setLineDash beginPath moveTo lineTo stroke".split(" ");
-  return {
-    measureText: (text: string) => ({ width: width(text) }),
-    fillText: (text: string) => written.push(text),
-    ...Object.fromEntries(painted.map((name) => [name, () => {}])),
-  } as unknown as CanvasRenderingContext2D;
-}
 
 describe("ratioView", () => {
   const one = (value: number, verdict: Ratio["verdict"]): Ratio => ({

@@ -32,7 +32,7 @@ describe("summary", () => {
     );
     const apart = { ...untold.outcome, status: "not_comparable" as const, overridden: false };
     expect(summaryText({ ...untold, outcome: apart }, viewNamed("trend"), "throughput")).toContain(
-      "not told",
+      "not shown",
     );
     expect(summaryText(trend(), viewNamed("trend"), "p99")).toMatch(/^Latency p99 lies between/);
     expect(changesOf(trend(), "throughput").length).toBe(1);
@@ -41,7 +41,7 @@ describe("summary", () => {
   });
 
   it("says unknown where nothing is known", () => {
-    expect(summaryText(figures(), viewNamed("sweep"), "memory")).toContain("is not known");
+    expect(summaryText(figures(), viewNamed("sweep"), "memory")).toContain("is unknown");
     expect(summaryText(figures({ series: [] }), viewNamed("sweep"), "throughput")).toContain(
       "nothing",
     );

@@ -64,7 +64,7 @@ function rangeText(figures: Figures, metric: MetricId): string {
     }),
   );
   const [low, high] = [lowest(values), highest(values)];
-  if (!low || !high) return `${described.label} is not known for any of these trials.`;
+  if (!low || !high) return `${described.label} is unknown for all of these trials.`;
   if (low.value === high.value) return `${described.label} is ${low.text} throughout.`;
   return `${described.label} lies between ${low.text} and ${high.text}.`;
 }
@@ -129,7 +129,7 @@ function bestText(figures: Figures, latency: MetricId): string {
       .map((point) => ({ series, point, value: point.x })),
   );
   const best = highest(sound);
-  if (!best) return "No load point was met with a known latency.";
+  if (!best) return "No load point below overload has a known latency.";
   const { series, point, value } = best;
   return `The highest throughput short of overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
 }
@@ -182,7 +182,7 @@ function ratiosText(figures: Figures): string {
     (cell) => cell?.verdict === "improved" || cell?.verdict === "regressed",
   );
   if (cells.length === 0) return "All ratios are withheld.";
-  return `${relevant.length} of ${plural(cells.length, "ratio")} differ from the baseline beyond noise and relevance.`;
+  return `${relevant.length} of ${plural(cells.length, "ratio")} differ from the baseline by more than noise, and enough to matter.`;
 }
 
 export function trendSummary(figures: Figures, metric: MetricId): Summary {
@@ -197,7 +197,7 @@ function changesText(figures: Figures, metric: MetricId): string {
   const over = `${figures.x.values.length} values of ${figures.x.label.toLowerCase()}`;
   const { status, overridden } = figures.outcome;
   if (changes.length === 0 && status === "not_comparable" && !overridden)
-    return `Changes of ${label} are not told: these series are not comparable.`;
+    return `Changes of ${label} are not shown: these series are not comparable.`;
   if (changes.length === 0) return `No change of ${label} was found over ${over}.`;
   const names = new Map(figures.series.map((series) => [series.id, seriesName(figures, series)]));
   const texts = changes

@@ -105,7 +105,7 @@ describe("sweepChart", () => {
     // Its dash stays: it is what tells the series from another of its colour.
     expect(stretch(joined)).toEqual({ borderColor: "#0072b280" });
     expect(datasets(joined)[0]?.borderDash).toEqual(dashOf(4));
-    expect(viewNamed("sweep").legend(joined, options())).toContain("faint stretch");
+    expect(viewNamed("sweep").legend(joined, options())).toContain("faint line");
     expect(stretch(trend())).toEqual({});
     expect(datasets(trend(), { highlighted: new Set() })[1]?.segment).toBeDefined();
   });

@@ -15,7 +15,7 @@ function isAxisOfTime(field: string | null): boolean {
 export function whyNoTrend({ x }: Figures): string | null {
   const label = x.label.toLowerCase();
   if (!isAxisOfTime(x.field)) {
-    return `A trend is over versions or dates: these figures lie over ${label}.`;
+    return `A trend needs versions or dates on the axis. These figures are by ${label}.`;
   }
   const count = x.values.length;
   if (count >= 2) return null;

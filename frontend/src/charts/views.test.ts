@@ -23,7 +23,7 @@ describe("views", () => {
     expect(viewNamed("ratios").empty(figures({ outcome: unlike }), "throughput")).toContain(
       "withheld",
     );
-    expect(viewNamed("trend").empty(sample(), "throughput")).toContain("these figures lie over");
+    expect(viewNamed("trend").empty(sample(), "throughput")).toContain("These figures are by");
     expect(viewNamed("trend").empty(trend(), "throughput")).toBeNull();
     expect(viewNamed("sweep").empty(figures(), "throughput")).toBeNull();
   });

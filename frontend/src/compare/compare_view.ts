@@ -70,7 +70,7 @@ export class CompareView {
     );
     box.hidden = false;
     if (this.#figures) return;
-    slot(this.#root, "finding").textContent = "This comparison could not be read";
+    slot(this.#root, "finding").textContent = "This comparison could not be loaded";
     this.#root.classList.add("is-empty", "has-failed");
   }
 

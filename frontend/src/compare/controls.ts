@@ -167,7 +167,7 @@ function baselines(figures: Figures, query: string): readonly Option[] {
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
   );
   const gone = chosen && !shown.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
-  return [["", "not chosen"], ...shown, ...gone];
+  return [["", "Runner-up"], ...shown, ...gone];
 }
 
 function select(
@@ -185,7 +185,7 @@ function select(
   return h("label", { class: "inline" }, label, field);
 }
 
-/** Which fields tell series apart; none chosen means all that make an identity. */
+/** Which fields tell series apart; none chosen means every field that identifies a series. */
 function seriesMenu(query: string, go: Go): HTMLDetailsElement {
   const chosen = valuesIn(query, "series");
   const boxes = GROUPING.map(([value, text]) => {
@@ -196,7 +196,7 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
     });
     return h("label", { class: "menu-check" }, box, text);
   });
-  const names = chosen.length === 0 ? "whole identity" : chosen.join(" + ");
+  const names = chosen.length === 0 ? "Automatic" : chosen.join(" + ");
   const whole = (): void => {
     menu.open = false;
     go(withValues(query, "series", []));
@@ -213,9 +213,9 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
     h(
       "div",
       { class: "menu-body" },
-      h("p", { class: "menu-title" }, "A series is what has the same …"),
+      h("p", { class: "menu-title" }, "A series has the same …"),
       ...boxes,
-      button({ class: "menu-item", "data-control": "series" }, whole, "whole identity"),
+      button({ class: "menu-item", "data-control": "series" }, whole, "Automatic"),
     ),
   );
   return menu;

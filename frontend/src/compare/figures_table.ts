@@ -96,8 +96,8 @@ export function updateCaption(place: HTMLElement, figures: Figures): void {
 }
 
 function caption(figures: Figures): string {
-  const mark = figures.outcome.overridden ? " Ranked on a reader's override." : "";
-  return `${figures.finding}. ${figures.conditions}. The numbers drawn above, one row per cell; intervals in brackets.${mark}`;
+  const mark = figures.outcome.overridden ? " Ranked by override." : "";
+  return `${figures.finding}. ${figures.conditions}. The numbers of the chart, one row per load point; intervals in brackets.${mark}`;
 }
 
 function column(figures: Figures, metric: Metric): Column {

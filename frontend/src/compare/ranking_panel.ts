@@ -117,7 +117,7 @@ function rank(
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
   const inside = [
-    h("span", { class: "tier", title: "Tier: the places that its interval leaves it" }, row.tier),
+    h("span", { class: "tier", title: "Tier: the ranks that its interval allows" }, row.tier),
     h("span", { class: "name" }, swatch(slot), nameElement(row.label, 80)),
     h(
       "span",
@@ -204,7 +204,7 @@ function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
   const base = `${bars}Series whose intervals overlap share a tier.`;
-  const hint = actions.chooseBaseline ? " Press a row to make it ×1." : "";
+  const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
 
@@ -217,7 +217,7 @@ function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
     ? "Not ranked: these series were not measured under like conditions."
     : figures.ratios
       ? "Not ranked: each workload is compared on its own, in the table of ratios."
-      : "Not ranked: there is not enough to rank by.";
+      : "Not ranked: too little was measured to rank these series.";
   const more = reasons.length - SAID_AT_ONCE;
   const list = h(
     "ul",
@@ -239,7 +239,7 @@ function overrideOffer(override: (on: boolean) => void): HTMLElement {
     h(
       "p",
       { class: "hint" },
-      "You may rank them all the same. The link, the table and every export will then say that the ranking was overridden; differences may come from the conditions as well as from the servers.",
+      "You can rank them anyway. The link, the table and every export will then say that the ranking was overridden: differences may come from the conditions as well as from the servers.",
     ),
     button({ class: "button", "data-control": "override" }, () => override(true), "Rank anyway"),
   );

@@ -6,8 +6,8 @@ beforeEach(() => {
   document.body.replaceChildren();
 });
 
-describe("derived", () => {
-  it("says knees and capacities in sentences, unknown ones with their reason", () => {
+describe("the panel of saturation points", () => {
+  it("says saturation points and capacities in sentences, unknown ones with their reason", () => {
     const data = sample({ series: 2 });
     const [first, second] = data.series;
     const capacity = { x: 64, throughput: 41_000, why: null };
@@ -18,12 +18,12 @@ describe("derived", () => {
       { series: second?.id ?? "", x: null, throughput: null, low: null, high: null, why: "none" },
     ];
     document.body.append(...saturationPanel({ ...data, capacity: { limit_us: 5_000, rows } }));
-    const said = [...document.querySelectorAll("li")].map((one) => one.textContent);
+    const texts = [...document.querySelectorAll("li")].map((one) => one.textContent);
     expect(document.body.textContent).toContain("p99 under 5.00 ms");
-    expect(said[0]).toMatch(/: 64 connections, surely 8, possibly 1024, 41.0k req\/s$/);
-    expect(said[1]).toMatch(/: 64 connections, 41.0k req\/s$/);
-    expect(said[2]).toMatch(/: 64 connections, surely at none, 41.0k req\/s$/);
-    expect(said[3]).toContain(": none");
-    expect(said[4]).toContain("throughput still grows");
+    expect(texts[0]).toMatch(/: 64 connections, certain up to 8, possibly 1024, 41.0k req\/s$/);
+    expect(texts[1]).toMatch(/: 64 connections, 41.0k req\/s$/);
+    expect(texts[2]).toMatch(/: 64 connections, not certain at any load, 41.0k req\/s$/);
+    expect(texts[3]).toContain(": none");
+    expect(texts[4]).toContain("throughput still grows");
   });
 });

@@ -65,16 +65,17 @@ function capacitySaid(figures: Figures, row: CapacityRow): string {
   return `${loadPoint(row.x, figures.x.label)}${doubt(row)}${rate}${why}`;
 }
 
-/** ", surely 8, possibly 32": measured loads, as exact as they are, where they are not x itself. */
+/** ", certain up to 8, possibly 32": measured loads, where they are not x itself. */
 function doubt({ x, low, high }: CapacityRow): string {
-  const surely = low === x ? "" : `, surely ${low ?? "at none"}`;
-  return high === null || high === x ? surely : `${surely}, possibly ${high}`;
+  const certain =
+    low === x ? "" : low === null ? ", not certain at any load" : `, certain up to ${low}`;
+  return high === null || high === x ? certain : `${certain}, possibly ${high}`;
 }
 
 function knees(figures: Figures): HTMLElement[] {
   return list(
     figures,
-    "Where more load brings no more throughput",
+    "Saturation point",
     (figures.knees ?? []).map((knee) => {
       const rate = knee.throughput === null ? "" : `, ${single("rate", knee.throughput)}`;
       const why = knee.why ? ` (${knee.why})` : "";
@@ -90,7 +91,7 @@ function knees(figures: Figures): HTMLElement[] {
 function changes(figures: Figures): HTMLElement[] {
   return list(
     figures,
-    "Changes found",
+    "Changes",
     (figures.changes ?? []).map((change) => ({ series: change.series, said: change.text })),
   );
 }

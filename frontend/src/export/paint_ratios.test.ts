@@ -1,22 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type RatioView, ratioView } from "../charts/ratios";
+import { canvasFor, width } from "../testing/canvas";
 import { theme } from "../testing/chart_options";
 import { sample } from "../testing/sample_figures";
 import { paintRatios, ratiosHeight } from "./paint_ratios";
-
-function width(text: string): number {
-  return text.length * 10;
-}
-
-/** A canvas that keeps what is written on it. */
-function canvasFor(written: string[]): CanvasRenderingContext2D {
-  const painted = "fillRect save restore setLineDash beginPath moveTo lineTo stroke".split(" ");
-  return {
-    measureText: (text: string) => ({ width: width(text) }),
-    fillText: (text: string) => written.push(text),
-    ...Object.fromEntries(painted.map((name) => [name, () => {}])),
-  } as unknown as CanvasRenderingContext2D;
-}
 
 describe("the painted table of ratios", () => {
   it("is painted with its numbers, and says what there was no room for", () => {

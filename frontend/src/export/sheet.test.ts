@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { areAllNamedAtEnds, textBelow } from "../charts/headline";
+import { canvasFor, width } from "../testing/canvas";
 import { theme, viewNamed } from "../testing/chart_options";
 import { figures } from "../testing/figures";
 import { panelled, sample } from "../testing/sample_figures";
@@ -15,20 +16,6 @@ import {
   sheetOf,
   wrapped,
 } from "./sheet";
-
-function width(text: string): number {
-  return text.length * 10;
-}
-
-/** A canvas that keeps what is written on it. */
-function canvasFor(written: string[]): CanvasRenderingContext2D {
-  const painted = "fillRect save restore setLineDash beginPath moveTo lineTo stroke".split(" ");
-  return {
-    measureText: (text: string) => ({ width: width(text) }),
-    fillText: (text: string) => written.push(text),
-    ...Object.fromEntries(painted.map((name) => [name, () => {}])),
-  } as unknown as CanvasRenderingContext2D;
-}
 
 describe("sheet", () => {
   it("carries title, conditions, outcome, what is left out, link and date, and leaves the rest to the chart", () => {

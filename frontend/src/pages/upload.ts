@@ -19,14 +19,14 @@ async function follow(page: HTMLElement, url: string, wait: number): Promise<voi
     const state = String(body.state ?? "unknown");
     // While it waits, the reason says for what.
     const reason = body.reason ? `${body.reason} ` : "";
-    say(page, state, `${reason}Last asked ${new Date().toISOString().slice(11, 19)} UTC.`);
+    say(page, state, `${reason}Checked at ${new Date().toISOString().slice(11, 19)} UTC.`);
     if (ENDS.has(state)) {
       location.reload();
       return;
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    say(page, page.dataset.state ?? "unknown", `${error.message} Asking again.`);
+    say(page, page.dataset.state ?? "unknown", `${error.message} Retrying.`);
   }
   setTimeout(() => void follow(page, url, Math.min(wait * 1.5, SLOWEST_MS)), wait);
 }

@@ -1,30 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Progress } from "../api/progress";
+import { RUNNING } from "../testing/progress";
 import { addNewParts, progressText } from "./live_run";
 
 beforeEach(() => {
   document.body.replaceChildren();
 });
-
-const RUNNING: Progress = {
-  run: "r1",
-  state: "running",
-  trials_recorded: 3,
-  trials_done: 4,
-  trials_planned: 20,
-  current: {
-    ordinal: 4,
-    server: "nginx",
-    workload: "hello",
-    connections: 64,
-    rate_rps: null,
-    repeat: 2,
-    phase: "measure",
-  },
-  last: { throughput_rps: 8120, p99_us: 9100, error_rate: null },
-  seconds_left: 200,
-  heard_at: "2026-11-21T14:00:00Z",
-};
 
 describe("a run that goes on", () => {
   it("says how far it is, what is measured now and how it went last", () => {
@@ -34,7 +14,7 @@ describe("a run that goes on", () => {
     expect(said.left).toContain("about 3 min left · last 8.12k req/s · p99 9.10 ms");
   });
 
-  it("says of a silent agent that it is not heard, and nothing that it does not know", () => {
+  it("says that a silent agent stopped reporting, and nothing that is unknown", () => {
     const said = progressText({
       ...RUNNING,
       state: "silent",
@@ -44,7 +24,7 @@ describe("a run that goes on", () => {
       heard_at: null,
     });
     expect(said.count).toBe("4 trials");
-    expect(said.now).toContain("not heard any more");
+    expect(said.now).toContain("stopped reporting");
     expect(said.left).toBe("");
   });
 

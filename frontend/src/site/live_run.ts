@@ -33,7 +33,7 @@ export function progressText(progress: Progress): { count: string; now: string; 
     : plural(done, "trial");
   const now =
     progress.state === "silent"
-      ? "Its agent is not heard any more: it may be cut off, or it was ended. What it measured is kept."
+      ? "The agent stopped reporting: it lost its connection or was stopped. Trials recorded so far are kept."
       : current
         ? `Now: ${trialText(current)}`
         : "";
@@ -41,7 +41,7 @@ export function progressText(progress: Progress): { count: string; now: string; 
     progress.seconds_left === null ? "" : `about ${duration(progress.seconds_left)} left`,
     last?.throughput_rps ? `last ${single("rate", last.throughput_rps)}` : "",
     last?.p99_us ? `p99 ${single("time", last.p99_us)}` : "",
-    progress.heard_at ? `heard ${utc(progress.heard_at)}` : "",
+    progress.heard_at ? `last report ${utc(progress.heard_at)}` : "",
   ];
   return { count, now, left: left.filter(Boolean).join(" · ") };
 }

@@ -12,13 +12,15 @@ export function comparabilityDetails(outcome: Outcome): readonly string[] {
   const { intent, reasons, confounded, differing } = outcome;
   return [
     ...(intent ? [intent] : []),
-    ...(confounded && confounded.length > 0 ? [`confounded: ${confounded.join(", ")}`] : []),
+    ...(confounded && confounded.length > 0
+      ? [`these differ together: ${confounded.join(", ")}`]
+      : []),
     ...reasons,
     ...(differing.length > 0 && !intent ? [`differing: ${differing.join(", ")}`] : []),
   ];
 }
 
-/** Snapshots of before the mark have the override in their query alone. */
+/** Snapshots made before schema version 2 have the override only in their query. */
 function isOverridden({ outcome, query }: Figures): boolean {
   return outcome.overridden ?? new URLSearchParams(query).get("override") === "1";
 }
@@ -38,7 +40,7 @@ export function comparabilityText(figures: Figures): string {
   return shown.length > 0 ? `${lead}: ${shown.join("; ")}` : lead;
 }
 
-const TRUNCATED = "Only a part of the matching series is shown; add a filter to see the rest.";
+const TRUNCATED = "Only some of the matching series are shown. Add a filter to see the others.";
 
 /** What the bounds left out, as a sentence; empty where everything is shown. */
 export function truncatedText({ truncated }: Figures): string {

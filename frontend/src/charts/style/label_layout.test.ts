@@ -1,23 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { canvasFor } from "../../testing/canvas";
 import { options, theme } from "../../testing/chart_options";
 import { figures } from "../../testing/figures";
 import { endLabels } from "../plugins/end_labels";
 import { sweepChart } from "../sweep";
 import { fitText, shortenNames, spreadLabels } from "./label_layout";
-
-function width(text: string): number {
-  return text.length * 10;
-}
-
-/** A canvas that keeps what is written on it. */
-function canvasFor(written: string[]): CanvasRenderingContext2D {
-  const painted = "fillRect save restore setLineDash beginPath moveTo lineTo stroke".split(" ");
-  return {
-    measureText: (text: string) => ({ width: width(text) }),
-    fillText: (text: string) => written.push(text),
-    ...Object.fromEntries(painted.map((name) => [name, () => {}])),
-  } as unknown as CanvasRenderingContext2D;
-}
 
 describe("labels", () => {
   it("never overlap and stay inside", () => {
