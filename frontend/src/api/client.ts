@@ -1,4 +1,4 @@
-// One way to read JSON, and one kind of failure: a sentence and what to do about it.
+// Reads JSON. Every failure is a Problem: a sentence, and a hint what to do.
 
 export class Problem extends Error {
   readonly status: number;

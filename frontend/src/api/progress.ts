@@ -1,4 +1,4 @@
-// How a run stands while it goes on: GET /api/v1/runs/<id>/progress.
+// The progress of a run: GET /api/v1/runs/<id>/progress.
 import { getJson } from "./client";
 
 export interface Trial {
@@ -36,7 +36,7 @@ export async function readProgress(url: string): Promise<Progress> {
   return (await getJson(url)) as Progress;
 }
 
-/** Whether more may come. */
+/** Whether more trials may follow. */
 export function isRunning(progress: Progress): boolean {
   return progress.state === "running" || progress.state === "silent";
 }

@@ -1,4 +1,4 @@
-// The sentence above a view and the one below its name, and the highlighted series of a view.
+// The sentences above a view and below its name.
 import { type Figures, type MetricId, metricOf } from "../api/figures";
 import { short } from "../text/format";
 import type { View } from "./view";

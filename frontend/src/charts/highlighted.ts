@@ -2,7 +2,7 @@
 import { type Figures, panelsOrWhole, type Series } from "../api/figures";
 import type { View } from "./view";
 
-/** More colours than these cannot be told apart at a glance. */
+/** More colours than these are hard to tell apart. */
 const MOST_HIGHLIGHTED = 6;
 
 /** The leaders of every panel in this view. */

@@ -1,4 +1,4 @@
-// figures -> the rows of the ranking: where each dot and interval lies, and what is said.
+// figures -> the rows of the ranking: the place of each dot and interval, and the texts.
 // Plain HTML and SVG draw it, so every row is a real button.
 import {
   type Figures,
@@ -37,7 +37,7 @@ export interface RankingRow {
   readonly ratioRange: string;
   readonly verdict: Verdict | null;
   readonly why: string;
-  /** Beyond noise, and beyond what the workspace finds worth naming; null where untold. */
+  /** Beyond noise, and beyond the workspace's relevance limit; null where unknown. */
   readonly significant: boolean | null;
   readonly relevant: boolean | null;
 }
@@ -51,7 +51,7 @@ export interface RankingView {
   readonly rows: readonly RankingRow[];
 }
 
-/** The ranking; `whole` is what it is a panel of: all panels share one axis, as their charts do. */
+/** The ranking of a panel of `whole`: all panels share one axis, as their charts do. */
 export function rankingView(figures: Figures, whole: Figures = figures): RankingView | null {
   const ranking = figures.ranking;
   if (!ranking) return null;
@@ -78,7 +78,7 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   };
 }
 
-/** The cell's own figure where the series is on the page, so dot, line and table agree. */
+/** The figure of the load point where the series is on the page: dot, line and table agree. */
 function measured(figures: Figures, row: RankRow): Measure {
   const ranking = figures.ranking;
   const series = figures.series.find((line) => line.id === row.series);

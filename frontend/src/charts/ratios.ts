@@ -1,5 +1,5 @@
-// figures -> the table of ratios, servers by workloads: what each cell says and how strongly it
-// is tinted. Pure; plain HTML draws it.
+// figures -> the table of ratios, servers by workloads: the text and the tint of each cell. Pure;
+// plain HTML draws it.
 import { type Figures, metricOf, type Ratio, type Ratios } from "../api/figures";
 import { loadPoint, plural, short, times, timesRange } from "../text/format";
 import type { Shade } from "./style/theme";
@@ -10,13 +10,16 @@ export interface RatioCell {
   readonly text: string;
   readonly range: string;
   readonly tint: Tint;
-  readonly said: string;
+  readonly note: string;
   readonly value: number | null;
 }
 
 export interface RatioColumn {
   readonly label: string;
-  /** Where its workload is compared, if not all are at one place: "at 64 connections". */
+  /**
+   * The place of the comparison, where workloads are compared at different places: "at 64
+   * connections".
+   */
   readonly at: string;
 }
 
@@ -44,7 +47,7 @@ export function whyNoRatios({ ratios, outcome }: Figures): string | null {
 /** Steps on the log scale, centred at ×1: up to ×1.25, up to ×2, beyond. */
 const STEPS = [Math.log(1.25), Math.log(2)] as const;
 
-const EMPTY: RatioCell = { text: "–", range: "", tint: "none", said: "not measured", value: null };
+const EMPTY: RatioCell = { text: "–", range: "", tint: "none", note: "not measured", value: null };
 
 export function ratioView(figures: Figures): RatioView | null {
   const { ratios } = figures;
@@ -92,13 +95,13 @@ export function sharedPlace(figures: Figures): string {
 
 function ratioCell(ratio: Ratio | null, better: "higher" | "lower"): RatioCell {
   if (ratio?.value === null || ratio?.value === undefined) {
-    return ratio?.why ? { ...EMPTY, text: "withheld", said: ratio.why } : EMPTY;
+    return ratio?.why ? { ...EMPTY, text: "withheld", note: ratio.why } : EMPTY;
   }
   return {
     text: times(ratio.value, ratio.low, ratio.high),
     range: timesRange(ratio.low, ratio.high),
     tint: tintOf(ratio, better),
-    said: ratio.why ?? ratio.verdict,
+    note: ratio.why ?? ratio.verdict,
     value: ratio.value,
   };
 }
@@ -125,7 +128,7 @@ function withheldIn({ columns, rows, cells }: Ratios): readonly string[] {
   ];
 }
 
-/** The columns, or the one cell: whose ratio it is matters where it is the only one. */
+/** The columns; of a single cell also its row. */
 function placesText(places: readonly { row: string; column: string }[]): string {
   const [first] = places;
   if (places.length === 1 && first) return `${short(first.row)} on ${short(first.column)}`;

@@ -199,7 +199,8 @@ const extents = new WeakMap<Figures, Map<string, Extent>>();
 function yExtent(figures: Figures, options: SweepOptions): Extent {
   const byOptions = extents.get(figures) ?? new Map<string, Extent>();
   extents.set(figures, byOptions);
-  // All that it depends on: asked anew whenever other lines are loud.
+  // Everything that the extent depends on: charts are configured again when other series are
+  // highlighted.
   const key = JSON.stringify([options.metric, usesLogY(options), limitIn(options)]);
   const extent = byOptions.get(key) ?? measureExtent(figures, options);
   byOptions.set(key, extent);

@@ -1,4 +1,5 @@
-// What a tooltip lists: the series under the pointer, then the highlighted ones; the rest is counted.
+// What a tooltip lists: the series under the pointer, then the highlighted ones; the rest is
+// counted.
 import type { Chart, TooltipCallbacks, TooltipItem, TooltipOptions } from "chart.js";
 import { hoveredSeries } from "./plugins/hover";
 import type { DrawnSeries } from "./style/line_style";

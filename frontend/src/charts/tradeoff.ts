@@ -1,5 +1,5 @@
 // figures -> latency against achieved throughput: each line goes through its load points in
-// order of load, so that a knee shows as a bend. Pure.
+// order of load, so that saturation shows as a bend. Pure.
 import type { ChartConfiguration, ChartDataset } from "chart.js";
 import {
   everyValue,
@@ -71,7 +71,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
     data: { datasets: datasets(figures, latency, options) },
     options: {
       ...baseOptions(theme, room),
-      // Throughput falls again beyond the knee, so the points are in order of load, not of x.
+      // Throughput falls again beyond saturation, so the points are in order of load, not of x.
       parsing: { xAxisKey: "x", yAxisKey: "y" },
       interaction: { mode: "nearest", axis: "xy", intersect: false },
       scales: {

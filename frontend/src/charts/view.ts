@@ -1,4 +1,4 @@
-// What a view of a comparison is: everything the page, the exports and the keyboard ask about it.
+// A view of a comparison: everything that the page, the exports and the arrow keys ask about it.
 import type { ChartConfiguration } from "chart.js";
 import type { Figures, Metric, MetricId, X } from "../api/figures";
 import type { RankedLoad } from "../query/query";
@@ -20,7 +20,9 @@ export interface ChartOptions {
   readonly at: X | null;
   /** A latency limit in microseconds. */
   readonly limit: number | null;
-  /** Figures whose values the axes must hold too: those of all panels, so that panels share axes. */
+  /**
+   * Figures whose values the axes must hold too: those of all panels, so that panels share axes.
+   */
   readonly scope?: Figures;
 }
 
@@ -74,7 +76,7 @@ export interface View {
   readonly summary: (figures: Figures, metric: MetricId) => Summary;
   /** The points of one series for the arrow keys, in the order of the axis. */
   readonly stops: (figures: Figures, series: number, metric: MetricId) => readonly Stop[];
-  /** By series id, how much of what the view shows is theirs: the largest are highlighted first. */
+  /** By series id, how much the view is about the series: the largest are highlighted first. */
   readonly weights: (figures: Figures) => ReadonlyMap<string, number>;
   /** Ids of the series that have a line. */
   readonly lines: (figures: Figures) => readonly string[];
@@ -87,8 +89,8 @@ export interface View {
   /** Whether its title says which direction is better. */
   readonly hasDirection: boolean;
   /**
-   * For a view that does not draw the chosen metric: of which metrics the finding may head it. Under
-   * any other metric its own summary heads it.
+   * For a view that does not draw the chosen metric: of which metrics the finding may head it.
+   * Under any other metric its own summary heads it.
    */
   readonly isFindingOn?: (metric: Metric) => boolean;
   /** The place among the small charts, smallest first; null where there is nothing to show. */

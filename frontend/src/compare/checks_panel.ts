@@ -1,12 +1,12 @@
-// What the numbers rest on: the outcome, the checks that fired, the runs.
+// The evidence: the like-for-like outcome, the checks that fired, the runs.
 import type { Check, Figures, RunLink } from "../api/figures";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { COMPARABILITY, comparabilityDetails } from "../text/comparability";
 import { plural, relative, short, utc } from "../text/format";
 
-/** A reader has ten seconds: the rest is in the ranking's list and among the checks. */
-const SAID_AT_ONCE = 5;
+/** A reader has ten seconds: the other reasons are in the ranking's list and among the checks. */
+const MOST_REASONS = 5;
 
 export function comparabilityLine(figures: Figures): HTMLElement[] {
   const { status, reasons, overridden } = figures.outcome;
@@ -14,9 +14,9 @@ export function comparabilityLine(figures: Figures): HTMLElement[] {
   const count = status === "caveats" && reasons.length > 0 ? plural(reasons.length, "caveat") : "";
   const lead = count ? `comparable with ${count}` : words.text;
   const details = comparabilityDetails(figures.outcome);
-  const more = details.length - SAID_AT_ONCE;
+  const more = details.length - MOST_REASONS;
   const why = details
-    .slice(0, SAID_AT_ONCE)
+    .slice(0, MOST_REASONS)
     .flatMap((detail, i) => [i > 0 ? "; " : ": ", nameElement(detail, 200)]);
   return [
     h(
@@ -41,7 +41,7 @@ const SEVERITY = {
   info: { mark: "○", title: "For information", rank: 2 },
 } as const;
 
-/** What a member may do with a finding; null where the page offers it not. */
+/** The runs whose checks a member may dismiss, and the token of the form. */
 export interface DismissOptions {
   readonly runs: readonly RunLink[];
   readonly token: string;
@@ -123,7 +123,7 @@ function checkItem(check: Check, dismissing: DismissOptions | null): HTMLLIEleme
   );
 }
 
-/** Only a path of this service: what comes in figures is data, never a scheme. */
+/** Only paths of this service: an address in figures must not lead elsewhere. */
 function local(path: string): string {
   return path.startsWith("/") && !path.startsWith("//") ? path : "#";
 }
@@ -154,7 +154,7 @@ function more(rest: readonly HTMLElement[]): HTMLButtonElement {
   return control;
 }
 
-/** A plain form: it works as the server's pages do, and the answer is the page again. */
+/** A plain form: its answer is the page again. */
 function dismissForm(check: Check, dismissing: DismissOptions): HTMLElement | null {
   const { runs } = dismissing;
   const first = runs[0];
@@ -181,7 +181,7 @@ function dismissalsOf({ id }: Pick<RunLink, "id">): string {
   return `/r/${encodeURIComponent(id)}/dismissals`;
 }
 
-/** What every form about a check sends; the answer is this page again. */
+/** The hidden fields of every form about a check. */
 function toldBack(check: Check, { token }: DismissOptions): readonly HTMLElement[] {
   const fields = {
     csrfmiddlewaretoken: token,

@@ -1,4 +1,4 @@
-// The filters in force as chips that can be taken away, one per field.
+// The filters in use as chips, one for each field; each can be removed.
 import type { Figures } from "../api/figures";
 import { AXES, FILTERS, valueIn, withoutFilter, withValue, withValues } from "../query/query";
 import { button, h } from "../site/dom";

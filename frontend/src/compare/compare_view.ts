@@ -51,7 +51,7 @@ export class CompareView {
     this.#chart = new MainChart(root, {
       go: hooks.go,
       chooseLoad: this.#live((x: X) => this.#set("at", String(x))),
-      highlight: (highlighted) => this.#highlightede(highlighted),
+      highlight: (highlighted) => this.#highlight(highlighted),
     });
     onThemeChange(() => this.#chart.redraw());
     this.#bindKeys();
@@ -88,11 +88,11 @@ export class CompareView {
     this.#drawLinks(figures);
     const baseline = valueIn(this.#query, "baseline");
     if (baseline !== null) pressBaseline(slot(this.#root, "ranking"), baseline);
-    // What the figures at hand do not hold is not drawn as if it were unknown.
+    // A metric that the figures at hand lack is not drawn: it would look unknown.
     if (!this.#holds(figures)) return;
     const own = ownHeadline(figures, viewOf(this.#query), this.#metric) !== null;
     if (this.#hooks.frozen || own || figures.metric === this.#metric) this.#drawFinding(figures);
-    // Of another metric than is drawn, until the answer comes.
+    // The finding is of another metric than is drawn, until the answer comes.
     else slot(this.#root, "finding").classList.add("is-old");
     this.#drawChart(figures);
   }
@@ -121,7 +121,7 @@ export class CompareView {
     this.#drawEvidence(figures);
   }
 
-  /** An act that only a live page offers. */
+  /** An action that only a live page offers. */
   #live<T>(act: (value: T) => void): ((value: T) => void) | null {
     return this.#hooks.frozen ? null : act;
   }
@@ -207,13 +207,13 @@ export class CompareView {
     slot(this.#root, "derived").replaceChildren(...saturationPanel(figures));
   }
 
-  #highlightede(highlighted: ReadonlySet<string>): void {
+  #highlight(highlighted: ReadonlySet<string>): void {
     this.#highlighted = highlighted;
     history.replaceState(history.state, "", highlightHash(highlighted));
     if (this.#figures) this.#chart.show(this.#scene(this.#figures));
   }
 
-  /** Thousands of cells cost more than a look whether they are the same as before. */
+  /** Drawing thousands of cells costs more than comparing them with the cells of before. */
   #drawTables(figures: Figures): void {
     const { series, curves, metrics, x } = figures;
     const key = JSON.stringify([series, curves, metrics, x]);
@@ -268,7 +268,10 @@ export class CompareView {
     return token ? { runs: figures.runs, token: token.value } : null;
   }
 
-  /** The link leads to the service's own drawing; this one has the reader's theme and loud lines. */
+  /**
+   * The link leads to the service's image; this image has the reader's theme and highlighted
+   * series.
+   */
   #png(event: MouseEvent): void {
     if (!this.#figures || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -284,12 +287,12 @@ export class CompareView {
   }
 }
 
-/** What the reader chose, else what the view is about. */
+/** The series that the reader chose, else those that the view is most about. */
 function highlightedNow(figures: Figures, query: string): ReadonlySet<string> {
   return highlightedFrom(location.hash) ?? highlightedIn(figures, viewOf(query));
 }
 
-/** A link to a check leads to it: the browser looked for it before it was there. */
+/** Scrolls to the check of the link: the browser looked for it before it was drawn. */
 function arrive(): void {
   const id = targetId();
   if (id) document.getElementById(id)?.scrollIntoView({ block: "center" });

@@ -29,7 +29,7 @@ const GROUPS: readonly (readonly [Group, string])[] = [
   ["resources", "Resources"],
 ];
 
-/** A few at once, all the others one press away, the chosen one always in sight. */
+/** A few metrics at once and the others in a menu; the chosen one is always visible. */
 export function metricPicker(
   metrics: readonly Metric[],
   chosen: string,
@@ -90,7 +90,7 @@ export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[]
       view.name(figures),
     ),
   );
-  // They have a place only once the page has taken them.
+  // Tabs have a place only once they are on the page.
   requestAnimationFrame(() => bringIntoSight(tabs[VIEWS.indexOf(chosen)]));
   return tabs;
 }
@@ -104,7 +104,7 @@ function bringIntoSight(tab: HTMLElement | undefined): void {
   if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
 }
 
-/** The load that the figures are ranked at, where loads are what lies on the axis. */
+/** The load that the figures are ranked at, on an axis of loads. */
 function rankedLoad(figures: Figures): RankedLoad | null {
   const { field } = figures.x;
   if (field !== "connections" && field !== "rate") return null;
@@ -130,7 +130,7 @@ function toggle(label: string, on: boolean, able: boolean, act: () => void): HTM
   );
 }
 
-/** How the figures are arranged: only where the service can be asked again. */
+/** How the figures are arranged: only on a page that can ask the service again. */
 export function choosers(figures: Figures, query: string, go: Go): HTMLElement[] {
   return [
     select("x", "x", fields(AXES, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
@@ -155,7 +155,7 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
 
 type Option = readonly [value: string, label: string];
 
-/** A field the page does not know by name stays selectable as it stands. */
+/** A field that is not in the list stays selectable by its id. */
 function fields(offered: readonly Option[], chosen: string | null): readonly Option[] {
   const isOffered = offered.some(([value]) => value === chosen);
   return isOffered || !chosen ? offered : [...offered, [chosen, chosen]];
@@ -241,7 +241,7 @@ function limitField(query: string, go: Go): HTMLElement {
         : String(Number((milliseconds * 1000).toPrecision(12)));
     if (next !== valueIn(query, "limit")) go(withValue(query, "limit", next));
   };
-  // Whoever leaves the field is on the way to a control that must be there until they arrive.
+  // A redraw at once would replace the control that takes the focus next.
   field.addEventListener("change", () => setTimeout(send));
   return h("label", { class: "inline limit" }, "p99 under", field, "ms");
 }

@@ -1,4 +1,4 @@
-// The charts' numbers as real tables: one row per cell, one unit per column; and the curves.
+// The charts' numbers as real tables: one row for each load point, one unit for each column.
 import {
   type ErrorClass,
   everyValue,
@@ -19,7 +19,7 @@ import { interval, kindOf, plural, unitFor } from "../text/format";
 import { swatch } from "./swatch";
 import { heading, metricHeading, type NumberColumn, panelName, valueCell } from "./table_cells";
 
-/** More rows than anyone reads at once are made only on request, or to sort them. */
+/** More rows than these are made only on request, or to sort them. */
 const FIRST_ROWS = 120;
 
 type ChooseBaseline = ((series: string) => void) | null;
@@ -32,7 +32,7 @@ interface Layout {
   readonly columns: readonly Column[];
   readonly classes: readonly ErrorClass[];
   readonly slots: ReadonlyMap<string, number>;
-  /** What the panels are of, where there are panels. */
+  /** The name of the field that divides panels; empty without panels. */
   readonly panel: string;
   readonly chooseBaseline: ChooseBaseline;
 }
@@ -72,7 +72,7 @@ export function figuresTable(
     body.append(...rest.splice(0).map((make) => make()));
     more.remove();
   };
-  // Sorting a part would put the wrong rows first.
+  // Sorting only some rows would put the wrong rows first.
   table.tHead?.addEventListener("click", showAll, { capture: true });
   makeSortable(table);
   if (chooseBaseline) pressRows(body, chooseBaseline);
@@ -89,7 +89,7 @@ function pressRows(body: HTMLElement, choose: (series: string) => void): void {
   });
 }
 
-/** The same table under another finding: its rows, and how they are sorted, stay. */
+/** The same table under another finding: rows and their order stay. */
 export function updateCaption(place: HTMLElement, figures: Figures): void {
   const element = place.querySelector("caption");
   if (element) element.textContent = caption(figures);

@@ -35,7 +35,7 @@ export class MainChart {
   readonly #mounted = new MountedCharts();
   #scene: Scene | null = null;
   #charts: readonly AnyChart[] = [];
-  /** Read once for each drawing: every colour of it is asked of the style sheet. */
+  /** Read once for each drawing: reading every colour from the style sheet takes time. */
   #theme: ChartTheme | null = null;
   #position: Position | null = null;
   #hoverFrame = 0;
@@ -140,7 +140,7 @@ export class MainChart {
     slot(this.#root, "marks").textContent = text;
   }
 
-  /** One chart; of a panel, it shares its axes with the whole. */
+  /** One chart; the chart of a panel shares its axes with all panels. */
   #drawChart(
     scene: Scene,
     view: View,

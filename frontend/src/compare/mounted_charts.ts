@@ -1,4 +1,4 @@
-// Mounts Chart.js on the page's canvases and tears it down again; holds no numbers of its own.
+// Mounts Chart.js on the page's canvases and tears it down again.
 import type { Chart as AnyChart } from "chart.js";
 import { setHovered } from "../charts/plugins/hover";
 import { Chart } from "../charts/register";
@@ -41,14 +41,16 @@ export class MountedCharts {
     return chart;
   }
 
-  /** The same data with other lines highlighted: a fraction of the time that mounting anew takes. */
+  /**
+   * The same data with other lines highlighted: a fraction of the time that mounting anew takes.
+   */
   restyle(main: readonly AnyChart[]): void {
     this.#inTurn("restyle", main, ({ chart, configure }) => {
       const { datasets } = configure().data;
       chart.data.datasets.forEach((dataset, i) => {
         Object.assign(dataset, datasets[i], { data: dataset.data });
       });
-      // Not "none": that mode leaves the looks that points share as they were.
+      // Not "none": that mode does not update options that points share.
       chart.update();
     });
   }

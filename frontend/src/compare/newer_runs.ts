@@ -1,5 +1,5 @@
-// Whether more has been measured since the page was read: asked when the reader comes back to
-// the page; and of runs that go on every few seconds how many trials they have by now.
+// Offers newer runs and trials. Newer runs are looked for when the reader comes back to the page;
+// runs that go on are asked for their trials every few seconds.
 
 import { getJson, isAbort, Problem } from "../api/client";
 import type { Figures } from "../api/figures";
@@ -10,7 +10,7 @@ import { plural, utc } from "../text/format";
 
 const AT_LEAST_MS = 30_000;
 const LIVE_MS = 4_000;
-// More runs than these at once are asked when the reader comes back.
+// More live runs than these are looked for when the reader comes back.
 const MOST_LIVE = 3;
 
 export class NewerRuns {
@@ -40,7 +40,7 @@ export class NewerRuns {
     if (open.length > 0) this.#watch(open.map((run) => progressUrl(run.id)));
   }
 
-  /** Trials of runs that go on: the first answers are what the figures show, give or take one. */
+  /** Trials of runs that go on. The first answers count as shown, give or take one trial. */
   #watch(urls: readonly string[], shown: number | null = null): void {
     this.#timer = setTimeout(
       async () => {
@@ -76,7 +76,7 @@ export class NewerRuns {
       const count = figures.runs.filter((run) => !this.#runs.has(run.id)).length;
       if (url === this.#url && count > 0) this.#offer(`${plural(count, "newer run")} since`);
     } catch (error) {
-      // The figures on the page stay true as of when they were read.
+      // The page keeps its figures, which were true when they were read.
       if (!isAbort(error) && !(error instanceof Problem)) throw error;
     } finally {
       this.#asking = false;

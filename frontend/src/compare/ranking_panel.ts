@@ -1,4 +1,4 @@
-// The ranking panel: one button per series; pressing it makes that series ×1.
+// The ranking panel: one button per series; pressing it makes that series the baseline.
 import { type Figures, intervalName, panelFigures, panelsOrWhole, type X } from "../api/figures";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { seriesSlots } from "../charts/style/series_style";
@@ -9,10 +9,10 @@ import { exact, kindOf, loadPoint, short, type Unit } from "../text/format";
 import { swatch } from "./swatch";
 
 export interface RankingActions {
-  /** Null on a frozen page: what is frozen cannot get another baseline. */
+  /** Null on a frozen page: frozen figures cannot get another baseline. */
   readonly chooseBaseline: ((series: string) => void) | null;
   readonly chooseLoad: ((x: X) => void) | null;
-  /** Ranks although the series are not comparable, or no longer. */
+  /** Turns the override on or off: ranking series that are not comparable. */
   readonly override: ((on: boolean) => void) | null;
 }
 
@@ -57,7 +57,7 @@ function rankingOf(
   ];
 }
 
-/** A ranking that should not be there says so, wherever it stands. */
+/** A ranking by override says so. */
 function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
   if (!figures.outcome.overridden) return [];
   const back = actions.override;
@@ -72,7 +72,7 @@ function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
   ];
 }
 
-/** The chosen row is marked at once; the ratios to it are on their way from the service. */
+/** Marks the chosen row at once; the ratios to it follow from the service. */
 export function pressBaseline(root: HTMLElement, asked: string): void {
   const row = [...root.querySelectorAll("button.rank")].find(
     (button) => (button as HTMLElement).dataset.series === asked,
@@ -159,7 +159,7 @@ function rankUnit(figures: Figures, { suffix }: Unit): string {
   return unitName(figures) === "req/s" ? `${suffix} req/s` : suffix;
 }
 
-/** Beyond noise and worth naming are two things; a row says which of them fails. */
+/** A difference can fail twice: within noise, or too small to matter. A row says which. */
 function remark(row: RankingRow): HTMLElement | false {
   const lead = remarkLead(row);
   if (!lead && (row.verdict !== null || row.baseline || !row.why)) return false;
@@ -208,7 +208,7 @@ function note(figures: Figures, actions: RankingActions): HTMLElement {
   return h("p", { class: "hint" }, base + hint);
 }
 
-const SAID_AT_ONCE = 8;
+const MOST_REASONS = 8;
 
 function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
   const { status, reasons } = figures.outcome;
@@ -218,11 +218,11 @@ function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
     : figures.ratios
       ? "Not ranked: each workload is compared on its own, in the table of ratios."
       : "Not ranked: too little was measured to rank these series.";
-  const more = reasons.length - SAID_AT_ONCE;
+  const more = reasons.length - MOST_REASONS;
   const list = h(
     "ul",
     { class: "reasons" },
-    ...reasons.slice(0, SAID_AT_ONCE).map((reason) => h("li", {}, reason)),
+    ...reasons.slice(0, MOST_REASONS).map((reason) => h("li", {}, reason)),
     more > 0 && h("li", {}, `and ${more} more`),
   );
   return [

@@ -61,14 +61,14 @@ function cell(ratio: RatioCell): HTMLTableCellElement {
     "td",
     {
       class: `ratio-cell ratio-${ratio.tint}`,
-      title: ratio.said,
+      title: ratio.note,
       "data-sort-value": ratio.value ?? "",
     },
     ratio.value === null
       ? h("span", { class: "ratio-none" }, ratio.text)
       : h("strong", {}, ratio.text),
     ratio.range && h("span", { class: "ratio-range" }, ratio.range),
-    h("span", { class: "visually-hidden" }, `, ${ratio.said}`),
+    h("span", { class: "visually-hidden" }, `, ${ratio.note}`),
   );
 }
 

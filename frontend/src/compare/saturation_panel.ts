@@ -1,4 +1,4 @@
-// What follows from a sweep, in short sentences: knees, and the highest load within a limit.
+// Results of a sweep in sentences: saturation points, the highest load within a limit, changes.
 import { type Figures, fullLabel } from "../api/figures";
 import { seriesSlots } from "../charts/style/series_style";
 import { h } from "../site/dom";
@@ -13,7 +13,7 @@ export function saturationPanel(figures: Figures): HTMLElement[] {
 function list(
   figures: Figures,
   title: string,
-  rows: readonly { readonly series: string; readonly said: string }[],
+  rows: readonly { readonly series: string; readonly text: string }[],
 ): HTMLElement[] {
   const slots = seriesSlots(figures);
   const labels = new Map(figures.series.map((series) => [series.id, fullLabel(figures, series)]));
@@ -32,7 +32,7 @@ function list(
             "li",
             { "data-series": row.series },
             swatch(slots.get(row.series) ?? 0),
-            said(labels.get(row.series) ?? "", row.said),
+            labelled(labels.get(row.series) ?? "", row.text),
           ),
         ),
       ),
@@ -40,8 +40,8 @@ function list(
   ];
 }
 
-/** A sentence of the service's own names its series already. */
-function said(label: string, sentence: string): HTMLElement {
+/** Some sentences of the service name their series already. */
+function labelled(label: string, sentence: string): HTMLElement {
   if (sentence.startsWith(label)) return h("span", {}, nameElement(sentence, 400));
   return h("span", {}, nameElement(label, 48), `: ${sentence}`);
 }
@@ -52,13 +52,13 @@ function capacity(figures: Figures): HTMLElement[] {
   return list(
     figures,
     `Highest load with p99 under ${single("time", limit_us)}`,
-    rows.map((row) => ({ series: row.series, said: capacitySaid(figures, row) })),
+    rows.map((row) => ({ series: row.series, text: capacityText(figures, row) })),
   );
 }
 
 type CapacityRow = NonNullable<Figures["capacity"]>["rows"][number];
 
-function capacitySaid(figures: Figures, row: CapacityRow): string {
+function capacityText(figures: Figures, row: CapacityRow): string {
   if (row.x === null) return row.why ?? "not known";
   const rate = row.throughput === null ? "" : `, ${single("rate", row.throughput)}`;
   const why = row.why ? ` (${row.why})` : "";
@@ -83,7 +83,7 @@ function knees(figures: Figures): HTMLElement[] {
         knee.x === null
           ? (knee.why ?? "not reached")
           : `from ${loadPoint(knee.x, figures.x.label)}${rate}${why}`;
-      return { series: knee.series, said: text };
+      return { series: knee.series, text };
     }),
   );
 }
@@ -92,6 +92,6 @@ function changes(figures: Figures): HTMLElement[] {
   return list(
     figures,
     "Changes",
-    (figures.changes ?? []).map((change) => ({ series: change.series, said: change.text })),
+    (figures.changes ?? []).map((change) => ({ series: change.series, text: change.text })),
   );
 }

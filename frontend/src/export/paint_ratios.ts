@@ -66,7 +66,7 @@ function gridOf(
   return { ctx, theme, rect, names, cell, row, columns, rows };
 }
 
-/** With a line for what is left out: whether there is any is not known yet. */
+/** With a line on what is left out, as it is not known yet whether anything is. */
 function footHeight(
   ctx: CanvasRenderingContext2D,
   view: RatioView,
@@ -208,7 +208,7 @@ function widthOf(ctx: CanvasRenderingContext2D, piece: Piece): number {
   return isShade(piece) ? SAMPLE + 4 : ctx.measureText(piece).width + 14;
 }
 
-/** "2 more rows, 1 more column at the link": a picture must not pass for the whole. */
+/** "2 more rows, 1 more column at the link": a picture must say that it is a part. */
 function leftOut(grid: Grid, view: RatioView): string {
   const rows = view.rows.length - grid.rows;
   const columns = view.columns.length - grid.columns;

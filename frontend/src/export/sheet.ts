@@ -1,5 +1,5 @@
-// The sheet around an exported chart: what a picture must carry when it is taken away from its
-// page. Paints on any 2D context, in a browser or not; knows no DOM.
+// The sheet around an exported chart: title, conditions, outcome, legend, link and date. Paints on
+// any 2D context, in a browser or not; knows no DOM.
 import type { Figures, MetricId, Outcome } from "../api/figures";
 import { hasEndLabels, headline } from "../charts/headline";
 import { fitText } from "../charts/style/label_layout";
@@ -24,12 +24,12 @@ export interface Sheet {
   /** The like-for-like outcome in words, and how grave it is. */
   readonly outcome: string;
   readonly status: Outcome["status"];
-  /** What the bounds left out; empty where everything is shown. */
+  /** A sentence on the series that were left out; empty where all are shown. */
   readonly truncated: string;
   readonly legend: readonly SheetLine[];
   readonly link: string;
   readonly date: string;
-  /** Less of the title, so that several panels have room. */
+  /** Fewer lines of the title, so that several panels have room. */
   readonly short?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Rect {
   readonly height: number;
 }
 
-/** What the sheet of a view says; the rest is the chart. */
+/** The texts on the sheet of a view. */
 export function sheetOf(
   figures: Figures,
   query: string,
@@ -94,7 +94,7 @@ export function briefLegend(
 const PAD = 28;
 const MOST_TITLE = 3;
 
-/** Paints everything but the chart, and says where that goes. The height holds `extraHeight`. */
+/** Paints everything but the chart and gives the chart's place. `height` includes `extraHeight`. */
 export function paintSheet(
   ctx: CanvasRenderingContext2D,
   sheet: Sheet,

@@ -4,7 +4,7 @@ import { followRun } from "../site/live_run";
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) followRun(live);
 
-// A link to one trial opens its evidence.
+// A link to one trial opens it.
 function openTarget(): void {
   const id = targetId();
   const target = id ? document.getElementById(id) : null;

@@ -41,7 +41,7 @@ function bindMenus(): void {
   });
 }
 
-/** The list of keys lies over the page: closed, it leaves the reader where they were. */
+/** The list of keys is a dialog over the page: closing it keeps the reader's place. */
 function bindKeys(): void {
   const list = document.querySelector<HTMLDialogElement>("dialog.keys");
   const opener = document.querySelector<HTMLButtonElement>("button[data-keys]");
@@ -52,7 +52,7 @@ function bindKeys(): void {
   opener.hidden = false;
   list.addEventListener("keydown", (event) => {
     if (event.key !== "?") return;
-    // Else the page takes the same key and opens it again.
+    // Otherwise the same key would open the list again.
     event.stopPropagation();
     list.close();
   });

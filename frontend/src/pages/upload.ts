@@ -17,7 +17,7 @@ async function follow(page: HTMLElement, url: string, wait: number): Promise<voi
   try {
     const body = (await getJson(url)) as { state?: unknown; reason?: unknown };
     const state = String(body.state ?? "unknown");
-    // While it waits, the reason says for what.
+    // While the upload waits, the reason says why.
     const reason = body.reason ? `${body.reason} ` : "";
     say(page, state, `${reason}Checked at ${new Date().toISOString().slice(11, 19)} UTC.`);
     if (ENDS.has(state)) {

@@ -55,7 +55,9 @@ const OF_RUNS = [
   ["label", "label"],
 ] as const;
 
-/** What may make a series or divide into panels, and the axis, as a reader calls it. */
+/**
+ * Fields that can identify series, divide panels, or lie on the axis, with the names on the page.
+ */
 export const GROUPING = [...OF_SERIES, ...LOADS, ...OF_RUNS] as const;
 export const AXES = [...LOADS, ...OF_SERIES, ...OF_RUNS] as const;
 
@@ -112,7 +114,7 @@ export function withoutFilter(query: string, key: string, value: string): string
   return canonical(new URLSearchParams(pairs));
 }
 
-/** Another axis has other load points: what was chosen on the old one would mean nothing. */
+/** Another axis has other places: a place chosen on the old axis is dropped. */
 export function withAxis(query: string, x: string): string {
   const params = new URLSearchParams(query);
   for (const key of ["at", "logx"]) params.delete(key);
@@ -132,7 +134,7 @@ export function limitOf(query: string): number | null {
   return Number.isFinite(limit) && limit > 0 ? limit : null;
 }
 
-/** Whether another query only draws the figures at hand differently. */
+/** Whether two queries ask for the same figures and differ only in how these are drawn. */
 export function sameFigures(before: string, after: string): boolean {
   const withoutScales = (query: string): string => {
     const params = new URLSearchParams(query);
@@ -144,20 +146,23 @@ export function sameFigures(before: string, after: string): boolean {
 
 const DRAWING = ["metric", "view", "logx", "logy"];
 
-/** What a reader may still choose over frozen figures: how they are drawn. */
+/** The keys that choose how figures are drawn: the only ones that frozen figures take. */
 function drawingOf(query: string): URLSearchParams {
   const pairs = [...new URLSearchParams(query)].filter(([key]) => DRAWING.includes(key));
   return new URLSearchParams(pairs);
 }
 
-/** The view that was frozen, drawn as it is asked for on top. */
+/** The frozen query with the drawing keys of another query. */
 export function drawnOver(frozen: string, asked: string): string {
   const query = new URLSearchParams(frozen);
   for (const [key, value] of drawingOf(asked)) query.set(key, value);
   return canonical(query);
 }
 
-/** What is drawn otherwise than it was frozen, with defaults spelled out: absent means as frozen. */
+/**
+ * The drawing keys that differ from the frozen query. Defaults are spelled out: a key that is
+ * absent means as frozen.
+ */
 export function drawnApart(frozen: string, drawn: string): string {
   const params = new URLSearchParams();
   for (const key of DRAWING) {
@@ -172,7 +177,7 @@ export function metricIn(query: string): string {
   return valueIn(query, "metric") ?? METRIC;
 }
 
-/** The question that the figures answer, drawn as it is now: what brings exactly this view back. */
+/** The query of the figures with the drawing keys of now: its link opens exactly this view. */
 export function drawnQuery(answered: string, drawn: string): string {
   const pairs = [...new URLSearchParams(answered)].filter(
     // The address names the workspace already.
@@ -183,7 +188,7 @@ export function drawnQuery(answered: string, drawn: string): string {
 
 /**
  * The canonical address of a view, whatever spelling stands in the address bar. Frozen figures
- * need no question; which lines are loud is the reader's own and comes along.
+ * need only the drawing keys. The fragment keeps the highlighted series.
  */
 export function permalink(
   at: Pick<Location, "origin" | "pathname" | "hash">,
@@ -192,8 +197,9 @@ export function permalink(
   frozen: boolean,
 ): string {
   const query = frozen ? drawnApart(answered, drawn) : drawnQuery(answered, drawn);
-  const loud = highlightedFrom(at.hash);
-  return `${at.origin}${at.pathname}${query && `?${query}`}${loud ? highlightHash(loud) : ""}`;
+  const highlighted = highlightedFrom(at.hash);
+  const fragment = highlighted ? highlightHash(highlighted) : "";
+  return `${at.origin}${at.pathname}${query && `?${query}`}${fragment}`;
 }
 
 /**
@@ -213,7 +219,7 @@ export function logY(query: string): boolean {
   return valueIn(query, "logy") === "1";
 }
 
-/** Emphasis lives in the fragment: it changes which lines are loud, never which are shown. */
+/** The fragment holds the highlighted series: they change colours, never the figures. */
 export function highlightedFrom(hash: string): ReadonlySet<string> | null {
   const value = new URLSearchParams(hash.replace(/^#/, "")).get("show");
   return value === null ? null : new Set(value.split(".").filter(Boolean));

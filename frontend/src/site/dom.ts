@@ -41,7 +41,7 @@ export function button(
   return element;
 }
 
-/** The element a page's template promises; a missing one is a fault in the template. */
+/** The element of this slot; a missing slot is a fault in the template. */
 export function slot(root: ParentNode, name: string): HTMLElement {
   const element = root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
   if (!element) throw new Error(`The template has no data-slot="${name}".`);
@@ -52,7 +52,7 @@ export function optionalSlot(root: ParentNode, name: string): HTMLElement | null
   return root.querySelector<HTMLElement>(`[data-slot="${name}"]`);
 }
 
-/** The id that the address leads to; as it stands where it is no encoded text. */
+/** The id in the address's fragment, decoded where it can be decoded. */
 export function targetId(): string {
   const id = location.hash.slice(1);
   try {

@@ -1,10 +1,10 @@
-// Redrawing makes controls anew: who works by keyboard stays where they were, what was open stays
-// open, and what was typed stays typed.
+// Redrawing makes controls anew. The focus stays on its control, open menus stay open, and typed
+// text stays in its field.
 
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']";
 const STANDS_FOR = ["control", "metric", "view", "scale", "series", "facet"] as const;
 
-/** Draws what is in `root`; the focus is then on the same control, or on its nearest heir. */
+/** Draws into `root`. The focus is then on the same control, or on the nearest control. */
 export function keepFocus(root: HTMLElement, draw: () => void): void {
   const focused = document.activeElement;
   const place =
@@ -17,7 +17,7 @@ export function keepFocus(root: HTMLElement, draw: () => void): void {
   if (place && !focused?.isConnected) refocus(place);
 }
 
-/** Menus under what they are opened with. */
+/** Menus by the key of the control that opens them. */
 function menusIn(root: HTMLElement, which: string): [key: string, menu: HTMLDetailsElement][] {
   return [...root.querySelectorAll<HTMLDetailsElement>(which)].flatMap((menu) => {
     const summary = menu.querySelector("summary");
@@ -25,7 +25,7 @@ function menusIn(root: HTMLElement, which: string): [key: string, menu: HTMLDeta
   });
 }
 
-/** Fields of a form, with an id of their own, that hold what nobody has sent yet. */
+/** Fields of forms with text that was typed and not sent. */
 function draftsIn(root: HTMLElement): HTMLInputElement[] {
   return [...root.querySelectorAll<HTMLInputElement>("form input[type=text][id]")].filter(
     (field) => field.value !== field.defaultValue,
@@ -42,7 +42,7 @@ function putBack(root: HTMLElement, draft: HTMLInputElement): void {
 
 interface Place {
   readonly key: string;
-  /** What stays on the page while all in it is made anew. */
+  /** The element that stays on the page while its content is made anew. */
   readonly region: HTMLElement;
   readonly index: number;
 }
@@ -56,7 +56,7 @@ function controlsIn(region: ParentNode): HTMLElement[] {
   return [...region.querySelectorAll<HTMLElement>(CONTROLS)];
 }
 
-/** What a control stands for, or else what it says; in rows, of which row it is. */
+/** The identity of a control: its data attribute or its text, with the id of its row. */
 function keyOf(control: HTMLElement): string {
   const { dataset } = control;
   const row = control.closest<HTMLElement>("[id]")?.id ?? "";
@@ -66,7 +66,10 @@ function keyOf(control: HTMLElement): string {
   return JSON.stringify([row, "says", control.getAttribute("aria-label") ?? value]);
 }
 
-/** The same control, what has its place now, the one before it, or what follows the region. */
+/**
+ * Focuses the same control, else the next one in the region, the one before, or the next after the
+ * region.
+ */
 function refocus({ key, region, index }: Place): void {
   const inside = controlsIn(region);
   const after = controlsIn(document).filter(
@@ -78,7 +81,7 @@ function refocus({ key, region, index }: Place): void {
     ...inside.slice(0, index).reverse(),
     ...after,
   ];
-  // What is hidden, disabled or in a closed menu does not take the focus.
+  // Hidden and disabled controls, and those in closed menus, do not take the focus.
   for (const heir of heirs) {
     heir.focus();
     if (document.activeElement === heir) return;

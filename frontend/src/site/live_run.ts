@@ -1,4 +1,4 @@
-// The page of a run while it goes on: asks how it stands, says it, and lets what it measured grow.
+// The page of a run that goes on: asks for its progress, shows it, and adds new trials.
 //
 //   <section data-live="/api/v1/runs/…/progress" data-recorded="3" data-state="running">
 //     <… data-slot="live-state | live-count | live-bar | live-now | live-left">
@@ -24,7 +24,7 @@ export function trialText(trial: Trial): string {
   return [trial.server, trial.workload, load, phase].filter(Boolean).join(" · ");
 }
 
-/** What is said of a run: how many, what is measured now, and how it went last. */
+/** Progress in words: the count of trials, the trial that runs now, and the last result. */
 export function progressText(progress: Progress): { count: string; now: string; left: string } {
   const { trials_done, trials_planned, current, last } = progress;
   const done = Math.max(trials_done ?? 0, progress.trials_recorded);
@@ -63,7 +63,7 @@ function say(root: HTMLElement, progress: Progress): void {
   }
 }
 
-/** Brings what a newer page has and this one has not; false where they do not fit together. */
+/** Adds the parts that only the newer page has; false where the pages do not fit together. */
 export function addNewParts(here: Document, newer: Document): boolean {
   for (const place of newer.querySelectorAll<HTMLElement>("[data-grows]")) {
     const own = here.querySelector(`[data-grows=${place.dataset.grows}]`);
@@ -96,7 +96,7 @@ export function followRun(root: HTMLElement): void {
     say(root, progress);
     wait = ASK_MS;
     if (!isRunning(progress)) {
-      // The last word brings what happened beside the trials, and the checks of all of them.
+      // The whole page once more: it has the checks of all trials, and the events beside them.
       location.reload();
       return;
     }
@@ -111,7 +111,7 @@ export function followRun(root: HTMLElement): void {
     setTimeout(() => {
       if (document.hidden) return again();
       ask().then(again, (error: unknown) => {
-        // What is shown stays true as of when it was heard.
+        // The page keeps the last progress, which was true when it came.
         if (!isAbort(error) && !(error instanceof Problem) && !(error instanceof TypeError))
           throw error;
         wait = Math.min(wait * 2, SLOWEST_MS);

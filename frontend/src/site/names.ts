@@ -1,5 +1,5 @@
-// Names that others wrote: cut to a readable length, kept apart from the text around them, and
-// always set as text.
+// Names written by users: cut to a readable length, isolated from the direction of the text around
+// them, and always set as text.
 import { short } from "../text/format";
 import { h } from "./dom";
 

@@ -1,4 +1,4 @@
-// Light, dark, or whatever the system says.
+// The theme: light, dark, or the system's choice.
 const KEY = "loadsheet-theme";
 const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
@@ -21,7 +21,7 @@ export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The page still changes; only the memory of it is lost.
+    // The page still changes; the choice is not remembered.
   }
   applyTheme(theme);
 }

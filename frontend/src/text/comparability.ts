@@ -1,4 +1,4 @@
-// The like-for-like outcome in words: the same wherever it is said.
+// The like-for-like outcome in words, the same on every page and export.
 import type { Figures, Outcome } from "../api/figures";
 
 export const COMPARABILITY = {
@@ -7,7 +7,7 @@ export const COMPARABILITY = {
   not_comparable: { mark: "■", text: "not comparable", tone: "error" },
 } as const;
 
-/** What the outcome rests on, the gravest first. */
+/** The reasons for the outcome, the gravest first. */
 export function comparabilityDetails(outcome: Outcome): readonly string[] {
   const { intent, reasons, confounded, differing } = outcome;
   return [
@@ -25,8 +25,8 @@ function isOverridden({ outcome, query }: Figures): boolean {
   return outcome.overridden ?? new URLSearchParams(query).get("override") === "1";
 }
 
-/** Told where there is no room for a list. */
-const SAID_IN_A_LINE = 3;
+/** Where there is no room for a list. */
+const MOST_IN_LINE = 3;
 
 /** "▲ comparable with caveats: client and server share one host; and 2 more" */
 export function comparabilityText(figures: Figures): string {
@@ -34,15 +34,15 @@ export function comparabilityText(figures: Figures): string {
   const { mark, text } = COMPARABILITY[status];
   const overridden = status === "not_comparable" && isOverridden(figures);
   const details = comparabilityDetails(figures.outcome);
-  const more = details.length - SAID_IN_A_LINE;
-  const shown = [...details.slice(0, SAID_IN_A_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
+  const more = details.length - MOST_IN_LINE;
+  const shown = [...details.slice(0, MOST_IN_LINE), ...(more > 0 ? [`and ${more} more`] : [])];
   const lead = `${mark} ${overridden ? "ranked although not comparable" : text}`;
   return shown.length > 0 ? `${lead}: ${shown.join("; ")}` : lead;
 }
 
 const TRUNCATED = "Only some of the matching series are shown. Add a filter to see the others.";
 
-/** What the bounds left out, as a sentence; empty where everything is shown. */
+/** A sentence on the series that were left out; empty where all are shown. */
 export function truncatedText({ truncated }: Figures): string {
   if (!truncated) return "";
   return typeof truncated === "string" ? truncated : TRUNCATED;

@@ -1,5 +1,6 @@
-// The name of each loud line beside the chart, in ink, tied to the line's end by a coloured leader;
-// dotted where the line ends early, so that the leader is not taken for its course.
+// The name of each highlighted line beside the chart, in ink, tied to the line's end by a coloured
+// leader; dotted where the line ends early, so that the leader does not look like a part of the
+// line.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { isolated, short } from "../../text/format";
 import { fitText, type PlacedLabel, spreadLabels } from "../style/label_layout";

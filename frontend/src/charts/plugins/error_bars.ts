@@ -1,4 +1,4 @@
-// What stands behind each point: faint dots for its trials, a whisker for its interval, and
+// The evidence behind each point: faint dots for its trials, a whisker for its interval, and
 // a cross where more than one attempt in a hundred failed. A whisker that goes on beyond the
 // chart ends in an arrow at its edge.
 import type { Chart, ChartType, Plugin } from "chart.js";
@@ -82,7 +82,9 @@ function whisker(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartTy
   ctx.stroke();
 }
 
-/** A cap, or an arrow head: `away` is 1 for upwards, -1 for downwards, 0 for an end that is shown. */
+/**
+ * A cap, or an arrow head: `away` is 1 for upwards, -1 for downwards, 0 for an end that is shown.
+ */
 function end(ctx: CanvasRenderingContext2D, x: number, y: number, away: 1 | 0 | -1): void {
   const half = 4;
   const back = y + away * 6;

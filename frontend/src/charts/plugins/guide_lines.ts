@@ -1,4 +1,4 @@
-// Hairlines: the load point the ranking speaks about, and a latency limit.
+// Thin lines: the load point that is ranked, and a latency limit.
 import type { ChartType, Plugin } from "chart.js";
 import { single } from "../../text/format";
 import { fontSize, type Size } from "../style/axes";

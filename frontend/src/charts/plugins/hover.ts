@@ -1,5 +1,5 @@
-// One series brought forward, the others faded: painted over what is laid out already, so
-// that a hover costs a redraw and never a new layout.
+// The hovered series in full colour, the others faded. It changes opacity only: a hover costs a
+// redraw and never a new layout.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import type { DrawnSeries } from "../style/line_style";
 
@@ -10,17 +10,17 @@ export function setHovered(chart: Chart, series: string | null): void {
   if ((hovered.get(chart) ?? null) === series) return;
   if (series === null) hovered.delete(chart);
   else hovered.set(chart, series);
-  // What it says depends on the line that is pointed at, and was said before that was known.
+  // The tooltip lists the hovered series first; it was filled before that series was known.
   (chart.tooltip as { update?: (changed: boolean) => void } | undefined)?.update?.(true);
   chart.draw();
 }
 
-/** The series that is brought forward. */
+/** The id of the hovered series. */
 export function hoveredSeries(chart: unknown): string | null {
   return hovered.get(chart as Chart) ?? null;
 }
 
-/** How strongly a series is painted just now. */
+/** The opacity of a series: faded while another one is hovered. */
 export function seriesOpacity(chart: unknown, series: string): number {
   const id = hoveredSeries(chart);
   return id === null || id === series ? 1 : FADED;
@@ -50,7 +50,7 @@ function drawnAt(chart: Chart<ChartType>, index: number): DrawnSeries {
   return chart.data.datasets[index] as unknown as DrawnSeries;
 }
 
-/** Grey context takes its own colour while it is pointed at. */
+/** A grey line takes its own colour while it is hovered. */
 function colour(chart: Chart<ChartType>, index: number, drawn: DrawnSeries): void {
   const { ctx } = chart;
   ctx.save();

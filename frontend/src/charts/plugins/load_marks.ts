@@ -1,5 +1,5 @@
-// Loads derived from a sweep: a ring at each knee, and a notch on the axis at the highest load
-// that kept p99 under the limit.
+// Loads derived from a sweep: a ring at each saturation point, and a notch on the axis at the
+// highest load that kept p99 under the limit.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import type { Figures, MetricId } from "../../api/figures";
 import type { Size } from "../style/axes";

@@ -1,4 +1,4 @@
-// Axes that every chart shares: where values lie, what a tick says, how a scale is styled.
+// Axes that every chart shares: the place of a value, the text of a tick, the look of a scale.
 import { type Figures, isCategory, type X } from "../../api/figures";
 import { type Kind, type Unit, unitFor } from "../../text/format";
 import { shortenNames } from "./label_layout";
@@ -81,7 +81,7 @@ function nameScale(figures: Figures, options: XOptions): Scale {
     ticks: {
       ...scale.ticks,
       maxRotation: options.size === "main" ? 35 : 0,
-      // So many have room, turned; a name that is left out would leave its marks unexplained.
+      // Up to so many names have room when turned. Without its name, a mark would be unexplained.
       autoSkip: options.size !== "main" || values.length > ALL_NAMES,
       callback: (place: string | number) => names[Number(place)] ?? "",
     },

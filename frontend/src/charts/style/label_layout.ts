@@ -1,5 +1,5 @@
-// Names on a chart: where each label at a line's end goes so that none covers another, and what
-// stays of a name that is too long.
+// Names on a chart: labels at the lines' ends are moved so that none covers another, and names that
+// are too long are cut.
 import { short } from "../../text/format";
 
 export interface LabelPlace {
@@ -61,7 +61,7 @@ function cutMiddle(text: string, most: number): string {
   return `${points.slice(0, head).join("")}…${points.slice(points.length - (most - 1 - head)).join("")}`;
 }
 
-/** How much all of them begin with alike. */
+/** The length of the beginning that all texts share. */
 function commonPrefixLength(texts: readonly string[]): number {
   const [first = "", ...others] = texts;
   let length = 0;

@@ -10,28 +10,28 @@ export interface LineStyleOptions {
   readonly theme: ChartTheme;
   readonly highlighted: ReadonlySet<string>;
   readonly size: Size;
-  /** So many points that grey context does without markers. */
+  /** The chart has so many points that grey lines have no markers. */
   readonly dense: boolean;
 }
 
 const DENSE = 400;
-/** The radius of a marker among so many. */
+/** The radius of a marker on such a chart. */
 export const DOT = 2.25;
 
 export function isDense(series: readonly Series[]): boolean {
   return series.reduce((sum, line) => sum + line.points.length, 0) > DENSE;
 }
 
-/** What the marks and the highlight read back from any dataset. */
+/** The part of a dataset that plugins and tooltips read. */
 export interface DrawnSeries {
   readonly seriesId: string;
   readonly highlighted: boolean;
-  /** Its own colour, also while it is grey context. */
+  /** The colour of the series, also while it is drawn grey. */
   readonly ownColour: string;
   readonly ownDash: readonly number[];
 }
 
-/** The own colour of each series on a chart, by id. */
+/** The colour of each series on a chart, by id. */
 export function seriesColours(chart: Chart<ChartType>): ReadonlyMap<string, string> {
   const drawn = chart.data.datasets as unknown as readonly DrawnSeries[];
   return new Map(drawn.map(({ seriesId, ownColour }) => [seriesId, ownColour]));
@@ -39,7 +39,7 @@ export function seriesColours(chart: Chart<ChartType>): ReadonlyMap<string, stri
 
 export interface LineStyle extends DrawnSeries {
   readonly label: string;
-  /** Loud lines are drawn last, so that context never covers them. */
+  /** Highlighted lines are drawn last, so that grey lines never cover them. */
   readonly order: 0 | 1;
   readonly clip: false;
   readonly tension: 0;
@@ -55,25 +55,25 @@ export interface LineStyle extends DrawnSeries {
 }
 
 export function lineStyle(series: Series, slot: number, options: LineStyleOptions): LineStyle {
-  const loud = options.highlighted.has(series.id);
+  const highlighted = options.highlighted.has(series.id);
   const ownColour = colourOf(slot, options.theme);
-  const colour = loud ? ownColour : options.theme.context;
+  const colour = highlighted ? ownColour : options.theme.context;
   const radius = options.dense ? DOT : options.size === "main" ? 4.5 : 3;
   return {
     seriesId: series.id,
-    highlighted: loud,
+    highlighted,
     ownColour,
     ownDash: dashOf(slot),
     label: isolated(short(series.label)),
-    order: loud ? 0 : 1,
+    order: highlighted ? 0 : 1,
     clip: false,
     tension: 0,
     borderColor: colour,
-    borderWidth: loud ? 2 : 1.25,
+    borderWidth: highlighted ? 2 : 1.25,
     // Dashes tell coloured lines apart; on grey ones they would only be slow to paint.
-    borderDash: loud ? dashOf(slot) : [],
+    borderDash: highlighted ? dashOf(slot) : [],
     pointStyle: markerOf(slot),
-    pointRadius: loud ? radius : options.dense ? 0 : radius - 1.5,
+    pointRadius: highlighted ? radius : options.dense ? 0 : radius - 1.5,
     pointHoverRadius: radius + 1.5,
     pointHitRadius: 8,
     pointBorderColor: colour,
@@ -82,8 +82,8 @@ export function lineStyle(series: Series, slot: number, options: LineStyleOption
 }
 
 /**
- * Hollow where overloaded. One colour for all points where that will do: the library resolves
- * a list for each point anew, which is most of the time a large chart takes.
+ * Hollow where overloaded; one colour for all points where none is. The library resolves a list
+ * of colours for each point, which takes most of the time of a large chart.
  */
 export function pointFill(
   look: LineStyle,

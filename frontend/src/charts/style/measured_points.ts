@@ -1,4 +1,4 @@
-// A point with what it rests on: its trials, its interval, and whether it failed.
+// A point of a chart with its trials, its interval, and whether too many attempts failed.
 import type { ChartDataset } from "chart.js";
 import type { X } from "../../api/figures";
 import type { DrawnSeries } from "./line_style";

@@ -1,4 +1,4 @@
-// How a series is told apart: colour by its stored slot, marker and dash as the second channel.
+// The look of a series: colour by its stored slot, with marker and dash as the second channel.
 import { type Figures, panelsOrWhole, type Series } from "../../api/figures";
 import { type ChartTheme, SLOTS } from "./theme";
 
@@ -11,19 +11,22 @@ export function colourOf(slot: number, theme: ChartTheme): string {
   return theme.series[slot % SLOTS] ?? theme.ink;
 }
 
-/** Series of one server keep its colour: each so many slots on has another marker and dash. */
+/**
+ * Series of one server share its colour: each lies so many slots further, with another marker and
+ * dash.
+ */
 const VARIANT = 64;
 /** All pairs of a dash and a marker; the first four differ in both. */
 const VARIANTS = 16;
 
-/** Colours come again every so many slots: then with another marker, so that no two look alike. */
+/** Colours repeat after eight slots, then with another marker: no two series look alike. */
 export function markerOf(slot: number): Marker {
   const turn = Math.floor(variantOf(slot) / DASHES.length);
   const place = slot + Math.floor(slot / SLOTS) + variantOf(slot) + turn;
   return MARKERS[place % MARKERS.length] ?? "circle";
 }
 
-/** Told apart by dash alone too: a curve of percentiles has no markers. */
+/** Dashes differ too: a percentile curve has no markers. */
 export function dashOf(slot: number): number[] {
   const place =
     Math.floor(slot / MARKERS.length) + Math.floor(slot / (2 * SLOTS)) + variantOf(slot);
@@ -34,7 +37,7 @@ function variantOf(slot: number): number {
   return Math.floor(slot / VARIANT) % VARIANTS;
 }
 
-/** What looks the same wherever it is drawn: a series, and what is the same in other panels. */
+/** A line of the legend: a series, or the same series in several panels. */
 interface Line {
   readonly label: string;
   readonly ids: readonly string[];
@@ -43,7 +46,7 @@ interface Line {
   readonly own: number | null;
 }
 
-/** A line with its look. */
+/** A line of the legend with the slot of its look. */
 export interface SeriesStyle {
   readonly label: string;
   readonly ids: readonly string[];
@@ -62,7 +65,10 @@ const FIELDS = [
   "load",
 ] as const;
 
-/** By series: the fields that differ within a panel ("bench-1"), or its label where they do not do. */
+/**
+ * By series: the fields that differ within a panel ("bench-1"), or its label where fields are not
+ * enough.
+ */
 function namesInPanels(figures: Figures): (series: Series) => string {
   const panels = panelsOrWhole(figures).map((panel) => panel.series);
   const fields = FIELDS.filter((field) =>
@@ -105,10 +111,10 @@ function withSeries(line: Line, { id, label, slot, server }: Series, name: strin
 const kept = new WeakMap<Figures, readonly SeriesStyle[]>();
 
 /**
- * What is drawn, with the look of each. A server keeps the colour of its stored slot on every page;
- * its other series (two hosts, two versions) share the colour and differ in dash and marker, however
- * many: any other colour is another server's on the next page. Lines that belong to no one server
- * (the same host in the panels of several) get a free slot by their name.
+ * The lines of the legend, each with its look. A server keeps the colour of its stored slot on
+ * every page. Its other series (two hosts, two versions) share that colour and differ in dash and
+ * marker: another colour would be another server's on the next page. A line of several servers (one
+ * host in the panels of several) gets a free slot by its name.
  */
 export function seriesStyles(figures: Figures): readonly SeriesStyle[] {
   const styles = kept.get(figures);
@@ -146,7 +152,7 @@ function ownerOf({ own, server }: Line): string {
   return `${own} ${server}`;
 }
 
-/** The slot of each server: its stored one, but where two workspaces gave the same to two servers. */
+/** The stored slot of each server; a free one where two workspaces gave one slot to two servers. */
 function basesOf(
   lines: readonly Line[],
   next: (start: number) => number,
@@ -169,7 +175,7 @@ function freeSlot(taken: ReadonlySet<number | null>, start: number): number {
   return slot();
 }
 
-/** A name's own place among the colours, so that it mostly has it again on another page. */
+/** A slot made from the name: mostly the same on every page. */
 function placeOf(name: string): number {
   let sum = 0;
   for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 9_973;

@@ -1,6 +1,6 @@
 // Chart colours are read from the style sheet, so a colour is written down once.
 
-/** Blue is better than the baseline, orange worse; "same" could not be told apart. */
+/** Blue is better than the baseline, orange worse; "same" is not distinguishable from it. */
 export const TINTS = [
   "worse-3",
   "worse-2",
@@ -25,7 +25,7 @@ export interface ChartTheme {
   readonly tints: Readonly<Record<Shade, string>>;
 }
 
-/** A theme, each of its colours asked for by its name in the style sheet. */
+/** A theme from the colours of the style sheet, each by its name there. */
 export function themeOf(colour: (name: string) => string, font: string): ChartTheme {
   const tints = TINTS.map((tint) => [tint, colour(`ratio-${tint}`)]);
   return {
@@ -44,7 +44,7 @@ export function themeOf(colour: (name: string) => string, font: string): ChartTh
 
 export const SLOTS = 8;
 
-/** A colour of a theme, so strong from 0 to 1: a browser gives `rgb(…)`, a style sheet `#rrggbb`. */
+/** A colour with an opacity from 0 to 1. A browser gives `rgb(…)`, a style sheet `#rrggbb`. */
 export function faint(colour: string, strength: number): string {
   const inside = /^rgb\((.+)\)$/.exec(colour)?.[1];
   if (inside) return `rgba(${inside}, ${strength})`;

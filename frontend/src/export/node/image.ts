@@ -39,7 +39,7 @@ export function drawImage({ figures, url, date }: ImageRequest, make: typeof cre
   return canvas;
 }
 
-/** Skia's canvas is a browser's but for what belongs to a page. */
+/** Skia's canvas has the drawing methods of a browser's canvas. */
 function contextOf(canvas: Canvas): CanvasRenderingContext2D {
   return canvas.getContext("2d") as unknown as CanvasRenderingContext2D;
 }

@@ -1,11 +1,11 @@
 // Draws the image of a result set on a Node canvas: JSON on stdin, PNG on stdout. The charts are
-// the browser's own code. One process draws one image, so nothing of one can stay in another.
+// the browser's own code. One process draws one image, so images share no state.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { drawImage } from "./image";
 import { type ImageRequest, readRequest } from "./request";
 
-// What the service tells apart by: 3 is a missing part, anything else a fault of this program.
+// Exit code: 3 means a missing library or font; any other failure is a fault of this program.
 const MISSING = 3;
 const FONT = "dejavu-fonts-ttf/ttf/DejaVuSans";
 
@@ -15,7 +15,7 @@ function canvasLibrary(): Canvas {
   const require = createRequire(import.meta.url);
   try {
     const library: Canvas = require("@napi-rs/canvas");
-    // A font of its own: the same image on every machine, also on one without any font.
+    // With its own font the image is the same on every machine, also on one without fonts.
     library.GlobalFonts.registerFromPath(require.resolve(`${FONT}.ttf`), "Sheet");
     library.GlobalFonts.registerFromPath(require.resolve(`${FONT}-Bold.ttf`), "Sheet");
     return library;

@@ -1,5 +1,5 @@
-// What an image shows, from what the service sends. Names come from strangers: they stay text of
-// a length that can be drawn.
+// The request for an image. Names come from strangers: each text is cut to a length that can be
+// drawn.
 import type { Figures } from "../../api/figures";
 import { short } from "../../text/format";
 
@@ -13,7 +13,7 @@ const LONGEST = 160;
 const LONGEST_SENTENCE = 400;
 const SENTENCES = new Set(["finding", "conditions", "truncated"]);
 
-/** The same value with every text in it made plain. */
+/** The same value with every text cut and freed of invisible characters. */
 export function boundTexts(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
     return short(value, SENTENCES.has(key) ? LONGEST_SENTENCE : LONGEST);
@@ -25,7 +25,7 @@ export function boundTexts(value: unknown, key = ""): unknown {
   );
 }
 
-/** The query is no text to be shown: it stays as it is. */
+/** The query is not shown: it stays as it is. */
 export function readRequest(sent: unknown): ImageRequest {
   const { figures, url, date } = sent as { figures: Figures; url: string; date: string };
   const shown = boundTexts(figures) as Figures;

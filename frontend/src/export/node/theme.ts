@@ -1,4 +1,4 @@
-// The light theme, read from the style sheet itself: a colour is written down once.
+// The light theme, read from the style sheet: every colour is defined once.
 import { type ChartTheme, themeOf } from "../../charts/style/theme";
 
 /** `--name: light-dark(#light, #dark)` of a style sheet -> the light value by name. */
