@@ -29,7 +29,6 @@ export const FILTERS = [
   "label",
   "run",
 ] as const;
-export type Filter = (typeof FILTERS)[number];
 
 const OF_SERIES = [
   ["server", "server"],

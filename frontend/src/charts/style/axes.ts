@@ -18,16 +18,6 @@ export function placeOf(figures: Figures): (x: X) => number {
   return (x) => places.get(String(x)) ?? Number.NaN;
 }
 
-/** The x drawn nearest to a place on the axis. */
-export function xAt(figures: Figures, place: number): X | null {
-  const at = placeOf(figures);
-  let best: X | null = null;
-  for (const value of figures.x.values) {
-    if (best === null || Math.abs(at(value) - place) < Math.abs(at(best) - place)) best = value;
-  }
-  return best;
-}
-
 export function fontSize(size: Size): number {
   return size === "main" ? 12 : 11;
 }
