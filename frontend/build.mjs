@@ -32,7 +32,7 @@ await build({
 });
 await build({
   ...shared,
-  entryPoints: { render: "src/images/render.ts" },
+  entryPoints: { render: "src/export/node/render.ts" },
   outdir: images,
   outExtension: { ".js": ".mjs" },
   platform: "node",

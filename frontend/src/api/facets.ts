@@ -1,5 +1,5 @@
 // The JSON of /api/v1/facets: for each field its values, counted with all other filters applied.
-import { getJson } from "./http";
+import { getJson } from "./client";
 
 export interface FacetValue {
   readonly value: string;

@@ -125,7 +125,7 @@ export interface RunLink {
   readonly servers?: readonly string[];
   readonly url: string;
   readonly trials: number;
-  /** Its trials still come. */
+  /** The run goes on: more trials will follow. */
   readonly open?: boolean;
 }
 
@@ -160,7 +160,7 @@ export interface Curves {
   readonly series: readonly Curve[];
 }
 
-/** Where more load brings no more throughput. */
+/** The saturation point: from this load on, more load brings no more throughput. */
 export interface Knee {
   readonly series: string;
   readonly x: number | null;
@@ -232,7 +232,7 @@ export interface Figures {
   readonly truncated: unknown;
 }
 
-/** One panel as a comparison of its own, so that whatever draws figures draws a panel. */
+/** One panel as a comparison of its own: any code that draws figures can draw a panel. */
 export function panelFigures(figures: Figures, panel: Panel): Figures {
   const inside = new Set(panel.series);
   return {
@@ -246,11 +246,11 @@ export function panelFigures(figures: Figures, panel: Panel): Figures {
 }
 
 /** The comparison itself, or each of its panels. */
-export function parts(figures: Figures): readonly Figures[] {
+export function panelsOrWhole(figures: Figures): readonly Figures[] {
   return figures.panels ? figures.panels.map((panel) => panelFigures(figures, panel)) : [figures];
 }
 
-/** A series where all panels are spoken of at once: "hello: nginx 1.27". */
+/** The label of a series among all panels: "hello: nginx 1.27". */
 export function fullLabel(figures: Figures, { facet, label }: Series): string {
   return figures.panels && facet && !label.startsWith(facet) ? `${facet}: ${label}` : label;
 }
@@ -269,8 +269,8 @@ export function knownMetrics(figures: Figures): readonly Metric[] {
 }
 
 export function metricOf(figures: Figures, id: MetricId): Metric {
-  const found = figures.metrics.find((metric) => metric.id === id) ?? figures.metrics[0];
-  return found ?? { id, label: id, unit: "", better: "higher" };
+  const metric = figures.metrics.find((offered) => offered.id === id) ?? figures.metrics[0];
+  return metric ?? { id, label: id, unit: "", better: "higher" };
 }
 
 /** The changes found, where they are of the metric that is shown. */
@@ -288,12 +288,12 @@ export function everyValue(figures: Figures, id: MetricId): (number | null)[] {
   );
 }
 
-/** "95% of the median", as the service names it, said as a reader would. */
+/** "95 % interval of the median" for "95% of the median", the name in the API. */
 export function intervalText(name: string): string {
   return name.replace(/^(\d+) ?%(?: interval)? of /, "$1 % interval of ");
 }
 
-/** What the intervals of a metric are: the service names it at each measure. */
+/** The kind of the intervals of a metric; the API names it at each measure. */
 export function intervalName(figures: Figures, id: MetricId): string {
   const names = new Set<string>();
   for (const series of figures.series) {

@@ -1,5 +1,5 @@
-// How a run stands while it goes on: GET /api/v1/runs/<id>/progress.
-import { getJson } from "./http";
+// The progress of a run: GET /api/v1/runs/<id>/progress.
+import { getJson } from "./client";
 
 export interface Trial {
   readonly ordinal: number;
@@ -36,7 +36,7 @@ export async function readProgress(url: string): Promise<Progress> {
   return (await getJson(url)) as Progress;
 }
 
-/** Whether more may come. */
-export function goesOn(progress: Progress): boolean {
+/** Whether more trials may follow. */
+export function isRunning(progress: Progress): boolean {
   return progress.state === "running" || progress.state === "silent";
 }

@@ -10,13 +10,15 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single } from "../text/format";
-import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./axes";
-import { slotsIn } from "./identity";
-import { type Drawn, frame, isDense, lookOf, type Told, tooltip } from "./look";
-import { highlight } from "./marks/highlight";
+import { hoverPlugin } from "./plugins/hover";
 import { niceTop } from "./ranking";
+import { fontSize, placeOf, type Size, type TickScale, xScale, yScale } from "./style/axes";
+import { baseOptions, type DrawnSeries, isDense, lineStyle } from "./style/line_style";
+import { seriesSlots } from "./style/series_style";
+import type { ChartTheme } from "./style/theme";
 import { joinsPoints } from "./sweep";
-import type { ChartTheme } from "./theme";
+import { type TooltipText, tooltip } from "./tooltip";
+import type { ChartOptions } from "./view";
 
 export const CLASS_NAMES: Readonly<Record<ErrorClass, string>> = {
   connect: "not connected",
@@ -37,41 +39,49 @@ export interface ErrorPoint {
   readonly y: number | null;
 }
 
-export interface ErrorDataset extends ChartDataset<"line", ErrorPoint[]>, Drawn {
+export interface ErrorDataset extends ChartDataset<"line", ErrorPoint[]>, DrawnSeries {
   readonly band: Band;
 }
 
 export type ErrorConfig = ChartConfiguration<"line", ErrorPoint[]>;
-
-export interface ErrorOptions {
-  readonly logX: boolean;
-  readonly emphasis: ReadonlySet<string>;
-  readonly theme: ChartTheme;
-  readonly size: Size;
-  readonly scope?: Figures;
-}
 
 export function shareOf(point: Point, band: Band): number | null {
   if (band === "total") return measureOf(point, "error_rate")?.value ?? null;
   return point.errors?.[band] ?? null;
 }
 
-function points(figures: Figures): readonly Point[] {
+function allPoints(figures: Figures): readonly Point[] {
   return figures.series.flatMap((series) => [...series.points]);
+}
+
+/** The classes that occurred at all. */
+export function classesIn(figures: Figures): readonly ErrorClass[] {
+  const points = allPoints(figures);
+  return ERROR_CLASSES.filter((name) => points.some((point) => (shareOf(point, name) ?? 0) > 0));
+}
+
+export function hasErrorClasses(figures: Figures): boolean {
+  return classesIn(figures).length > 0;
 }
 
 /** The total, then the classes that occurred at all. */
 export function bandsOf(figures: Figures): readonly Band[] {
-  const all = points(figures);
-  const occurred = ERROR_CLASSES.filter((one) =>
-    all.some((point) => (shareOf(point, one) ?? 0) > 0),
-  );
-  return ["total", ...occurred];
+  return ["total", ...classesIn(figures)];
 }
 
-/** Cells with failures whose classes nobody knows: their bands have gaps, not zeros. */
-export function unclassified(figures: Figures): number {
-  return points(figures).filter((point) => (shareOf(point, "total") ?? 0) > 0 && !point.errors)
+/** The worst share of failed attempts of each series, by id. */
+export function worstShares(figures: Figures): ReadonlyMap<string, number> {
+  return new Map(
+    figures.series.map(({ id, points }) => [
+      id,
+      Math.max(0, ...points.map((point) => shareOf(point, "total") ?? 0)),
+    ]),
+  );
+}
+
+/** Load points with failures of unknown class: their bands have gaps, not zeros. */
+export function countUnclassified(figures: Figures): number {
+  return allPoints(figures).filter((point) => (shareOf(point, "total") ?? 0) > 0 && !point.errors)
     .length;
 }
 
@@ -79,11 +89,11 @@ export function bandName(band: Band): string {
   return band === "total" ? "all failures" : CLASS_NAMES[band];
 }
 
-export function errorsChart(figures: Figures, options: ErrorOptions): ErrorConfig {
+export function errorsChart(figures: Figures, options: ChartOptions): ErrorConfig {
   const { theme, size } = options;
   const scope = options.scope ?? figures;
   const bands = bandsOf(scope);
-  const shares = points(scope).map((point) => shareOf(point, "total") ?? 0);
+  const shares = allPoints(scope).map((point) => shareOf(point, "total") ?? 0);
   const most = Math.max(0, ...shares);
   const scales: Record<string, object> = { x: xScale(figures, options) };
   // Stacked upwards by the library, so the first band is given last.
@@ -94,14 +104,14 @@ export function errorsChart(figures: Figures, options: ErrorOptions): ErrorConfi
     type: "line",
     data: { datasets: bands.flatMap((band) => datasets(figures, band, options)) },
     options: {
-      ...frame(theme, 0),
+      ...baseOptions(theme, 0),
       parsing: false,
       normalized: true,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales,
-      plugins: { tooltip: tooltip(theme, told(figures)) },
+      plugins: { tooltip: tooltip(theme, tooltipText(figures)) },
     },
-    plugins: [bandNames(bands, theme, size), highlight()],
+    plugins: [bandNames(bands, theme, size), hoverPlugin()],
   };
 }
 
@@ -152,12 +162,12 @@ function bandNames(bands: readonly Band[], theme: ChartTheme, size: Size): Plugi
   };
 }
 
-function datasets(figures: Figures, band: Band, options: ErrorOptions): ErrorDataset[] {
+function datasets(figures: Figures, band: Band, options: ChartOptions): ErrorDataset[] {
   const place = placeOf(figures);
-  const slots = slotsIn(options.scope ?? figures);
+  const slots = seriesSlots(options.scope ?? figures);
   const dense = isDense(figures.series);
   return figures.series.map((series) => {
-    const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    const look = lineStyle(series, slots.get(series.id) ?? series.slot, { ...options, dense });
     return {
       ...look,
       band,
@@ -173,10 +183,10 @@ function datasets(figures: Figures, band: Band, options: ErrorOptions): ErrorDat
   });
 }
 
-function told(figures: Figures): Told {
+function tooltipText(figures: Figures): TooltipText {
   return {
     // Zeros of seven classes would bury the failures.
-    tells: (share) => Number(share) > 0,
+    hasRow: (share) => Number(share) > 0,
     title: ([first]) => (first ? loadPoint((first.raw as ErrorPoint).at, figures.x.label) : ""),
     label: (item) => {
       const { band } = item.dataset as unknown as ErrorDataset;

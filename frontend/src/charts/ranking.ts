@@ -1,11 +1,11 @@
-// figures -> the rows of the ranking: where each dot and interval lies, and what is said.
+// figures -> the rows of the ranking: the place of each dot and interval, and the texts.
 // Plain HTML and SVG draw it, so every row is a real button.
 import {
   type Figures,
   type Measure,
   measureOf,
   metricOf,
-  parts,
+  panelsOrWhole,
   type RankRow,
   type Verdict,
   type X,
@@ -37,7 +37,7 @@ export interface RankingRow {
   readonly ratioRange: string;
   readonly verdict: Verdict | null;
   readonly why: string;
-  /** Beyond noise, and beyond what the workspace finds worth naming; null where untold. */
+  /** Beyond noise, and beyond the workspace's relevance limit; null where unknown. */
   readonly significant: boolean | null;
   readonly relevant: boolean | null;
 }
@@ -51,20 +51,20 @@ export interface RankingView {
   readonly rows: readonly RankingRow[];
 }
 
-/** The ranking; `whole` is what it is a panel of: all panels share one axis, as their charts do. */
+/** The ranking of a panel of `whole`: all panels share one axis, as their charts do. */
 export function rankingView(figures: Figures, whole: Figures = figures): RankingView | null {
   const ranking = figures.ranking;
   if (!ranking) return null;
   const metric = metricOf(figures, ranking.metric);
   const measures = new Map(ranking.rows.map((row) => [row.series, measured(figures, row)]));
-  const all = parts(whole).flatMap((part) =>
-    (part.ranking?.rows ?? []).map((row) => measured(part, row)),
+  const allMeasures = panelsOrWhole(whole).flatMap((panel) =>
+    (panel.ranking?.rows ?? []).map((row) => measured(panel, row)),
   );
   const unit = unitFor(
     kindOf(metric.unit),
-    all.map((one) => one.value),
+    allMeasures.map((measure) => measure.value),
   );
-  const known = all.flatMap((one) => [one.value, one.high]);
+  const known = allMeasures.flatMap((measure) => [measure.value, measure.high]);
   const top = niceTop(Math.max(0, ...known.filter((value) => value !== null)) || 1);
   return {
     x: ranking.x,
@@ -78,11 +78,11 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   };
 }
 
-/** The cell's own figure where the series is on the page, so dot, line and table agree. */
+/** The figure of the load point where the series is on the page: dot, line and table agree. */
 function measured(figures: Figures, row: RankRow): Measure {
   const ranking = figures.ranking;
-  const series = figures.series.find((one) => one.id === row.series);
-  const point = series?.points.find((one) => one.x === ranking?.x);
+  const series = figures.series.find((line) => line.id === row.series);
+  const point = series?.points.find((candidate) => candidate.x === ranking?.x);
   return (point && ranking && measureOf(point, ranking.metric)) ?? row;
 }
 
@@ -95,25 +95,33 @@ function rankingRow(
 ): RankingRow {
   const share = (value: number | null): number | null =>
     value === null ? null : Math.min(Math.max(value / top, 0), 1);
-  const half = halfWidth(measure.low, measure.high);
-  const ratio = row.ratio;
   return {
     series: row.series,
     label: row.label,
     tier: row.tier ?? "–",
-    value: inUnit(measure.value, unit, half),
+    value: inUnit(measure.value, unit, halfWidth(measure.low, measure.high)),
     range: interval(measure.low, measure.high, unit),
     exact: measure.value,
     dot: share(measure.value),
     from: share(measure.low),
     to: share(measure.high),
     baseline,
-    ratio: baseline ? "×1" : times(ratio?.value, ratio?.low, ratio?.high),
-    ratioRange: baseline ? "" : timesRange(ratio?.low, ratio?.high),
-    verdict: baseline ? null : (ratio?.verdict ?? null),
-    why: baseline ? "the baseline" : (ratio?.why ?? row.why ?? ""),
+    ...(baseline ? BASELINE : ratioTexts(row)),
     significant: row.significant ?? null,
     relevant: row.relevant ?? null,
+  };
+}
+
+type RatioTexts = Pick<RankingRow, "ratio" | "ratioRange" | "verdict" | "why">;
+
+const BASELINE: RatioTexts = { ratio: "×1", ratioRange: "", verdict: null, why: "the baseline" };
+
+function ratioTexts({ ratio, why }: RankRow): RatioTexts {
+  return {
+    ratio: times(ratio?.value, ratio?.low, ratio?.high),
+    ratioRange: timesRange(ratio?.low, ratio?.high),
+    verdict: ratio?.verdict ?? null,
+    why: ratio?.why ?? why ?? "",
   };
 }
 

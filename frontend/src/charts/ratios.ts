@@ -1,32 +1,25 @@
-// figures -> the table of ratios, servers by workloads: what each cell says and how strongly it
-// is tinted. Pure; plain HTML draws it.
+// figures -> the table of ratios, servers by workloads: the text and the tint of each cell. Pure;
+// plain HTML draws it.
 import { type Figures, metricOf, type Ratio, type Ratios } from "../api/figures";
 import { loadPoint, plural, short, times, timesRange } from "../text/format";
+import type { Shade } from "./style/theme";
 
-/** Blue is better than the baseline, orange worse; "same" could not be told apart. */
-export const TINTS = [
-  "worse-3",
-  "worse-2",
-  "worse-1",
-  "better-1",
-  "better-2",
-  "better-3",
-  "same",
-] as const;
-export type Shade = (typeof TINTS)[number];
 export type Tint = Shade | "none";
 
 export interface RatioCell {
   readonly text: string;
   readonly range: string;
   readonly tint: Tint;
-  readonly said: string;
+  readonly note: string;
   readonly value: number | null;
 }
 
 export interface RatioColumn {
   readonly label: string;
-  /** Where its workload is compared, if not all are at one place: "at 64 connections". */
+  /**
+   * The place of the comparison, where workloads are compared at different places: "at 64
+   * connections".
+   */
   readonly at: string;
 }
 
@@ -43,10 +36,18 @@ export interface RatioView {
   readonly withheld: readonly string[];
 }
 
+/** Why there is no table of ratios; null where there is one. */
+export function whyNoRatios({ ratios, outcome }: Figures): string | null {
+  if (ratios) return null;
+  return outcome.status === "not_comparable" && !outcome.overridden
+    ? "Ratios are withheld: these series were not measured under like conditions."
+    : "A table of ratios needs two or more workloads and a baseline that was measured on them.";
+}
+
 /** Steps on the log scale, centred at ×1: up to ×1.25, up to ×2, beyond. */
 const STEPS = [Math.log(1.25), Math.log(2)] as const;
 
-const EMPTY: RatioCell = { text: "–", range: "", tint: "none", said: "not measured", value: null };
+const EMPTY: RatioCell = { text: "–", range: "", tint: "none", note: "not measured", value: null };
 
 export function ratioView(figures: Figures): RatioView | null {
   const { ratios } = figures;
@@ -94,13 +95,13 @@ export function sharedPlace(figures: Figures): string {
 
 function ratioCell(ratio: Ratio | null, better: "higher" | "lower"): RatioCell {
   if (ratio?.value === null || ratio?.value === undefined) {
-    return ratio?.why ? { ...EMPTY, text: "withheld", said: ratio.why } : EMPTY;
+    return ratio?.why ? { ...EMPTY, text: "withheld", note: ratio.why } : EMPTY;
   }
   return {
     text: times(ratio.value, ratio.low, ratio.high),
     range: timesRange(ratio.low, ratio.high),
     tint: tintOf(ratio, better),
-    said: ratio.why ?? ratio.verdict,
+    note: ratio.why ?? ratio.verdict,
     value: ratio.value,
   };
 }
@@ -109,23 +110,25 @@ const MOST_REASONS = 4;
 
 /** "static 64 KiB withheld: The baseline was not measured here.", the widest reason first. */
 function withheldIn({ columns, rows, cells }: Ratios): readonly string[] {
-  const found = new Map<string, { row: string; column: string }[]>();
+  const places = new Map<string, { row: string; column: string }[]>();
   for (const [i, column] of columns.entries()) {
     for (const [j, row] of rows.entries()) {
       const cell = cells[j]?.[i];
       if (cell?.value !== null || !cell.why) continue;
-      found.set(cell.why, [...(found.get(cell.why) ?? []), { row, column }]);
+      places.set(cell.why, [...(places.get(cell.why) ?? []), { row, column }]);
     }
   }
-  const all = [...found].sort(([, a], [, b]) => b.length - a.length);
-  const more = all.length - MOST_REASONS;
+  const reasons = [...places].sort(([, a], [, b]) => b.length - a.length);
+  const more = reasons.length - MOST_REASONS;
   return [
-    ...all.slice(0, MOST_REASONS).map(([why, places]) => `${placesText(places)} withheld: ${why}`),
+    ...reasons
+      .slice(0, MOST_REASONS)
+      .map(([why, places]) => `${placesText(places)} withheld: ${why}`),
     ...(more > 0 ? [`${plural(more, "more reason")} in the table's cells`] : []),
   ];
 }
 
-/** The columns, or the one cell: whose ratio it is matters where it is the only one. */
+/** The columns; of a single cell also its row. */
 function placesText(places: readonly { row: string; column: string }[]): string {
   const [first] = places;
   if (places.length === 1 && first) return `${short(first.row)} on ${short(first.column)}`;

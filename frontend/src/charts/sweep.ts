@@ -1,15 +1,13 @@
 // figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
-import type { ChartConfiguration, ChartDataset } from "chart.js";
+import type { ChartConfiguration } from "chart.js";
 import {
   everyValue,
   type Figures,
   isCategory,
-  type MetricId,
   measureOf,
   metricOf,
   type Point,
   type Series,
-  type X,
 } from "../api/figures";
 import {
   halfWidth,
@@ -21,97 +19,68 @@ import {
   type Unit,
   unitFor,
 } from "../text/format";
-import { drawable, placeOf, type Size, xScale, yScale } from "./axes";
-import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, type Look, lookOf, type Told, tooltip } from "./look";
-import { changeMarks } from "./marks/changes";
-import { evidence } from "./marks/evidence";
-import { guide, limitLine } from "./marks/guide";
-import { highlight } from "./marks/highlight";
-import { endLabels, type LabelOptions } from "./marks/labels";
-import { loadMarks } from "./marks/loads";
-import { type ChartTheme, faint } from "./theme";
+import { changeMarks } from "./plugins/change_marks";
+import { endLabels, type LabelOptions } from "./plugins/end_labels";
+import { errorBars } from "./plugins/error_bars";
+import { limitLine, loadLine } from "./plugins/guide_lines";
+import { hoverPlugin } from "./plugins/hover";
+import { loadMarks } from "./plugins/load_marks";
+import { drawable, placeOf, xScale, yScale } from "./style/axes";
+import { baseOptions, isDense, type LineStyle, lineStyle, pointFill } from "./style/line_style";
+import type { SweepDataset, SweepPoint } from "./style/measured_points";
+import { seriesSlots } from "./style/series_style";
+import { faint } from "./style/theme";
+import { type TooltipText, tooltip } from "./tooltip";
+import type { ChartOptions } from "./view";
 
 export const ERROR_LIMIT = 0.01;
 
-export interface SweepPoint {
-  /** Its place on the axis; `at` is the x it stands for. */
-  readonly x: number;
-  readonly at: X;
-  readonly y: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly each: readonly number[];
-  readonly overload: boolean;
-  readonly failing: boolean;
-  readonly trials: number;
-}
-
-export interface SweepDataset extends ChartDataset<"line", SweepPoint[]>, Drawn {}
-
 export type SweepConfig = ChartConfiguration<"line", SweepPoint[]>;
 
-export interface SweepOptions {
-  readonly metric: MetricId;
-  readonly logX: boolean;
-  readonly logY: boolean;
-  readonly emphasis: ReadonlySet<string>;
-  readonly theme: ChartTheme;
-  readonly size: Size;
-  /** Room for direct labels, in pixels; 0 leaves them to the legend. */
-  readonly labelWidth: number;
-  readonly at: X | null;
-  /** Figures whose values the axis must hold too: those of all panels, so that they share one. */
-  readonly scope?: Figures;
+export interface SweepOptions extends ChartOptions {
   /** Steps and change marks, on an axis that need not start at zero. */
   readonly trend?: boolean;
-  /** A latency limit in microseconds, drawn where p99 is. */
-  readonly limit?: number | null;
 }
 
 export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig {
   const kind = kindOf(metricOf(figures, options.metric).unit);
   const unit = unitFor(kind, everyValue(figures, options.metric));
-  const slots = slotsIn(options.scope ?? figures);
+  const slots = seriesSlots(options.scope ?? figures);
   const datasets = figures.series.map((series) =>
     dataset(figures, series, slots.get(series.id) ?? series.slot, options),
   );
   const place = placeOf(figures);
   const { theme, size } = options;
-  const extent = reach(options.scope ?? figures, options);
+  const extent = yExtent(options.scope ?? figures, options);
   const y = yScale({ theme, size, kind, unit, log: usesLogY(options), ...extent });
   return {
     type: "line",
     data: { datasets },
     options: {
-      ...frame(theme, labelRoom(figures, options)),
+      ...baseOptions(theme, labelRoom(figures, options)),
       parsing: false,
       normalized: true,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
         x: xScale(figures, options),
-        y: startsAboveZero(figures, options) ? lifted(y, extent) : y,
+        y: startsAboveZero(figures, options) ? scaleAboveZero(y, extent) : y,
       },
-      plugins: { tooltip: tooltip(options.theme, told(figures, unit, options)) },
+      plugins: { tooltip: tooltip(options.theme, tooltipText(figures, unit, options)) },
     },
     plugins: [
-      guide(options.at === null ? null : place(options.at), theme),
+      loadLine(options.at === null ? null : place(options.at), theme),
       limitLine(limitIn(options), theme, size),
       ...(options.trend ? [changeMarks(figures, options.metric, theme, size)] : []),
-      evidence(theme, size),
+      errorBars(theme, size),
       loadMarks(figures, options.metric, size),
-      highlight(),
+      hoverPlugin(),
       endLabels(labelOptions(figures, options)),
     ],
   };
 }
 
-export function trendChart(figures: Figures, options: SweepOptions): SweepConfig {
-  return sweepChart(figures, { ...options, trend: true });
-}
-
 function limitIn(options: SweepOptions): number | null {
-  return options.metric === "p99" ? (options.limit ?? null) : null;
+  return options.metric === "p99" ? options.limit : null;
 }
 
 /** Names with an order of their own; a line between two hosts would mean nothing. */
@@ -127,35 +96,35 @@ function dataset(
   slot: number,
   options: SweepOptions,
 ): SweepDataset {
-  const look = lookOf(series, slot, { ...options, dense: isDense(figures.series) });
+  const look = lineStyle(series, slot, { ...options, dense: isDense(figures.series) });
   const points = sweepPoints(figures, series, options);
-  const skips = skipped(figures, points);
+  const skips = gapsIn(figures, points);
   return {
     ...look,
     data: points,
     spanGaps: false,
     showLine: joinsPoints(figures),
     ...(options.trend ? { stepped: "middle" as const } : {}),
-    ...(skips.size > 0 ? { segment: faded(skips, look, isCategory(figures)) } : {}),
-    pointBackgroundColor: filling(look, points, options.theme.surface),
+    ...(skips.size > 0 ? { segment: gapStyle(skips, look, isCategory(figures)) } : {}),
+    pointBackgroundColor: pointFill(look, points, options.theme.surface),
   };
 }
 
 function sweepPoints(figures: Figures, series: Series, options: SweepOptions): SweepPoint[] {
   const place = placeOf(figures);
-  const aside = joinsPoints(figures) ? 0 : dodge(figures, series);
+  const aside = joinsPoints(figures) ? 0 : sideStep(figures, series);
   return series.points
     .map((point) => sweepPoint(point, place(point.x) + aside, options))
     .sort((a, b) => a.x - b.x);
 }
 
 /** Series side by side on an axis of names, so that their whiskers do not cover each other. */
-function dodge(figures: Figures, series: Series): number {
+function sideStep(figures: Figures, series: Series): number {
   const count = figures.series.length;
-  const places = figures.series.flatMap((one) => one.points.map((point) => point.x));
+  const places = figures.series.flatMap((line) => line.points.map((point) => point.x));
   // One to a place stands on its tick.
   if (new Set(places).size === places.length) return 0;
-  const rank = figures.series.findIndex((one) => one.id === series.id);
+  const rank = figures.series.findIndex((line) => line.id === series.id);
   return (rank - (count - 1) / 2) * Math.min(0.14, 0.7 / count);
 }
 
@@ -168,7 +137,9 @@ function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint 
     y: drawable(measure?.value, log),
     low: drawable(measure?.low, log),
     high: drawable(measure?.high, log),
-    each: (measure?.each ?? []).map((one) => drawable(one, log)).filter((value) => value !== null),
+    each: (measure?.each ?? [])
+      .map((value) => drawable(value, log))
+      .filter((value) => value !== null),
     overload: point.overload === true,
     failing: (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT,
     trials: point.trials,
@@ -180,18 +151,18 @@ function usesLogY(options: SweepOptions): boolean {
 }
 
 /** The points that a line reaches only by passing over an x where its series has none. */
-function skipped(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<number> {
+function gapsIn(figures: Figures, points: readonly SweepPoint[]): ReadonlySet<number> {
   const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
-  const found = new Set<number>();
+  const gaps = new Set<number>();
   points.forEach((point, i) => {
-    const before = points[i - 1];
-    if (before && (ranks.get(point.at) ?? 0) - (ranks.get(before.at) ?? 0) > 1) found.add(i);
+    const previous = points[i - 1];
+    if (previous && (ranks.get(point.at) ?? 0) - (ranks.get(previous.at) ?? 0) > 1) gaps.add(i);
   });
-  return found;
+  return gaps;
 }
 
 /** Whether a line of the chart passes over an x that was not measured. */
-export function hasSkips(figures: Figures): boolean {
+export function hasGaps(figures: Figures): boolean {
   if (!joinsPoints(figures) || isCategory(figures)) return false;
   const ranks = new Map(figures.x.values.map((value, rank) => [value, rank]));
   return figures.series.some((series) => {
@@ -206,7 +177,7 @@ const FAINT = 0.5;
  * Faint where a load between was not measured, with its own dash: that tells the series. No line
  * at all across a missing name.
  */
-function faded(skips: ReadonlySet<number>, look: Look, category: boolean): object {
+function gapStyle(skips: ReadonlySet<number>, look: LineStyle, category: boolean): object {
   const colour = category ? "transparent" : faint(look.borderColor, FAINT);
   return {
     borderColor: ({ p1DataIndex }: { p1DataIndex: number }) =>
@@ -217,25 +188,26 @@ function faded(skips: ReadonlySet<number>, look: Look, category: boolean): objec
 /** How many times the largest value an interval may reach before the axis cuts it off. */
 const LONGEST = 3;
 
-interface Reach {
+interface Extent {
   readonly least: number;
   readonly most: number;
 }
 
-const reached = new WeakMap<Figures, Map<string, Reach>>();
+const extents = new WeakMap<Figures, Map<string, Extent>>();
 
 /** What the y axis shows: every value and trial, and every interval end that is not too far off. */
-function reach(figures: Figures, options: SweepOptions): Reach {
-  const known = reached.get(figures) ?? new Map<string, Reach>();
-  reached.set(figures, known);
-  // All that it depends on: asked anew whenever other lines are loud.
+function yExtent(figures: Figures, options: SweepOptions): Extent {
+  const byOptions = extents.get(figures) ?? new Map<string, Extent>();
+  extents.set(figures, byOptions);
+  // Everything that the extent depends on: charts are configured again when other series are
+  // highlighted.
   const key = JSON.stringify([options.metric, usesLogY(options), limitIn(options)]);
-  const found = known.get(key) ?? reachOf(figures, options);
-  known.set(key, found);
-  return found;
+  const extent = byOptions.get(key) ?? measureExtent(figures, options);
+  byOptions.set(key, extent);
+  return extent;
 }
 
-function reachOf(figures: Figures, options: SweepOptions): Reach {
+function measureExtent(figures: Figures, options: SweepOptions): Extent {
   const points = figures.series.flatMap((series) =>
     series.points.map((point) => sweepPoint(point, 0, options)),
   );
@@ -251,11 +223,11 @@ function reachOf(figures: Figures, options: SweepOptions): Reach {
 
 /** Whether an interval goes on beyond the chart: its end is in the table only. */
 export function hasCutInterval(figures: Figures, options: SweepOptions): boolean {
-  const { most } = reach(figures, options);
+  const { most } = yExtent(figures, options);
   return figures.series.some((series) =>
     series.points.some(
       (point) =>
-        options.emphasis.has(series.id) && (measureOf(point, options.metric)?.high ?? 0) > most,
+        options.highlighted.has(series.id) && (measureOf(point, options.metric)?.high ?? 0) > most,
     ),
   );
 }
@@ -263,11 +235,11 @@ export function hasCutInterval(figures: Figures, options: SweepOptions): boolean
 /** A step of three percent between versions is lost on an axis from zero. */
 export function startsAboveZero(figures: Figures, options: SweepOptions): boolean {
   if (!options.trend || usesLogY(options)) return false;
-  const { least, most } = reach(options.scope ?? figures, options);
+  const { least, most } = yExtent(options.scope ?? figures, options);
   return least > most * 0.4;
 }
 
-function lifted(scale: object, { least, most }: Reach): object {
+function scaleAboveZero(scale: object, { least, most }: Extent): object {
   const room = (most - least || most) * 0.15;
   return { ...scale, min: undefined, suggestedMin: least - room, suggestedMax: most + room };
 }
@@ -289,17 +261,18 @@ function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   };
 }
 
-function told(figures: Figures, unit: Unit, options: SweepOptions): Told {
+function tooltipText(figures: Figures, unit: Unit, options: SweepOptions): TooltipText {
   const metric = metricOf(figures, options.metric);
   return {
     order: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
     title: ([first]) => (first ? loadPoint((first.raw as SweepPoint).at, figures.x.label) : ""),
-    label: (item) => ` ${item.dataset.label}: ${spoken(item.raw as SweepPoint, unit, metric.unit)}`,
+    label: (item) =>
+      ` ${item.dataset.label}: ${pointText(item.raw as SweepPoint, unit, metric.unit)}`,
   };
 }
 
 /** "52.3k req/s [51.0, 53.8], 3 trials": what a tooltip and the keyboard readout say. */
-export function spoken(
+export function pointText(
   point: Omit<SweepPoint, "at" | "x" | "each">,
   unit: Unit,
   name: string,
@@ -314,4 +287,16 @@ export function spoken(
     ...(point.failing ? ["errors above 1 %"] : []),
   ];
   return `${value}${range && ` ${range}`}, ${notes.join(", ")}`;
+}
+
+/**
+ * Series with a change first: the headline is about them. Then those with the most points, but
+ * where a ranking orders them already.
+ */
+export function pointWeights(figures: Figures): ReadonlyMap<string, number> {
+  const changed = new Set((figures.changes ?? []).map((change) => change.series));
+  if (changed.size === 0 && figures.ranking) return new Map();
+  return new Map(
+    figures.series.map(({ id, points }) => [id, (changed.has(id) ? 1_000 : 0) + points.length]),
+  );
 }

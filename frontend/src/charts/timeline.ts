@@ -1,7 +1,7 @@
 // The seconds of one trial -> Chart.js configurations of aligned panels. Pure: no DOM, no fetch.
 import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
 import { inUnit, type Kind, type Unit, unitFor } from "../text/format";
-import type { ChartTheme } from "./theme";
+import type { ChartTheme } from "./style/theme";
 
 export interface Second {
   readonly start_s: number;

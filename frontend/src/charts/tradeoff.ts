@@ -1,5 +1,5 @@
 // figures -> latency against achieved throughput: each line goes through its load points in
-// order of load, so that a knee shows as a bend. Pure.
+// order of load, so that saturation shows as a bend. Pure.
 import type { ChartConfiguration, ChartDataset } from "chart.js";
 import {
   everyValue,
@@ -12,14 +12,16 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single, unitFor } from "../text/format";
-import { drawable, plainScale, type Size, tick, yScale } from "./axes";
-import { slotsIn } from "./identity";
-import { type Drawn, filling, frame, isDense, lookOf, type Told, tooltip } from "./look";
-import { arrows } from "./marks/arrows";
-import { limitLine } from "./marks/guide";
-import { highlight } from "./marks/highlight";
-import { endLabels } from "./marks/labels";
-import type { ChartTheme } from "./theme";
+import { directionArrows } from "./plugins/direction_arrows";
+import { endLabels } from "./plugins/end_labels";
+import { limitLine } from "./plugins/guide_lines";
+import { hoverPlugin } from "./plugins/hover";
+import { drawable, plainScale, type Size, tick, yScale } from "./style/axes";
+import { baseOptions, type DrawnSeries, isDense, lineStyle, pointFill } from "./style/line_style";
+import { seriesSlots } from "./style/series_style";
+import type { ChartTheme } from "./style/theme";
+import { type TooltipText, tooltip } from "./tooltip";
+import type { ChartOptions } from "./view";
 
 export interface TradePoint {
   readonly x: number;
@@ -28,21 +30,9 @@ export interface TradePoint {
   readonly overload: boolean;
 }
 
-export interface TradeDataset extends ChartDataset<"line", TradePoint[]>, Drawn {}
+export interface TradeDataset extends ChartDataset<"line", TradePoint[]>, DrawnSeries {}
 
 export type TradeConfig = ChartConfiguration<"line", TradePoint[]>;
-
-export interface TradeOptions {
-  readonly latency: MetricId;
-  readonly logX: boolean;
-  readonly logY: boolean;
-  readonly emphasis: ReadonlySet<string>;
-  readonly theme: ChartTheme;
-  readonly size: Size;
-  readonly labelWidth: number;
-  readonly limit: number | null;
-  readonly scope?: Figures;
-}
 
 /** The latency metric that is asked for, else p99: a throughput has no place on that axis. */
 export function latencyOf(figures: Figures, metric: MetricId): MetricId {
@@ -62,8 +52,9 @@ export function tradeoffPoints(
   });
 }
 
-export function tradeoffChart(figures: Figures, options: TradeOptions): TradeConfig {
-  const { theme, size, latency } = options;
+export function tradeoffChart(figures: Figures, options: ChartOptions): TradeConfig {
+  const { theme, size } = options;
+  const latency = latencyOf(figures, options.metric);
   const points = (options.scope ?? figures).series.flatMap((series) => [
     ...tradeoffPoints(series, latency, options.logY),
   ]);
@@ -77,22 +68,22 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
   };
   return {
     type: "line",
-    data: { datasets: datasets(figures, options) },
+    data: { datasets: datasets(figures, latency, options) },
     options: {
-      ...frame(theme, room),
-      // Throughput falls again beyond the knee, so the points are in order of load, not of x.
+      ...baseOptions(theme, room),
+      // Throughput falls again beyond saturation, so the points are in order of load, not of x.
       parsing: { xAxisKey: "x", yAxisKey: "y" },
       interaction: { mode: "nearest", axis: "xy", intersect: false },
       scales: {
-        x: rateScale(points, options),
+        x: rateScale(points, theme, size),
         y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),
       },
-      plugins: { tooltip: tooltip(theme, told(figures, options)) },
+      plugins: { tooltip: tooltip(theme, tooltipText(figures, latency)) },
     },
     plugins: [
       limitLine(limit, theme, size),
-      highlight(),
-      arrows(),
+      hoverPlugin(),
+      directionArrows(),
       endLabels({
         theme,
         width: room,
@@ -102,50 +93,49 @@ export function tradeoffChart(figures: Figures, options: TradeOptions): TradeCon
   };
 }
 
-function datasets(figures: Figures, options: TradeOptions): TradeDataset[] {
-  const slots = slotsIn(options.scope ?? figures);
+function datasets(figures: Figures, latency: MetricId, options: ChartOptions): TradeDataset[] {
+  const slots = seriesSlots(options.scope ?? figures);
   const dense = isDense(figures.series);
   return figures.series.map((series) => {
-    const look = lookOf(series, slots.get(series.id) ?? series.slot, { ...options, dense });
-    const points = [...tradeoffPoints(series, options.latency, options.logY)];
+    const look = lineStyle(series, slots.get(series.id) ?? series.slot, { ...options, dense });
+    const points = [...tradeoffPoints(series, latency, options.logY)];
     return {
       ...look,
       data: points,
       spanGaps: false,
       showLine: !isCategory(figures),
-      pointBackgroundColor: filling(look, points, options.theme.surface),
+      pointBackgroundColor: pointFill(look, points, options.theme.surface),
     };
   });
 }
 
-function rateScale(points: readonly TradePoint[], options: TradeOptions): object {
-  const { theme, size } = options;
+function rateScale(points: readonly TradePoint[], theme: ChartTheme, size: Size): object {
   const most = Math.max(0, ...points.map((point) => point.x));
   const unit = unitFor("rate", [most]);
   const scale = plainScale(theme, size, "Achieved throughput, req/s");
   return {
     ...scale,
-    type: options.logX ? "logarithmic" : "linear",
-    ...(options.logX ? {} : { min: 0 }),
+    type: "linear",
+    min: 0,
     suggestedMax: most * 1.03,
     ticks: {
       ...scale.ticks,
       maxTicksLimit: size === "main" ? 8 : 4,
-      callback: (value: string | number) => tick(Number(value), unit, options.logX),
+      callback: (value: string | number) => tick(Number(value), unit, false),
     },
   };
 }
 
-function told(figures: Figures, options: TradeOptions): Told {
+function tooltipText(figures: Figures, latency: MetricId): TooltipText {
   return {
     title: () => "",
     label: (item) =>
-      ` ${item.dataset.label} at ${tradeSpoken(figures, item.raw as TradePoint, options.latency)}`,
+      ` ${item.dataset.label} at ${tradeText(figures, item.raw as TradePoint, latency)}`,
   };
 }
 
 /** "64 connections: 52.3k req/s, p99 3.10 ms": what a tooltip and the readout say. */
-export function tradeSpoken(figures: Figures, point: TradePoint, latency: MetricId): string {
+export function tradeText(figures: Figures, point: TradePoint, latency: MetricId): string {
   const over = point.overload ? ", overload" : "";
   const load = loadPoint(point.at, figures.x.label);
   return `${load}: ${single("rate", point.x)}, ${latency} ${single("time", point.y)}${over}`;

@@ -1,202 +1,171 @@
-// Which chart answers which question: its name, its configuration, and why it may be empty.
-import type { ChartConfiguration } from "chart.js";
+// The table of views. A new view is one more entry here, and its name in the service's list.
+import { type Figures, isCategory, type Metric, type MetricId, metricOf } from "../api/figures";
+import { type RankedLoad, valueIn, withValue } from "../query/query";
+import { short } from "../text/format";
+import { errorsChart, hasErrorClasses, worstShares } from "./errors";
+import { errorsLegend, percentilesLegend, sweepLegend, tradeoffLegend } from "./legends";
 import {
-  type Figures,
-  isCategory,
-  type Metric,
-  type MetricId,
-  metricOf,
-  type X,
-} from "../api/figures";
-import type { View } from "../state/query";
-import { loadPoint, short } from "../text/format";
-import { leadOf, restOf, summaryOf } from "../text/summary";
-import type { Size } from "./axes";
-import { bandsOf, errorsChart, unclassified } from "./errors";
-import { curvesOf, ninesChart, ninesTitle } from "./nines";
-import { sharedPlace } from "./ratios";
-import { joinsPoints, sweepChart, trendChart } from "./sweep";
-import type { ChartTheme } from "./theme";
+  curveWeights,
+  percentilesChart,
+  percentilesTitle,
+  percentileTable,
+  shownCurves,
+  whyNoCurves,
+} from "./percentiles";
+import { sharedPlace, whyNoRatios } from "./ratios";
+import { errorStops, percentileStops, sweepStops, tradeStops } from "./stops";
+import {
+  errorsSummary,
+  percentilesSummary,
+  ratiosSummary,
+  sweepSummary,
+  tradeoffSummary,
+  trendSummary,
+} from "./summary";
+import { joinsPoints, pointWeights, sweepChart } from "./sweep";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
+import { openTrend, trendChart, whyNoTrend } from "./trend";
+import type { View } from "./view";
 
-/** What is drawn as a chart; the ratios are a table. */
-export type ChartView = Exclude<View, "ratios">;
+export const VIEWS: readonly View[] = [
+  {
+    id: "sweep",
+    name: (figures) => `By ${axisName(figures)}`,
+    title: (figures, metric) => `${metricTitle(figures, metric)} against ${axisName(figures)}`,
+    build: sweepChart,
+    empty: () => null,
+    legend: sweepLegend,
+    summary: sweepSummary,
+    stops: sweepStops,
+    weights: pointWeights,
+    lines: everySeries,
+    hasEndLabels: joinsPoints,
+    logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
+    isByMetric: true,
+    hasDirection: true,
+  },
+  {
+    id: "nines",
+    name: () => "Percentiles",
+    title: percentilesTitle,
+    build: percentilesChart,
+    empty: whyNoCurves,
+    legend: percentilesLegend,
+    summary: percentilesSummary,
+    stops: percentileStops,
+    weights: curveWeights,
+    lines: (figures) => shownCurves(figures).map((curve) => curve.series),
+    hasEndLabels: () => true,
+    logAxes: () => ({ x: false, y: true }),
+    isByMetric: false,
+    hasDirection: false,
+    isFindingOn: (metric) => metric.unit === "us",
+    cardRank: (figures) => (shownCurves(figures).length > 0 ? 2 : null),
+    table: percentileTable,
+  },
+  {
+    id: "tradeoff",
+    name: () => "Latency and throughput",
+    title: (figures, metric) =>
+      `${metricOf(figures, latencyOf(figures, metric)).label} against achieved throughput`,
+    build: tradeoffChart,
+    empty: (figures, metric) =>
+      hasTradeoff(figures, latencyOf(figures, metric))
+        ? null
+        : "No latency is known for these trials.",
+    legend: tradeoffLegend,
+    summary: tradeoffSummary,
+    stops: tradeStops,
+    weights: pointWeights,
+    lines: everySeries,
+    hasEndLabels: (figures) => !isCategory(figures),
+    logAxes: () => ({ x: false, y: true }),
+    isByMetric: false,
+    hasDirection: false,
+    cardRank: (figures) => (hasTradeoff(figures, "p99") ? 3 : null),
+  },
+  {
+    id: "errors",
+    name: () => "Errors",
+    title: (figures) => `Failed attempts by class against ${axisName(figures)}`,
+    build: errorsChart,
+    empty: () => null,
+    legend: errorsLegend,
+    summary: errorsSummary,
+    stops: errorStops,
+    weights: worstShares,
+    lines: everySeries,
+    hasEndLabels: () => false,
+    logAxes: (figures) => ({ x: !isCategory(figures), y: false }),
+    isByMetric: false,
+    hasDirection: false,
+    isFindingOn: (metric) => metric.id.startsWith("error_"),
+    cardRank: (figures) => (hasErrorClasses(figures) ? 1 : null),
+  },
+  {
+    id: "ratios",
+    name: () => "Ratios",
+    title: ({ ratios, ...figures }) =>
+      ratios
+        ? `${metricOf(figures, figures.metric).label} as a ratio to ${short(ratios.baseline.label)}${sharedPlace({ ratios, ...figures })}`
+        : "Ratios",
+    build: null,
+    empty: whyNoRatios,
+    legend: () => "",
+    summary: ratiosSummary,
+    stops: () => [],
+    weights: pointWeights,
+    lines: everySeries,
+    hasEndLabels: () => true,
+    logAxes: () => ({ x: false, y: false }),
+    isByMetric: false,
+    hasDirection: true,
+  },
+  {
+    id: "trend",
+    name: () => "Trend",
+    title: (figures, metric) => `${metricTitle(figures, metric)} over ${axisName(figures)}`,
+    build: trendChart,
+    empty: whyNoTrend,
+    legend: (figures, options) => sweepLegend(figures, { ...options, trend: true }),
+    summary: trendSummary,
+    stops: sweepStops,
+    weights: pointWeights,
+    lines: everySeries,
+    hasEndLabels: joinsPoints,
+    logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
+    isByMetric: true,
+    hasDirection: true,
+    open: openTrend,
+  },
+];
 
-export interface ViewOptions {
-  readonly metric: MetricId;
-  readonly logX: boolean;
-  readonly logY: boolean;
-  readonly emphasis: ReadonlySet<string>;
-  readonly theme: ChartTheme;
-  readonly size: Size;
-  /** Room for direct labels, in pixels; 0 leaves them to the legend. */
-  readonly labelWidth: number;
-  readonly at: X | null;
-  /** Microseconds. */
-  readonly limit: number | null;
-  readonly scope?: Figures;
+/** The view that the query asks for; the first one where it asks for none. */
+export function viewOf(query: string): View {
+  const [first, ...others] = VIEWS;
+  if (!first) throw new Error("There is no view.");
+  const id = valueIn(query, "view");
+  return others.find((view) => view.id === id) ?? first;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each chart has points of its own
-export type AnyConfig = ChartConfiguration<"line", any>;
-
-export function viewChart(figures: Figures, view: ChartView, options: ViewOptions): AnyConfig {
-  switch (view) {
-    case "nines":
-      return ninesChart(figures, options);
-    case "tradeoff":
-      return tradeoffChart(figures, {
-        ...options,
-        logX: false,
-        latency: latencyOf(figures, options.metric),
-      });
-    case "errors":
-      return errorsChart(figures, options);
-    case "trend":
-      return trendChart(figures, options);
-    default:
-      return sweepChart(figures, options);
-  }
+/** The query with another view; a trend is over versions or dates and holds the ranked load. */
+export function withView(query: string, view: View, load: RankedLoad | null = null): string {
+  return withValue(view.open?.(query, load) ?? query, "view", view.id);
 }
 
-const VIEW_NAMES: Readonly<Record<Exclude<View, "sweep">, string>> = {
-  nines: "Percentiles",
-  tradeoff: "Latency and throughput",
-  errors: "Errors",
-  ratios: "Ratios",
-  trend: "Trend",
-};
-
-/** The name on the view's tab; the plain one is named after its axis. */
-export function viewName(figures: Figures, view: View): string {
-  return view === "sweep" ? `By ${figures.x.label.toLowerCase()}` : VIEW_NAMES[view];
-}
-
-/** Which axes of a view may be logarithmic. */
-export function logAxes(
-  figures: Figures,
-  view: View,
-): { readonly x: boolean; readonly y: boolean } {
-  const loads = (view === "sweep" || view === "errors" || view === "trend") && !isCategory(figures);
-  return { x: loads, y: view !== "errors" && view !== "ratios" };
-}
-
-/** Ticks of times and shares carry their unit; those of a rate cannot, so its name does. */
+/** Ticks of times and shares carry their unit. Those of a rate do not: its name has to. */
 export function metricName(metric: Metric): string {
   return metric.unit === "req/s" ? `${metric.label} (req/s)` : metric.label;
 }
 
-export function viewTitle(figures: Figures, view: View, metric: MetricId): string {
-  const label = metricName(metricOf(figures, metric));
-  const x = figures.x.label.toLowerCase();
-  switch (view) {
-    case "nines":
-      return ninesTitle(figures);
-    case "tradeoff":
-      return `${metricOf(figures, latencyOf(figures, metric)).label} against achieved throughput`;
-    case "errors":
-      return `Failed attempts by class against ${x}`;
-    case "ratios":
-      return figures.ratios
-        ? `${metricOf(figures, figures.metric).label} as a ratio to ${short(figures.ratios.baseline.label)}${sharedPlace(figures)}`
-        : "Ratios";
-    case "trend":
-      return `${label} over ${x}`;
-    default:
-      return `${label} against ${x}`;
-  }
+function metricTitle(figures: Figures, metric: MetricId): string {
+  return metricName(metricOf(figures, metric));
 }
 
-/**
- * The finding, where it is about what is shown; else what the view itself tells, or the name of the
- * metric that is shown.
- */
-export function headline(figures: Figures, view: View, metric: MetricId): string {
-  const own = ownHeadline(figures, view, metric);
-  if (own !== null) return own;
-  // Ratios are of the metric that was asked for, whatever is chosen since.
-  const told = view === "ratios" || metric === figures.metric;
-  return told ? figures.finding : metricOf(figures, metric).label;
+function axisName(figures: Figures): string {
+  return figures.x.label.toLowerCase();
 }
 
-/** What heads percentiles and errors: the finding is of a metric that they do not show. */
-export function ownHeadline(figures: Figures, view: View, metric: MetricId): string | null {
-  if (whyEmpty(figures, view, metric) !== null) return null;
-  const { id, unit } = metricOf(figures, metric);
-  const shown = view === "nines" ? unit === "us" : id.startsWith("error_");
-  return shown && metric === figures.metric ? null : leadOf(figures, view);
-}
-
-/** What is said of the view below its name: nothing twice, and nothing where nothing is drawn. */
-export function saidBelow(figures: Figures, view: View, metric: MetricId): string {
-  if (whyEmpty(figures, view, metric) !== null) return "";
-  const own = ownHeadline(figures, view, metric);
-  return own === null ? summaryOf(figures, view, metric) : restOf(figures, view);
-}
-
-/** Why another metric is shown than was asked for; null where it is shown. */
-export function notHeld(figures: Figures, asked: string, shown: MetricId): string | null {
-  if (asked === shown) return null;
-  const label = figures.metrics.find((metric) => metric.id === asked)?.label;
-  return `These figures hold no ${label ?? `metric “${short(asked)}”`}: ${metricOf(figures, shown).label} is shown.`;
-}
-
-/** Why a view has nothing to draw, and what would give it something; null where it has. */
-export function whyEmpty(figures: Figures, view: View, metric: MetricId): string | null {
-  const at = figures.ranking?.x ?? figures.curves?.at;
-  if (view === "nines" && curvesOf(figures).length === 0) {
-    const where = at === undefined ? "" : ` at ${loadPoint(at, figures.x.label)}`;
-    return `No series has a histogram${where}: a percentile curve needs every latency, from the load tool's samples or its full distribution.`;
-  }
-  if (view === "tradeoff" && !hasTradeoff(figures, latencyOf(figures, metric))) {
-    return "No latency is known for these trials.";
-  }
-  if (view === "ratios" && !figures.ratios) {
-    return figures.outcome.status === "not_comparable" && !figures.outcome.overridden
-      ? "Ratios are withheld: these series were not measured under like conditions."
-      : "A table of ratios needs two or more workloads and a baseline that was measured on them.";
-  }
-  if (view === "trend" && figures.x.field !== "version" && figures.x.field !== "date") {
-    return `A trend is over versions or dates: these figures lie over ${figures.x.label.toLowerCase()}.`;
-  }
-  if (view === "trend" && figures.x.values.length < 2) {
-    return `A trend needs two or more values of ${figures.x.label.toLowerCase()}; there ${figures.x.values.length === 1 ? "is one" : "are none"}.`;
-  }
-  return null;
-}
-
-/** Whether every line that is drawn is named at its end; a legend has to do where one is not. */
-export function namedAtEnds(figures: Figures, view: View, emphasis: ReadonlySet<string>): boolean {
-  if (view === "ratios") return true;
-  return labelsEnds(figures, view) && drawnIn(figures, view).every((id) => emphasis.has(id));
-}
-
-/** The series that have a line in the view. */
-export function drawnIn(figures: Figures, view: ChartView): readonly string[] {
-  if (view === "nines") return curvesOf(figures).map((curve) => curve.series);
+function everySeries(figures: Figures): readonly string[] {
   return figures.series.map((series) => series.id);
-}
-
-/** Whether the view names its loud lines where they end. */
-export function labelsEnds(figures: Figures, view: ChartView): boolean {
-  if (figures.panels || view === "errors") return false;
-  if (view === "sweep" || view === "trend") return joinsPoints(figures);
-  return view !== "tradeoff" || !isCategory(figures);
-}
-
-/** What the errors chart cannot show, said under it. */
-export function errorsNote(figures: Figures): string {
-  const none = bandsOf(figures).length === 1;
-  const unknown = unclassified(figures);
-  const parts = [
-    ...(unknown > 0
-      ? [
-          `${unknown} load point${unknown === 1 ? "" : "s"} with failures of unknown class: in “all failures” only`,
-        ]
-      : []),
-    ...(none && unknown === 0
-      ? ["no failure has a class"]
-      : ["shares of all attempts, one scale in every band"]),
-  ];
-  return parts.join(" · ");
 }

@@ -1,68 +1,89 @@
 // A comparison, live or frozen. One script for both, so that Chart.js is loaded and cached once.
+
+import { getJson, isAbort, Problem } from "../api/client";
 import type { Figures } from "../api/figures";
-import { getJson, isAbort, Problem } from "../api/http";
-import { canonical, drawnApart, drawnOver, sameFigures } from "../state/query";
-import { CompareView } from "../ui/compare_view";
-import { optionalSlot } from "../ui/dom";
-import { FacetMenu } from "../ui/facets";
-import { Newer } from "../ui/newer";
+import { CompareView } from "../compare/compare_view";
+import { FilterMenu } from "../compare/filter_menu";
+import { NewerRuns } from "../compare/newer_runs";
+import { canonical, drawnApart, drawnOver, sameFigures } from "../query/query";
+import { optionalSlot } from "../site/dom";
 
 function push(query: string): void {
   history.pushState(null, "", `${location.pathname}${query && `?${query}`}${location.hash}`);
 }
 
-/** One fetch per view, and every view in the address bar. */
-function startLive(page: HTMLElement): void {
-  const first = page.dataset.apiUrl ?? "/api/v1/compare";
-  const [endpoint = "", initial = ""] = first.split("?");
-  const facets = page.dataset.facetsUrl?.split("?")[0] ?? endpoint.replace(/compare$/, "facets");
-  // The template knows the workspace; the address bar need not repeat it in every link.
-  const fixed = new URLSearchParams(initial).get("workspace");
-  let pending: AbortController | null = null;
-  let shown: string | null = null;
+/** One fetch for each view, and every view in the address bar. */
+class LivePage {
+  readonly #view: CompareView;
+  readonly #menu: FilterMenu;
+  readonly #newer: NewerRuns | null;
+  readonly #endpoint: string;
+  readonly #startQuery: string;
+  /** The template knows the workspace; the address bar need not repeat it in every link. */
+  readonly #workspace: string | null;
+  #pending: AbortController | null = null;
+  /** The query of the figures on the page. */
+  #shown: string | null = null;
 
-  const apiQuery = (query: string): string => {
+  constructor(page: HTMLElement) {
+    const { apiUrl = "/api/v1/compare", facetsUrl, query = "" } = page.dataset;
+    const [endpoint = "", initial = ""] = apiUrl.split("?");
+    const facets = facetsUrl?.split("?")[0] ?? endpoint.replace(/compare$/, "facets");
+    const go = (next: string): void => {
+      push(next);
+      void this.#load(next);
+    };
+    this.#endpoint = endpoint;
+    this.#startQuery = query;
+    this.#workspace = new URLSearchParams(initial).get("workspace");
+    this.#menu = new FilterMenu((next) => `${facets}?${this.#apiQuery(next)}`, go);
+    optionalSlot(page, "facets")?.replaceChildren(this.#menu.element);
+    const readAt = optionalSlot(page, "read-at");
+    this.#newer = readAt ? new NewerRuns(readAt, () => void this.#load(this.#here(), true)) : null;
+    this.#view = new CompareView(page, { go, frozen: false });
+  }
+
+  start(): void {
+    addEventListener("popstate", () => void this.#load(this.#here()));
+    void this.#load(this.#here());
+  }
+
+  #here(): string {
+    return canonical(location.search || this.#startQuery);
+  }
+
+  #apiQuery(query: string): string {
     const params = new URLSearchParams(query);
-    if (fixed && !params.has("workspace")) params.set("workspace", fixed);
+    if (this.#workspace && !params.has("workspace")) params.set("workspace", this.#workspace);
     return canonical(params);
-  };
+  }
 
-  const load = async (query: string, again = false): Promise<void> => {
-    pending?.abort();
-    const mine = new AbortController();
-    pending = mine;
-    view.preview(query);
-    menu.follow(query);
-    if (!again && shown !== null && sameFigures(shown, query)) return;
-    view.busy(true);
+  async #load(query: string, again = false): Promise<void> {
+    this.#pending?.abort();
+    const request = new AbortController();
+    this.#pending = request;
+    this.#view.preview(query);
+    this.#menu.follow(query);
+    if (!again && this.#shown !== null && sameFigures(this.#shown, query)) return;
+    this.#view.busy(true);
     try {
-      const url = `${endpoint}?${apiQuery(query)}`;
-      const figures = (await getJson(url, mine.signal)) as Figures;
-      view.show(figures, query);
-      newer?.follow(url, figures);
-      shown = query;
+      await this.#fetch(query, request.signal);
     } catch (error) {
       if (isAbort(error)) return;
-      if (error instanceof Problem) view.fail(error.message, error.hint);
-      else throw error;
+      if (!(error instanceof Problem)) throw error;
+      this.#view.fail(error.message, error.hint);
     } finally {
-      if (pending === mine) view.busy(false);
+      if (this.#pending === request) this.#view.busy(false);
     }
-  };
+  }
 
-  const go = (query: string): void => {
-    push(query);
-    void load(query);
-  };
-
-  const here = (): string => canonical(location.search || page.dataset.query || "");
-  const menu = new FacetMenu((query) => `${facets}?${apiQuery(query)}`, go);
-  optionalSlot(page, "facets")?.replaceChildren(menu.element);
-  const place = optionalSlot(page, "read-at");
-  const newer = place ? new Newer(place, () => void load(here(), true)) : null;
-  const view = new CompareView(page, { go, frozen: false });
-  addEventListener("popstate", () => void load(here()));
-  void load(here());
+  async #fetch(query: string, signal: AbortSignal): Promise<void> {
+    const url = `${this.#endpoint}?${this.#apiQuery(query)}`;
+    const figures = (await getJson(url, signal)) as Figures;
+    this.#view.show(figures, query);
+    this.#newer?.follow(url, figures);
+    this.#shown = query;
+  }
 }
 
 /** The export carries the figures beside its title, hash and sources. */
@@ -98,5 +119,5 @@ async function startFrozen(page: HTMLElement): Promise<void> {
 
 const live = document.querySelector<HTMLElement>("[data-compare]");
 const frozen = document.querySelector<HTMLElement>("[data-result-set]");
-if (live) startLive(live);
+if (live) new LivePage(live).start();
 if (frozen) void startFrozen(frozen);

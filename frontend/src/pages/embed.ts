@@ -1,27 +1,20 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
-import { type Figures, knownMetrics, parts } from "../api/figures";
-import { emphasisOf } from "../charts/identity";
-import { onThemeChange, readTheme } from "../charts/theme";
-import {
-  type AnyConfig,
-  type ChartView,
-  headline,
-  labelsEnds,
-  namedAtEnds,
-  notHeld,
-  viewChart,
-  viewTitle,
-  whyEmpty,
-} from "../charts/views";
-import { drawnOver, limitOf, logX, logY, metricIn, viewOf } from "../state/query";
+import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
+import { areAllNamedAtEnds, hasEndLabels, headline, missingMetricText } from "../charts/headline";
+import { highlightedIn } from "../charts/highlighted";
+import { chartOptions, type Scene } from "../charts/scene";
+import { onThemeChange, readTheme } from "../charts/style/theme";
+import type { AnyConfig, View } from "../charts/view";
+import { viewOf } from "../charts/views";
+import { legend, updateLegend } from "../compare/legend";
+import { MountedCharts } from "../compare/mounted_charts";
+import { ratioTable } from "../compare/ratio_table";
+import { drawnOver, metricIn } from "../query/query";
+import { h, slot } from "../site/dom";
+import { formatTimes } from "../site/enhance";
+import { nameElement } from "../site/names";
 import { short } from "../text/format";
-import { Mounts } from "../ui/charts_panel";
-import { h, slot } from "../ui/dom";
-import { formatTimes } from "../ui/enhance";
-import { legend, pressLegend } from "../ui/legend";
-import { name } from "../ui/names";
-import { ratioTable } from "../ui/ratio_table";
 
 const LABEL_WIDTH = 178;
 const WIDE = "(min-width: 620px)";
@@ -31,82 +24,98 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
   place.classList.toggle("is-grid", figures.panels != null);
   if (!figures.panels) return [place];
   const boxes = figures.panels.map(() => h("div", { class: "chart chart-panel" }));
-  const framed = figures.panels.map(({ value }, i) =>
-    h("section", { class: "chart-part" }, h("h3", {}, name(value)), boxes[i]),
+  const sections = figures.panels.map(({ value }, i) =>
+    h("section", { class: "chart-part" }, h("h3", {}, nameElement(value)), boxes[i]),
   );
-  place.replaceChildren(...framed);
+  place.replaceChildren(...sections);
   return boxes;
 }
 
 /** A frame may have room for a few lines of the legend: the others are scrolled to. */
-function loudFirst(items: readonly HTMLElement[]): HTMLElement[] {
-  const isLoud = (item: HTMLElement): boolean => item.getAttribute("aria-pressed") === "true";
-  return [...items].sort((a, b) => Number(isLoud(b)) - Number(isLoud(a)));
+function highlightedFirst(items: readonly HTMLElement[]): HTMLElement[] {
+  const isPressed = (item: HTMLElement): boolean => item.getAttribute("aria-pressed") === "true";
+  return [...items].sort((a, b) => Number(isPressed(b)) - Number(isPressed(a)));
 }
 
-function start(root: HTMLElement, figures: Figures): void {
-  const mounts = new Mounts();
-  // The frozen view with what the frame asks for on top: ?metric=p99&logy=1.
+/** The frozen view with what the frame asks for on top: ?metric=p99&logy=1. */
+function sceneOf(figures: Figures): Scene {
   const query = drawnOver(figures.query, location.search);
   const asked = metricIn(query);
-  const metric = knownMetrics(figures).find((one) => one.id === asked)?.id ?? figures.metric;
-  const view = viewOf(query);
-  const missing = notHeld(figures, asked, metric);
-  let emphasis = emphasisOf(figures, view);
+  const metric = knownMetrics(figures).find(({ id }) => id === asked)?.id ?? figures.metric;
+  return { figures, query, metric, highlighted: highlightedIn(figures, viewOf(query)) };
+}
 
-  const toggle = (ids: readonly string[], on: boolean): void => {
-    const others = [...emphasis].filter((id) => !ids.includes(id));
-    emphasis = new Set(on ? [...others, ...ids] : others);
-    pressLegend(slot(root, "legend"), figures, emphasis);
-    mounts.restyle([]);
-  };
+class EmbeddedChart {
+  readonly #root: HTMLElement;
+  readonly #mounted = new MountedCharts();
+  readonly #view: View;
+  #scene: Scene;
 
-  const drawCharts = (place: HTMLElement, drawn: ChartView): void => {
-    const labelled = matchMedia(WIDE).matches && labelsEnds(figures, drawn);
-    const named = labelled && namedAtEnds(figures, drawn, emphasis);
-    slot(root, "legend").replaceChildren(
-      ...(named ? [] : loudFirst(legend(figures, emphasis, toggle))),
-    );
-    const boxes = boxesIn(place, figures);
-    const theme = readTheme(root);
-    parts(figures).forEach((part, i) => {
-      const configure = (): AnyConfig =>
-        viewChart(part, drawn, {
-          metric,
-          size: "main",
-          logX: logX(query, figures.x.values),
-          logY: logY(query),
-          emphasis,
-          theme,
-          labelWidth: labelled ? LABEL_WIDTH : 0,
-          at: part.ranking?.x ?? null,
-          limit: limitOf(query) ?? figures.capacity?.limit_us ?? null,
-          scope: figures,
-        });
-      const said = short(headline(part, drawn, metric), 320);
-      const label = `${viewTitle(part, drawn, metric)}. ${said}.`;
-      mounts.mount(boxes[i] ?? place, configure, label);
-    });
-  };
+  constructor(root: HTMLElement, scene: Scene) {
+    this.#root = root;
+    this.#scene = scene;
+    this.#view = viewOf(scene.query);
+    const { figures, query, metric } = scene;
+    slot(root, "finding").textContent = headline(figures, this.#view, metric);
+    const missing = missingMetricText(figures, metricIn(query), metric);
+    slot(root, "missing").textContent = missing;
+    slot(root, "missing").hidden = missing === null;
+    onThemeChange(() => this.draw());
+    matchMedia(WIDE).addEventListener("change", () => this.draw());
+  }
 
-  const draw = (): void => {
-    mounts.clear();
-    slot(root, "chart-title").textContent = viewTitle(figures, view, metric);
-    const place = slot(root, "chart");
-    const empty = whyEmpty(figures, view, metric);
+  draw(): void {
+    const { figures, metric } = this.#scene;
+    if (figures.series.length === 0) return;
+    this.#mounted.clear();
+    slot(this.#root, "chart-title").textContent = this.#view.title(figures, metric);
+    const place = slot(this.#root, "chart");
+    const empty = this.#view.empty(figures, metric);
     if (empty !== null) place.replaceChildren(h("p", {}, empty));
-    else if (view === "ratios") place.replaceChildren(ratioTable(figures));
-    else drawCharts(place, view);
-  };
-  slot(root, "finding").textContent = headline(figures, view, metric);
-  slot(root, "missing").textContent = missing;
-  slot(root, "missing").hidden = missing === null;
-  onThemeChange(draw);
-  matchMedia(WIDE).addEventListener("change", draw);
-  if (figures.series.length > 0) draw();
+    else if (this.#view.build) this.#drawCharts(place, this.#view.build);
+    else place.replaceChildren(ratioTable(figures));
+  }
+
+  #drawCharts(place: HTMLElement, build: NonNullable<View["build"]>): void {
+    const { figures, metric } = this.#scene;
+    const isLabelled = matchMedia(WIDE).matches && hasEndLabels(figures, this.#view);
+    this.#drawLegend(isLabelled);
+    const boxes = boxesIn(place, figures);
+    const theme = readTheme(this.#root);
+    const labelWidth = isLabelled ? LABEL_WIDTH : 0;
+    panelsOrWhole(figures).forEach((panel, i) => {
+      const configure = (): AnyConfig => {
+        const scene = { ...this.#scene, figures: panel };
+        const options = chartOptions(scene, { theme, size: "main", labelWidth });
+        return build(panel, { ...options, scope: figures });
+      };
+      this.#mounted.mount(boxes[i] ?? place, configure, this.#description(panel, metric));
+    });
+  }
+
+  #drawLegend(isLabelled: boolean): void {
+    const { figures, highlighted } = this.#scene;
+    const hasNames = isLabelled && areAllNamedAtEnds(figures, this.#view, highlighted);
+    const items = legend(figures, highlighted, (ids, on) => this.#toggle(ids, on));
+    slot(this.#root, "legend").replaceChildren(...(hasNames ? [] : highlightedFirst(items)));
+  }
+
+  #description(panel: Figures, metric: MetricId): string {
+    const finding = short(headline(panel, this.#view, metric), 320);
+    return `${this.#view.title(panel, metric)}. ${finding}.`;
+  }
+
+  #toggle(ids: readonly string[], on: boolean): void {
+    const others = [...this.#scene.highlighted].filter((id) => !ids.includes(id));
+    this.#scene = { ...this.#scene, highlighted: new Set(on ? [...others, ...ids] : others) };
+    updateLegend(slot(this.#root, "legend"), this.#scene.figures, this.#scene.highlighted);
+    this.#mounted.restyle([]);
+  }
 }
 
 const root = document.querySelector<HTMLElement>("[data-embed]");
-const sent = document.getElementById("figures")?.textContent;
+const figuresJson = document.getElementById("figures")?.textContent;
 formatTimes();
-if (root && sent) start(root, JSON.parse(sent) as Figures);
+if (root && figuresJson) {
+  new EmbeddedChart(root, sceneOf(JSON.parse(figuresJson) as Figures)).draw();
+}

@@ -1,98 +1,122 @@
-// Dropping files anywhere on the page, and showing what is read without leaving it. The page's
-// own form does the work; without this script it is sent whole.
+// Dropping files anywhere on the page, and a preview of them without leaving it. The page's own
+// form does the work; without this script it is sent whole.
+import { optionalSlot } from "../site/dom";
+import { formatNumbers } from "../site/enhance";
 import { plural } from "../text/format";
-import { optionalSlot } from "../ui/dom";
-import { formatNumbers } from "../ui/enhance";
 
-const form = document.querySelector<HTMLFormElement>("form[data-upload-form]");
 const PASTE_PAUSE_MS = 600;
+const NAMES_SHOWN = 5;
 
-function start(page: HTMLFormElement): void {
-  const files = page.querySelector<HTMLInputElement>("input[type=file]");
-  const paste = page.querySelector<HTMLTextAreaElement>("textarea[name=paste]");
-  const chosen = optionalSlot(page, "chosen");
-  let pending: AbortController | null = null;
-  let timer = 0;
+class UploadForm {
+  readonly #form: HTMLFormElement;
+  readonly #files: HTMLInputElement | null;
+  readonly #paste: HTMLTextAreaElement | null;
+  #pending: AbortController | null = null;
+  #timer = 0;
 
-  const say = (sentence: string): void => {
-    const place = document.getElementById("read");
-    const notice = document.createElement("p");
-    notice.className = "notice notice-error";
-    notice.textContent = sentence;
-    place?.replaceChildren(notice);
-  };
+  constructor(form: HTMLFormElement) {
+    this.#form = form;
+    this.#files = form.querySelector<HTMLInputElement>("input[type=file]");
+    this.#paste = form.querySelector<HTMLTextAreaElement>("textarea[name=paste]");
+  }
 
-  /** The server renders the page again; only its answer is put in place of the old one. */
-  const read = async (): Promise<void> => {
-    pending?.abort();
-    const mine = new AbortController();
-    pending = mine;
-    const body = new FormData(page);
-    body.set("action", "read");
-    document.getElementById("read")?.setAttribute("aria-busy", "true");
-    try {
-      // Not page.action: the buttons of that name would be found.
-      const url = page.getAttribute("action") ?? "";
-      const response = await fetch(url, { method: "POST", body, signal: mine.signal });
-      const parsed = new DOMParser().parseFromString(await response.text(), "text/html");
-      const answer = parsed.getElementById("read");
-      if (!answer) {
-        say(parsed.querySelector("main h1")?.textContent ?? "The answer could not be read.");
-        return;
-      }
-      const placed = document.importNode(answer, true);
-      document.getElementById("read")?.replaceWith(placed);
-      formatNumbers(placed);
-    } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") return;
-      say("The service could not be reached. Check the connection and try again.");
-    }
-  };
+  bind(): void {
+    this.#form.addEventListener("submit", (event) => this.#onSubmit(event));
+    this.#files?.addEventListener("change", () => this.#showFiles());
+    this.#paste?.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => {
+        if (this.#hasPaste()) void this.#preview();
+      }, PASTE_PAUSE_MS);
+    });
+    this.#form.querySelector("fieldset")?.addEventListener("change", () => {
+      if (this.#hasPaste() || this.#files?.files?.length) void this.#preview();
+    });
+    addEventListener("dragover", (event) => this.#onDragOver(event));
+    addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) this.#form.classList.remove("is-over");
+    });
+    addEventListener("drop", (event) => this.#onDrop(event));
+  }
 
-  const named = (): void => {
-    const names = [...(files?.files ?? [])].map((file) => file.name);
-    if (chosen && names.length > 0) {
-      const more = names.length > 5 ? " …" : "";
-      chosen.textContent = `${plural(names.length, "file")}: ${names.slice(0, 5).join(", ")}${more}`;
-    }
-  };
-
-  page.addEventListener("submit", (event) => {
-    const by = event.submitter as HTMLButtonElement | null;
-    if (by?.value !== "read") return;
+  #onSubmit(event: SubmitEvent): void {
+    const submitter = event.submitter as HTMLButtonElement | null;
+    if (submitter?.value !== "read") return;
     event.preventDefault();
-    void read();
-  });
-  files?.addEventListener("change", () => {
-    named();
-    void read();
-  });
-  paste?.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => {
-      if (paste.value.trim()) void read();
-    }, PASTE_PAUSE_MS);
-  });
-  page.querySelector("fieldset")?.addEventListener("change", () => {
-    if (paste?.value.trim() || files?.files?.length) void read();
-  });
-  addEventListener("dragover", (event) => {
+    void this.#preview();
+  }
+
+  #onDragOver(event: DragEvent): void {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    page.classList.add("is-over");
-  });
-  addEventListener("dragleave", (event) => {
-    if (!event.relatedTarget) page.classList.remove("is-over");
-  });
-  addEventListener("drop", (event) => {
-    page.classList.remove("is-over");
+    this.#form.classList.add("is-over");
+  }
+
+  #onDrop(event: DragEvent): void {
+    this.#form.classList.remove("is-over");
     const dropped = event.dataTransfer?.files;
-    if (!files || !dropped || dropped.length === 0) return;
+    if (!this.#files || !dropped || dropped.length === 0) return;
     event.preventDefault();
-    files.files = dropped;
-    named();
-    void read();
-  });
+    this.#files.files = dropped;
+    this.#showFiles();
+  }
+
+  #showFiles(): void {
+    const names = [...(this.#files?.files ?? [])].map((file) => file.name);
+    const chosen = optionalSlot(this.#form, "chosen");
+    if (chosen && names.length > 0) {
+      const more = names.length > NAMES_SHOWN ? " …" : "";
+      const shown = names.slice(0, NAMES_SHOWN).join(", ");
+      chosen.textContent = `${plural(names.length, "file")}: ${shown}${more}`;
+    }
+    void this.#preview();
+  }
+
+  #hasPaste(): boolean {
+    return (this.#paste?.value.trim() ?? "") !== "";
+  }
+
+  /** The server renders the page again; only its preview is put in place of the old one. */
+  async #preview(): Promise<void> {
+    this.#pending?.abort();
+    const request = new AbortController();
+    this.#pending = request;
+    document.getElementById("read")?.setAttribute("aria-busy", "true");
+    try {
+      showPreview(await this.#renderedPage(request.signal));
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "AbortError") return;
+      showError("The service could not be reached. Check the connection and try again.");
+    }
+  }
+
+  async #renderedPage(signal: AbortSignal): Promise<Document> {
+    const body = new FormData(this.#form);
+    body.set("action", "read");
+    // Not form.action: that would be the buttons of that name.
+    const url = this.#form.getAttribute("action") ?? "";
+    const response = await fetch(url, { method: "POST", body, signal });
+    return new DOMParser().parseFromString(await response.text(), "text/html");
+  }
 }
 
-if (form) start(form);
+function showPreview(page: Document): void {
+  const preview = page.getElementById("read");
+  if (!preview) {
+    showError(page.querySelector("main h1")?.textContent ?? "The answer could not be read.");
+    return;
+  }
+  const placed = document.importNode(preview, true);
+  document.getElementById("read")?.replaceWith(placed);
+  formatNumbers(placed);
+}
+
+function showError(sentence: string): void {
+  const notice = document.createElement("p");
+  notice.className = "notice notice-error";
+  notice.textContent = sentence;
+  document.getElementById("read")?.replaceChildren(notice);
+}
+
+const form = document.querySelector<HTMLFormElement>("form[data-upload-form]");
+if (form) new UploadForm(form).bind();

@@ -1,10 +1,10 @@
-import { targetId } from "../ui/dom";
-import { followRun } from "../ui/live_run";
+import { targetId } from "../site/dom";
+import { followRun } from "../site/live_run";
 
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) followRun(live);
 
-// A link to one trial opens its evidence.
+// A link to one trial opens it.
 function openTarget(): void {
   const id = targetId();
   const target = id ? document.getElementById(id) : null;
@@ -19,9 +19,9 @@ openTarget();
 
 for (const control of document.querySelectorAll<HTMLButtonElement>("button[data-open-all]")) {
   control.addEventListener("click", () => {
-    const all = document.querySelectorAll<HTMLDetailsElement>("details.trial");
-    const open = [...all].some((one) => !one.open);
-    for (const one of all) one.open = open;
+    const trials = document.querySelectorAll<HTMLDetailsElement>("details.trial");
+    const open = [...trials].some((trial) => !trial.open);
+    for (const trial of trials) trial.open = open;
     control.textContent = open ? "Close all" : "Open all";
   });
 }

@@ -1,10 +1,10 @@
 // On every page: theme, numbers and dates as text, copy buttons, sortable tables, menus.
-import { bindCopy } from "../ui/copy";
-import { formatNumbers, formatTimes } from "../ui/enhance";
-import { onKey } from "../ui/keyboard";
-import { bindPalette } from "../ui/palette";
-import { makeSortable } from "../ui/sortable";
-import { chooseTheme, nextTheme, storedTheme } from "../ui/theme_choice";
+import { bindCopy } from "../site/copy";
+import { formatNumbers, formatTimes } from "../site/enhance";
+import { onKey } from "../site/keyboard";
+import { bindPalette } from "../site/palette";
+import { makeSortable } from "../site/sortable";
+import { chooseTheme, nextTheme, storedTheme } from "../site/theme_choice";
 
 function bindTheme(): void {
   const control = document.querySelector<HTMLButtonElement>("button[data-theme-toggle]");
@@ -41,7 +41,7 @@ function bindMenus(): void {
   });
 }
 
-/** The list of keys lies over the page: closed, it leaves the reader where they were. */
+/** The list of keys is a dialog over the page: closing it keeps the reader's place. */
 function bindKeys(): void {
   const list = document.querySelector<HTMLDialogElement>("dialog.keys");
   const opener = document.querySelector<HTMLButtonElement>("button[data-keys]");
@@ -52,7 +52,7 @@ function bindKeys(): void {
   opener.hidden = false;
   list.addEventListener("keydown", (event) => {
     if (event.key !== "?") return;
-    // Else the page takes the same key and opens it again.
+    // Otherwise the same key would open the list again.
     event.stopPropagation();
     list.close();
   });

@@ -1,4 +1,4 @@
 // Loaded before the style sheet paints, so that a chosen theme never flashes the other one.
-import { applyTheme, storedTheme } from "../ui/theme_choice";
+import { applyTheme, storedTheme } from "../site/theme_choice";
 
 applyTheme(storedTheme());

@@ -1,7 +1,7 @@
 // A trial over time: aligned panels and the same numbers as a table.
-import { getJson, Problem } from "../api/http";
+import { getJson, Problem } from "../api/client";
 import { Chart } from "../charts/register";
-import { onThemeChange, readTheme } from "../charts/theme";
+import { onThemeChange, readTheme } from "../charts/style/theme";
 import {
   failuresOf,
   type Panel,
@@ -12,8 +12,8 @@ import {
   unitOf,
   unitText,
 } from "../charts/timeline";
+import { h, slot } from "../site/dom";
 import { inUnit, plural } from "../text/format";
-import { h, slot } from "../ui/dom";
 
 const root = document.querySelector<HTMLElement>("[data-timeline-url]");
 const MOST_ROWS = 600;
@@ -62,11 +62,11 @@ function table(timeline: Timeline, panels: readonly Panel[]): HTMLElement {
   if (timeUnit) {
     columns.push([
       `p50 (${timeUnit.header})`,
-      (index) => cell((one) => one.p50_us, index, timeUnit),
+      (index) => cell((second) => second.p50_us, index, timeUnit),
     ]);
     columns.push([
       `p99 (${timeUnit.header})`,
-      (index) => cell((one) => one.p99_us, index, timeUnit),
+      (index) => cell((second) => second.p99_us, index, timeUnit),
     ]);
   }
   const whole = { factor: 1, suffix: "", header: "" };
@@ -102,19 +102,19 @@ function table(timeline: Timeline, panels: readonly Panel[]): HTMLElement {
 }
 
 async function start(section: HTMLElement): Promise<void> {
-  const said = slot(section, "timeline-said");
+  const status = slot(section, "timeline-said");
   try {
     const timeline = (await getJson(section.dataset.timelineUrl ?? "")) as Timeline;
     const panels = panelsOf(timeline);
     if (panels.length === 0) {
-      said.textContent = "The output tells of no second of this trial.";
+      status.textContent = "This output has no figures per second.";
       return;
     }
     const place = slot(section, "timeline");
     place.hidden = false;
-    const draws = panels.map((panel) => drawPanel(place, timeline, panel));
+    const panelDraws = panels.map((panel) => drawPanel(place, timeline, panel));
     const draw = (): void => {
-      for (const one of draws) one();
+      for (const drawPanel of panelDraws) drawPanel();
     };
     draw();
     onThemeChange(draw);
@@ -122,10 +122,10 @@ async function start(section: HTMLElement): Promise<void> {
     holder.append(table(timeline, panels));
     holder.hidden = false;
     const cut = timeline.seconds.length > MOST_ROWS ? `, the first ${MOST_ROWS} in the table` : "";
-    said.textContent = `${plural(timeline.seconds.length, "stretch", "stretches")} of time${cut}`;
+    status.textContent = `${plural(timeline.seconds.length, "stretch", "stretches")} of time${cut}`;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    said.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+    status.textContent = [error.message, error.hint].filter(Boolean).join(" ");
   }
 }
 

@@ -1,5 +1,5 @@
 // Follows one upload until it reaches an end state, then shows the finished page.
-import { getJson, Problem } from "../api/http";
+import { getJson, Problem } from "../api/client";
 
 const ENDS = new Set(["parsed", "failed", "quarantined"]);
 const FIRST_MS = 500;
@@ -17,16 +17,16 @@ async function follow(page: HTMLElement, url: string, wait: number): Promise<voi
   try {
     const body = (await getJson(url)) as { state?: unknown; reason?: unknown };
     const state = String(body.state ?? "unknown");
-    // While it waits, the reason says for what.
+    // While the upload waits, the reason says why.
     const reason = body.reason ? `${body.reason} ` : "";
-    say(page, state, `${reason}Last asked ${new Date().toISOString().slice(11, 19)} UTC.`);
+    say(page, state, `${reason}Checked at ${new Date().toISOString().slice(11, 19)} UTC.`);
     if (ENDS.has(state)) {
       location.reload();
       return;
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    say(page, page.dataset.state ?? "unknown", `${error.message} Asking again.`);
+    say(page, page.dataset.state ?? "unknown", `${error.message} Retrying.`);
   }
   setTimeout(() => void follow(page, url, Math.min(wait * 1.5, SLOWEST_MS)), wait);
 }

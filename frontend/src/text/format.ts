@@ -121,7 +121,7 @@ export function grouped(value: number): string {
     .replaceAll(",", "\u202f");
 }
 
-/** The number as stored, for titles: what was rounded away stays one hover away. */
+/** The number as stored, for titles: hovering shows the digits that were rounded away. */
 export function exact(kind: Kind, value: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
   const names: Record<Kind, string> = {
@@ -154,7 +154,9 @@ export function times(value: Maybe, low?: Maybe, high?: Maybe): string {
   return `×${factor(value, halfWidth(low, high))}`;
 }
 
-/** "[1.58, 1.66]" of a ratio: no bound is rounded to nothing, nor onto the ×1 that it leaves out. */
+/**
+ * "[1.58, 1.66]" of a ratio: no bound is rounded to nothing, nor onto the ×1 that it leaves out.
+ */
 export function timesRange(low: Maybe, high: Maybe): string {
   if (typeof low !== "number" || typeof high !== "number" || low === high) return "";
   const half = halfWidth(low, high);
@@ -195,7 +197,7 @@ export function percentile(percent: number): string {
   return `p${Number(percent.toPrecision(8))}`;
 }
 
-/** UTC to the minute; the reader's own zone would make two readers quote two dates. */
+/** UTC to the minute: in local time two readers would quote two dates. */
 export function utc(iso: string | null | undefined): string {
   const date = iso ? new Date(iso) : null;
   if (!date || Number.isNaN(date.getTime())) return UNKNOWN;
@@ -228,8 +230,8 @@ export function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+export function plural(count: number, singular: string, many = `${singular}s`): string {
+  return `${grouped(count)} ${count === 1 ? singular : many}`;
 }
 
 /** "1 connection", "64 connections", "version 3.11": a place on the x axis in words. */
@@ -239,15 +241,15 @@ export function loadPoint(x: number | string, label: string): string {
   return `${x} ${x === 1 ? name.replace(/(?<=[a-z])s$/, "") : name}`;
 }
 
-// Control characters, halves of pairs, and what changes the direction of the text that follows.
+// Control characters, lone surrogates, and marks that change the direction of the text after them.
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu;
 
 /**
- * Enough of a name to know it by, cut between code points, without what is not seen: names come
- * from strangers and turn nothing around. Titles hold the whole.
+ * A name cut to a length, between code points, without invisible characters: names come from
+ * strangers and must not turn the text around. Show the whole name in the title.
  */
 export function short(text: string, most = 60): string {
-  // Cut before the rest: the work is bounded, whatever the length of a name.
+  // Cut first: the work is bounded, however long the name.
   const shown = text
     .slice(0, most * 4)
     .replace(UNSEEN, " ")
@@ -261,7 +263,7 @@ export function short(text: string, most = 60): string {
     .replace(/[\s\u200d]+$/u, "")}…`;
 }
 
-/** A foreign name on a canvas, kept from turning the text around it about. */
+/** A name in direction isolates, so that it cannot reorder the text around it on a canvas. */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`;
 }

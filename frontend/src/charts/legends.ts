@@ -1,0 +1,79 @@
+// What the marks of each view mean, only those that occur.
+import { changesOf, type Figures, intervalName, measureOf } from "../api/figures";
+import { bandsOf, countUnclassified } from "./errors";
+import { isDense } from "./style/line_style";
+import { ERROR_LIMIT, hasCutInterval, hasGaps, type SweepOptions, startsAboveZero } from "./sweep";
+
+export function sweepLegend(figures: Figures, options: SweepOptions): string {
+  return joined([
+    ...intervalMarks(figures, options),
+    hasOverload(figures) && OVERLOAD,
+    hasErrors(figures) && "✕ = errors above 1 %",
+    hasGaps(figures) && "faint line = a load between was not measured",
+    isMarked(figures, figures.knees) && "ring = saturation point",
+    isMarked(figures, figures.capacity?.rows) && "▲ = highest load within the limit",
+    options.trend && hasChanges(figures, options) && "dashed rule = a change",
+    startsAboveZero(figures, options) && "the axis does not start at zero",
+  ]);
+}
+
+function intervalMarks(figures: Figures, options: SweepOptions): readonly (string | false)[] {
+  const interval = intervalName(figures, options.metric);
+  return [
+    interval !== "" && `whisker = ${interval}`,
+    !isDense(figures.series) && "faint dot = one trial",
+    hasCutInterval(figures, options) && "↑ = the interval is longer; the table has its end",
+  ];
+}
+
+export function percentilesLegend(): string {
+  return "merged histograms of all trials · a curve ends where fewer than 10 samples remain";
+}
+
+export function tradeoffLegend(figures: Figures): string {
+  return joined(["arrows go from low load to high", hasOverload(figures) && OVERLOAD]);
+}
+
+export function errorsLegend(figures: Figures): string {
+  const unclassified = countUnclassified(figures);
+  if (unclassified === 0) {
+    const hasClasses = bandsOf(figures).length > 1;
+    return hasClasses
+      ? "shares of all attempts, one scale in every band"
+      : "no failure has a class";
+  }
+  const points = `${unclassified} load point${unclassified === 1 ? "" : "s"}`;
+  return joined([
+    `${points} with failures of unknown class: in “all failures” only`,
+    "shares of all attempts, one scale in every band",
+  ]);
+}
+
+const OVERLOAD = "hollow = overload";
+
+function joined(texts: readonly (string | false | undefined)[]): string {
+  return texts.filter(Boolean).join(" · ");
+}
+
+function hasChanges(figures: Figures, { metric }: SweepOptions): boolean {
+  return changesOf(figures, metric).length > 0;
+}
+
+function hasOverload({ series }: Figures): boolean {
+  return series.some(({ points }) => points.some((point) => point.overload));
+}
+
+function hasErrors({ series }: Figures): boolean {
+  return series.some(({ points }) =>
+    points.some((point) => (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT),
+  );
+}
+
+/** Whether a shown series has a mark at some load. */
+function isMarked(
+  { series }: Figures,
+  rows: readonly { readonly series: string; readonly x: unknown }[] = [],
+): boolean {
+  const shown = new Set(series.map(({ id }) => id));
+  return rows.some((row) => row.x !== null && shown.has(row.series));
+}

@@ -1,0 +1,87 @@
+// The name of each highlighted line beside the chart, in ink, tied to the line's end by a coloured
+// leader; dotted where the line ends early, so that the leader does not look like a part of the
+// line.
+import type { Chart, ChartType, Plugin } from "chart.js";
+import { isolated, short } from "../../text/format";
+import { fitText, type PlacedLabel, spreadLabels } from "../style/label_layout";
+import type { DrawnSeries } from "../style/line_style";
+import type { ChartTheme } from "../style/theme";
+import { seriesOpacity } from "./hover";
+
+export interface LabelOptions {
+  readonly theme: ChartTheme;
+  readonly width: number;
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+const LINE = 16;
+const LEADER = 18;
+const CLEAR = 7;
+const DOTS = [1, 3];
+
+interface End {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly colour: string;
+}
+
+export function endLabels(options: LabelOptions): Plugin<ChartType> {
+  return {
+    id: "endLabels",
+    afterDatasetsDraw(chart) {
+      if (options.width <= 0) return;
+      const ends = endsOf(chart);
+      const { top, bottom } = chart.chartArea;
+      const placed = spreadLabels([...ends.values()], LINE, top + LINE / 2, bottom - LINE / 2);
+      for (const label of placed) {
+        const end = ends.get(label.id);
+        if (end) write(chart, end, label, options);
+      }
+    },
+  };
+}
+
+function endsOf(chart: Chart<ChartType>): Map<string, End> {
+  const ends = new Map<string, End>();
+  chart.data.datasets.forEach((raw, index) => {
+    const dataset = raw as unknown as DrawnSeries & { data: readonly { y: number | null }[] };
+    if (!dataset.highlighted) return;
+    const last = dataset.data.findLastIndex((point) => point.y !== null);
+    const element = chart.getDatasetMeta(index).data[last];
+    if (!element) return;
+    const id = dataset.seriesId;
+    ends.set(id, { id, x: element.x, y: element.y, colour: dataset.ownColour });
+  });
+  return ends;
+}
+
+function write(
+  chart: Chart<ChartType>,
+  end: End,
+  placed: PlacedLabel,
+  options: LabelOptions,
+): void {
+  const { ctx, chartArea } = chart;
+  const start = chartArea.right + 6;
+  ctx.save();
+  ctx.strokeStyle = end.colour;
+  ctx.lineWidth = 1;
+  const seen = seriesOpacity(chart, end.id);
+  const early = end.x < chartArea.right - LEADER;
+  ctx.globalAlpha = (early ? 1 : 0.7) * seen;
+  if (early) ctx.setLineDash(DOTS);
+  ctx.beginPath();
+  ctx.moveTo(end.x + CLEAR, end.y);
+  ctx.lineTo(start + LEADER - 8, placed.at);
+  ctx.stroke();
+  ctx.globalAlpha = seen;
+  ctx.fillStyle = options.theme.ink;
+  ctx.font = `12px ${options.theme.font}`;
+  ctx.textBaseline = "middle";
+  const text = short(options.texts.get(end.id) ?? end.id);
+  const room = options.width - LEADER - 4;
+  const measure = (part: string): number => ctx.measureText(part).width;
+  ctx.fillText(isolated(fitText(text, room, measure)), start + LEADER - 4, placed.at);
+  ctx.restore();
+}

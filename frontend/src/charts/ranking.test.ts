@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { type Figures, panelsOrWhole, type RankRow } from "../api/figures";
+import { figures, measure, point, series } from "../testing/figures";
+import { panelled } from "../testing/sample_figures";
+import { niceTop, rankingView } from "./ranking";
+
+describe("rankingView", () => {
+  it("puts every dot on one axis from zero", () => {
+    const view = rankingView(figures());
+    expect(view?.rows.map((row) => row.dot)).toEqual([0.8, 0.4]);
+    expect(view?.ticks.map((tick) => tick.text)).toEqual(["0", "40k", "80k"]);
+    expect(view?.rows[0]).toMatchObject({ ratio: "×2.00", ratioRange: "[1.90, 2.10]", tier: "1" });
+    expect(view?.rows[1]).toMatchObject({ baseline: true, ratio: "×1", from: null, to: null });
+  });
+
+  it("gives the rankings of all panels one axis", () => {
+    const whole = panelled();
+    const [first, second] = panelsOrWhole(whole);
+    if (!first || !second) throw new Error("two panels");
+    const half = (row: RankRow): RankRow => ({ ...row, series: "gone", value: 7, high: null });
+    const small = { ...second.ranking, rows: second.ranking?.rows.map(half) };
+    const panels = whole.panels?.map((one, i) => (i === 1 ? { ...one, ranking: small } : one));
+    const uneven = { ...whole, panels } as Figures;
+    const tops = panelsOrWhole(uneven).map((part) => rankingView(part, uneven)?.ticks);
+    expect(tops[1]).toEqual(tops[0]);
+    expect(rankingView(panelsOrWhole(uneven)[1] ?? uneven)?.ticks).not.toEqual(tops[0]);
+  });
+
+  it("is absent when the answer withholds it", () => {
+    expect(rankingView(figures({ ranking: null }))).toBeNull();
+  });
+
+  it("keeps an unknown value unknown", () => {
+    const data = figures({
+      series: [series("a", 0, [point(64, { metrics: { throughput: measure(null) } })])],
+    });
+    expect(rankingView(data)?.rows[0]).toMatchObject({ value: "unknown", dot: null });
+  });
+
+  it("rounds the axis up", () => {
+    expect([0.9, 1, 26_300, 67_200].map(niceTop)).toEqual([1, 1, 30_000, 80_000]);
+  });
+});

@@ -1,0 +1,176 @@
+// Axes that every chart shares: the place of a value, the text of a tick, the look of a scale.
+import { type Figures, isCategory, type X } from "../../api/figures";
+import { type Kind, type Unit, unitFor } from "../../text/format";
+import { shortenNames } from "./label_layout";
+import type { ChartTheme } from "./theme";
+
+export type Size = "main" | "small";
+
+/** Chart.js types a scale by its kind; these are read by linear and logarithmic ones alike. */
+// biome-ignore lint/suspicious/noExplicitAny: the library's own type is a union over all scales
+export type Scale = any;
+export type TickScale = { ticks: { value: number }[] };
+
+/** The place of each x on the axis: its own value, or its rank among names. */
+export function placeOf(figures: Figures): (x: X) => number {
+  if (!isCategory(figures)) return (x) => Number(x);
+  const places = new Map(figures.x.values.map((value, place) => [String(value), place]));
+  return (x) => places.get(String(x)) ?? Number.NaN;
+}
+
+export function fontSize(size: Size): number {
+  return size === "main" ? 12 : 11;
+}
+
+export interface XOptions {
+  readonly theme: ChartTheme;
+  readonly size: Size;
+  readonly logX: boolean;
+}
+
+/** The load axis, ticked at the load points; or names, one step apart. */
+export function xScale(figures: Figures, options: XOptions): Scale {
+  return isCategory(figures) ? nameScale(figures, options) : loadScale(figures, options);
+}
+
+function loadScale(figures: Figures, options: XOptions): Scale {
+  const values = figures.x.values.map(Number);
+  const least = Math.min(...values);
+  const most = Math.max(...values);
+  return {
+    ...plainScale(options.theme, options.size, figures.x.label),
+    type: options.logX ? "logarithmic" : "linear",
+    min: options.logX ? least / 1.12 : Math.min(0, least),
+    max: options.logX ? most * 1.12 : most * 1.03,
+    afterBuildTicks: (axis: TickScale) => {
+      axis.ticks = values.map((value) => ({ value }));
+    },
+  };
+}
+
+const NAME_LENGTH = 18;
+/** In a small chart: few names have room for more of each. */
+const SMALL_LENGTH = 9;
+const FEW_LENGTH = 12;
+const FEW = 3;
+const ALL_NAMES = 12;
+
+function nameScale(figures: Figures, options: XOptions): Scale {
+  const { values, label } = figures.x;
+  const scale = plainScale(options.theme, options.size, label);
+  const small = values.length > FEW ? SMALL_LENGTH : FEW_LENGTH;
+  const names = shortenNames(values.map(String), options.size === "main" ? NAME_LENGTH : small);
+  return {
+    ...scale,
+    type: "linear",
+    min: -0.4,
+    max: values.length - 0.6,
+    afterBuildTicks: (axis: TickScale) => {
+      axis.ticks = values.map((_, value) => ({ value }));
+    },
+    ticks: {
+      ...scale.ticks,
+      maxRotation: options.size === "main" ? 35 : 0,
+      // Up to so many names have room when turned. Without its name, a mark would be unexplained.
+      autoSkip: options.size !== "main" || values.length > ALL_NAMES,
+      callback: (place: string | number) => names[Number(place)] ?? "",
+    },
+  };
+}
+
+/** A bottom axis without its domain. */
+export function plainScale(theme: ChartTheme, size: Size, title: string): Scale {
+  return {
+    type: "linear",
+    grid: { color: theme.grid, drawTicks: false },
+    border: { color: theme.grid },
+    title: {
+      display: size === "main",
+      text: title,
+      color: theme.muted,
+      font: { size: 12 },
+      padding: { top: 4, bottom: 0 },
+    },
+    ticks: {
+      color: theme.muted,
+      padding: 6,
+      font: { size: fontSize(size) },
+      maxRotation: 0,
+      autoSkip: true,
+      autoSkipPadding: 8,
+      callback: (value: string | number) => String(value),
+    },
+  };
+}
+
+export interface YOptions {
+  readonly theme: ChartTheme;
+  readonly size: Size;
+  readonly kind: Kind;
+  readonly log: boolean;
+  readonly least: number;
+  readonly most: number;
+  readonly unit?: Unit;
+}
+
+export function yScale(options: YOptions): Scale {
+  const { theme, size, log, least, most } = options;
+  const unit = yUnit(options);
+  return {
+    type: log ? "logarithmic" : "linear",
+    ...(log ? logBounds(least, most) : linearBounds(options)),
+    grid: { color: theme.grid, drawTicks: false },
+    border: { display: false },
+    ticks: {
+      color: theme.muted,
+      padding: 8,
+      font: { size: fontSize(size) },
+      maxTicksLimit: size === "main" ? 7 : 4,
+      // Round numbers of bytes are not round numbers of MiB.
+      ...(unit.factor % 1024 === 0 && !log ? { stepSize: niceStep(most, unit, size) } : {}),
+      callback: (value: string | number) => tick(Number(value), unit, log),
+    },
+  };
+}
+
+function yUnit({ kind, log, least, most, unit }: YOptions): Unit {
+  if (kind !== "time" && unit) return unit;
+  return unitFor(kind, [log ? geometric(least, most) : most]);
+}
+
+function linearBounds({ kind, most }: YOptions): object {
+  const bounds = { min: 0, suggestedMax: most * 1.04 };
+  // All-zero error rates would otherwise get an axis up to 100 %.
+  return most === 0 ? { ...bounds, max: kind === "ratio" ? 0.01 : 1 } : bounds;
+}
+
+function niceStep(most: number, unit: Unit, size: Size): number {
+  const ideal = most / unit.factor / (size === "main" ? 5 : 3);
+  const decade = 10 ** Math.floor(Math.log10(ideal || 1));
+  const step = [1, 2, 5, 10].find((factor) => factor * decade >= ideal) ?? 10;
+  return step * decade * unit.factor;
+}
+
+function geometric(least: number, most: number): number {
+  return least > 0 ? Math.sqrt(least * most) : most;
+}
+
+function logBounds(least: number, most: number): object {
+  return least > 0 ? { suggestedMin: least, suggestedMax: most } : {};
+}
+
+/** Log axes are labelled at 1, 2 and 5 of each decade; more would collide. */
+export function tick(value: number, unit: Unit, log: boolean): string | null {
+  if (log) {
+    const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    if (![1, 2, 5].includes(Math.round(mantissa * 100) / 100)) return null;
+  }
+  if (value === 0) return "0";
+  return `${Number((value / unit.factor).toPrecision(6))}${unit.suffix}`;
+}
+
+/** A log axis has no place for zero: a gap there, the table still says 0. */
+export function drawable(value: number | null | undefined, log: boolean): number | null {
+  if (typeof value !== "number" || !Number.isFinite(value)) return null;
+  return log && value <= 0 ? null : value;
+}

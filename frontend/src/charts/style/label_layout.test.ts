@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { canvasFor } from "../../testing/canvas";
+import { options, theme } from "../../testing/chart_options";
+import { figures } from "../../testing/figures";
+import { endLabels } from "../plugins/end_labels";
+import { sweepChart } from "../sweep";
+import { fitText, shortenNames, spreadLabels } from "./label_layout";
+
+describe("labels", () => {
+  it("never overlap and stay inside", () => {
+    const placed = spreadLabels(
+      [
+        { id: "a", y: 100 },
+        { id: "b", y: 99 },
+        { id: "c", y: 98 },
+      ],
+      16,
+      0,
+      104,
+    );
+    expect(placed.map((one) => one.id)).toEqual(["c", "b", "a"]);
+    expect(placed.map((one) => one.at)).toEqual([72, 88, 104]);
+  });
+
+  it("are tied to the end of their own line, wherever that is", () => {
+    const from: number[][] = [];
+    const ctx = { ...canvasFor([]), moveTo: (x: number, y: number) => from.push([x, y]) };
+    const ends = [
+      { id: "a", x: 500, y: 80 },
+      { id: "b", x: 120, y: 30 },
+    ];
+    const chart = {
+      ctx,
+      chartArea: { top: 0, bottom: 200, right: 508 },
+      data: {
+        datasets: ends.map(({ id, y }) => ({ seriesId: id, highlighted: true, data: [{ y }] })),
+      },
+      getDatasetMeta: (index: number) => ({ data: [ends[index]] }),
+    };
+    const texts = new Map(ends.map(({ id }) => [id, id]));
+    const plugin = endLabels({ theme, width: 178, texts });
+    const draw = plugin.afterDatasetsDraw as unknown as (chart: object) => void;
+    draw(chart);
+    expect(from).toEqual([
+      [127, 30],
+      [507, 80],
+    ]);
+  });
+
+  it("are cut to fit, with an ellipsis", () => {
+    const measured = (text: string): number => text.length * 10;
+    expect(fitText("short", 50, measured)).toBe("short");
+    expect(fitText("far too long", 50, measured)).toBe("far…");
+  });
+});
+
+describe("names on an axis", () => {
+  it("keep what tells them apart when they are cut", () => {
+    expect(shortenNames(["gunicorn gthread", "gunicorn sync", "nginx"], 12)).toEqual([
+      "gunico…hread",
+      "gunico… sync",
+      "nginx",
+    ]);
+    expect(shortenNames(["gunicorn gthread 23.0", "gunicorn sync 23.0"], 12)).toEqual([
+      "…gthread…",
+      "…sync…",
+    ]);
+    expect(shortenNames(["one", "one"], 9)).toEqual(["one", "one"]);
+    expect([...(shortenNames(["😀".repeat(50)], 9)[0] ?? "")]).toHaveLength(9);
+  });
+
+  it("differ on the axis of a small card", () => {
+    const values = ["gunicorn gthread", "gunicorn sync"];
+    const x = { field: "server", label: "Server", kind: "category" as const, values };
+    const card = sweepChart(figures({ x, series: [] }), options({ size: "small" }));
+    const axis = card.options?.scales?.x as unknown;
+    const { callback } = (axis as { ticks: { callback: (place: number) => string } }).ticks;
+    expect(callback(0)).not.toBe(callback(1));
+  });
+});

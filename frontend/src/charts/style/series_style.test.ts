@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { figures, series } from "../../testing/figures";
+import { dashOf, markerOf, seriesSlots, seriesStyles } from "./series_style";
+
+describe("identity", () => {
+  it("gives no two of the first 32 slots one colour with one marker or one dash", () => {
+    const slots = Array.from({ length: 32 }, (_, slot) => slot);
+    expect(new Set(slots.map((slot) => `${slot % 8} ${markerOf(slot)}`)).size).toBe(32);
+    expect(new Set(slots.map((slot) => `${slot % 8} ${dashOf(slot)}`)).size).toBe(32);
+  });
+
+  const looks = (...all: [string, number][]): number[] => [
+    ...seriesSlots(
+      figures({
+        series: all.map(([id, slot]) => ({ ...series(id, slot, []), server: `of ${slot}` })),
+      }),
+    ).values(),
+  ];
+
+  it("keeps a server's colour, and tells its other series apart by dash and marker", () => {
+    const [a, b, c] = looks(["a", 3], ["b", 3], ["c", 0]);
+    expect([a, c]).toEqual([3, 0]);
+    expect((b ?? 0) % 8).toBe(3);
+    expect([dashOf(b ?? 0), markerOf(b ?? 0)]).not.toEqual([dashOf(3), markerOf(3)]);
+  });
+
+  it("keeps the colour of the only server too, and tells sixteen series of it apart", () => {
+    const many = looks(...Array.from({ length: 16 }, (_, i): [string, number] => [`v${i}`, 3]));
+    expect(new Set(many.map((look) => look % 8))).toEqual(new Set([3]));
+    expect(new Set(many.map((look) => `${dashOf(look)} ${markerOf(look)}`)).size).toBe(16);
+    const first = many.slice(0, 4);
+    expect(new Set(first.map(markerOf)).size).toBe(4);
+    expect(new Set(first.map((look) => `${dashOf(look)}`)).size).toBe(4);
+  });
+
+  it("gives two servers two colours, also where two workspaces gave them one slot", () => {
+    const slots = ["a", "b", "c"].map((id, i) => series(id, i === 2 ? 1 : 0, []));
+    expect([...seriesSlots(figures({ series: slots })).values()]).toEqual([0, 2, 1]);
+  });
+
+  it("gives what is called the same one look in all panels", () => {
+    const byServer = ["caddy", "nginx"].flatMap((server, slot) =>
+      ["bench-1", "bench-2"].map((host) => ({
+        ...series(`${server} ${host}`, slot, []),
+        label: `${server} 1 (${host})`,
+        server,
+        host,
+        facet: server,
+      })),
+    );
+    const panels = ["caddy", "nginx"].map((value) => ({
+      value,
+      series: byServer.filter((one) => one.facet === value).map((one) => one.id),
+      finding: "",
+      outcome: figures().outcome,
+      ranking: null,
+    }));
+    const slots = seriesSlots(figures({ series: byServer, panels }));
+    expect(slots.get("caddy bench-1")).toBe(slots.get("nginx bench-1"));
+    expect(slots.get("caddy bench-2")).toBe(slots.get("nginx bench-2"));
+    expect(slots.get("caddy bench-1")).not.toBe(slots.get("caddy bench-2"));
+    const named = seriesStyles(figures({ series: byServer, panels })).map((one) => one.label);
+    expect(named).toEqual(["bench-1", "bench-2"]);
+    const reversed = seriesSlots(figures({ series: [...byServer].reverse(), panels }));
+    expect(new Set(reversed.values())).toEqual(new Set(slots.values()));
+  });
+});

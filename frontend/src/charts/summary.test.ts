@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { changesOf } from "../api/figures";
+import { viewNamed } from "../testing/chart_options";
+import { figures } from "../testing/figures";
+import { sample, trend } from "../testing/sample_figures";
+import { summaryText } from "./headline";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+describe("summary", () => {
+  it("is one sentence of the drawn numbers", () => {
+    expect(summaryText(figures(), viewNamed("sweep"), "throughput")).toMatch(
+      /^Throughput lies between 500 req\/s \(.*server b.*, 1 connection\) and 64\.0k req\/s/,
+    );
+    expect(summaryText(sample(), viewNamed("nines"), "throughput")).toMatch(
+      /No histogram: .*nginx/,
+    );
+    expect(summaryText(sample(), viewNamed("tradeoff"), "throughput")).toMatch(
+      /^The highest throughput short/,
+    );
+    expect(summaryText(sample(), viewNamed("errors"), "throughput")).toMatch(
+      / of 32 load points, most with/,
+    );
+    expect(summaryText(trend(), viewNamed("trend"), "throughput")).toContain(
+      "1 change of throughput",
+    );
+    const untold = { ...trend(), changes: [] };
+    expect(summaryText(untold, viewNamed("trend"), "throughput")).toContain(
+      "No change of throughput",
+    );
+    const apart = { ...untold.outcome, status: "not_comparable" as const, overridden: false };
+    expect(summaryText({ ...untold, outcome: apart }, viewNamed("trend"), "throughput")).toContain(
+      "not shown",
+    );
+    expect(summaryText(trend(), viewNamed("trend"), "p99")).toMatch(/^Latency p99 lies between/);
+    expect(changesOf(trend(), "throughput").length).toBe(1);
+    expect(changesOf(trend(), "p99")).toEqual([]);
+    expect(summaryText(sample(), viewNamed("ratios"), "throughput")).toContain("of 11 ratios");
+  });
+
+  it("says unknown where nothing is known", () => {
+    expect(summaryText(figures(), viewNamed("sweep"), "memory")).toContain("is unknown");
+    expect(summaryText(figures({ series: [] }), viewNamed("sweep"), "throughput")).toContain(
+      "nothing",
+    );
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { type Figures, type Measure, panelsOrWhole } from "../api/figures";
+import { options, theme, viewNamed } from "../testing/chart_options";
+import { figures, measure, point, series } from "../testing/figures";
+import { panelled, trend } from "../testing/sample_figures";
+import type { SweepDataset, SweepPoint } from "./style/measured_points";
+import { dashOf } from "./style/series_style";
+import { hasCutInterval, type SweepOptions, startsAboveZero, sweepChart } from "./sweep";
+
+function datasets(data: Figures, over: Partial<SweepOptions> = {}): SweepDataset[] {
+  return sweepChart(data, options(over)).data.datasets as unknown as SweepDataset[];
+}
+
+function points(data: Figures, over: Partial<SweepOptions> = {}): SweepPoint[] {
+  return datasets(data, over)[0]?.data ?? [];
+}
+
+function onePoint(throughput: Partial<Measure>): Figures {
+  const metrics = { ...point(8, {}).metrics, throughput: { ...measure(100), ...throughput } };
+  return figures({ series: [series("a", 0, [point(8, { metrics })])] });
+}
+
+function axisTop(data: Figures): number {
+  const y = sweepChart(data, options()).options?.scales?.y as { suggestedMax?: number };
+  return y.suggestedMax ?? 0;
+}
+
+describe("sweepChart", () => {
+  it("draws the numbers it was given and a gap where nothing is known", () => {
+    const [first, gap, last] = points(figures());
+    expect(first).toMatchObject({ x: 1, y: 1000, low: 950, high: 1050, each: [1000] });
+    expect(gap).toMatchObject({ x: 8, y: null, low: null, high: null });
+    expect(last).toMatchObject({ x: 64, y: 64_000, overload: true });
+  });
+
+  it("has an axis up to the ends of intervals, however wide beside their values", () => {
+    const wide = onePoint({ value: 100, low: 20, high: 250, each: [80, 100, 120] });
+    expect(axisTop(wide)).toBeGreaterThanOrEqual(250);
+    expect(hasCutInterval(wide, options())).toBe(false);
+  });
+
+  it("cuts off an interval that would make the values unreadable, and says so", () => {
+    const absurd = onePoint({ value: 100, low: 1, high: 10_000, each: [80, 100, 120] });
+    expect(axisTop(absurd)).toBeGreaterThanOrEqual(120);
+    expect(axisTop(absurd)).toBeLessThan(150);
+    expect(hasCutInterval(absurd, options())).toBe(true);
+    expect(viewNamed("sweep").legend(absurd, options())).toContain("the table has its end");
+    expect(viewNamed("sweep").legend(figures(), options())).not.toContain("the table has its end");
+  });
+
+  it("says nothing of a cut interval that only a grey line has", () => {
+    const absurd = onePoint({ value: 100, low: 1, high: 10_000, each: [100] });
+    expect(hasCutInterval(absurd, options({ highlighted: new Set() }))).toBe(false);
+  });
+
+  it("marks overload hollow and too many errors as failing", () => {
+    const [a, b] = datasets(figures());
+    expect(a?.pointBackgroundColor).toEqual(["c0", "c0", "surface"]);
+    expect(b?.data.map((one) => one.failing)).toEqual([false, true]);
+  });
+
+  it("has no interval where there is none", () => {
+    expect(points(figures(), { metric: "p99" })[0]).toMatchObject({
+      y: 2400,
+      low: null,
+      high: null,
+    });
+  });
+
+  it("leaves zero out of a log axis, but not an error rate", () => {
+    const data = figures({ series: [series("a", 0, [point(1, { rate: 0 })])] });
+    expect(points(data, { logY: true })[0]?.y).toBeNull();
+    expect(points(data, { logY: false })[0]?.y).toBe(0);
+    expect(points(data, { logY: true, metric: "error_rate" })[0]?.y).toBe(0);
+  });
+
+  it("starts a linear axis at zero and ticks at the load points", () => {
+    const scales = sweepChart(figures(), options({ logX: false })).options?.scales;
+    expect(scales?.y).toMatchObject({ type: "linear", min: 0 });
+    const axis: { ticks: { value: number }[] } = { ticks: [] };
+    const build = scales?.x?.afterBuildTicks as unknown as ((axis: unknown) => void) | undefined;
+    build?.(axis);
+    expect(axis.ticks.map((tick) => tick.value)).toEqual([1, 8, 64]);
+  });
+
+  it("greys what is not emphasised and draws it behind", () => {
+    const drawn = datasets(figures(), { highlighted: new Set(["b"]) });
+    expect(drawn.map((one) => [one.seriesId, one.highlighted, one.order])).toEqual([
+      ["a", false, 1],
+      ["b", true, 0],
+    ]);
+    expect(drawn[0]?.borderColor).toBe("context");
+  });
+
+  it("fades a line over a load that was not measured, and breaks it over a name", () => {
+    const gap = series("a", 4, [point(1, {}), point(64, {})]);
+    const joined = figures({ series: [gap, series("b", 1, [point(8, {})])] });
+    const coloured = { ...theme, series: theme.series.map(() => "#0072b2") };
+    const stretch = (data: Figures): Record<string, unknown> =>
+      Object.fromEntries(
+        Object.entries(datasets(data, { theme: coloured })[0]?.segment ?? {}).map(
+          ([key, asked]) => [key, (asked as (context: object) => unknown)({ p1DataIndex: 1 })],
+        ),
+      );
+    // Its dash stays: it is what tells the series from another of its colour.
+    expect(stretch(joined)).toEqual({ borderColor: "#0072b280" });
+    expect(datasets(joined)[0]?.borderDash).toEqual(dashOf(4));
+    expect(viewNamed("sweep").legend(joined, options())).toContain("faint line");
+    expect(stretch(trend())).toEqual({});
+    expect(datasets(trend(), { highlighted: new Set() })[1]?.segment).toBeDefined();
+  });
+
+  it("puts names one step apart, side by side and unjoined where they have no order", () => {
+    const hosts = figures({
+      x: { field: "host", label: "Host", kind: "category", values: ["one", "two"] },
+      series: ["a", "b"].map((id, slot) =>
+        series(id, slot, [
+          { ...point(1, {}), x: "two" },
+          { ...point(1, {}), x: "one" },
+        ]),
+      ),
+    });
+    const [a, b] = datasets(hosts);
+    expect(a?.showLine).toBe(false);
+    expect(a?.data.map((one) => one.at)).toEqual(["one", "two"]);
+    expect(a?.data[0]?.x).toBeLessThan(b?.data[0]?.x ?? 0);
+    expect(b?.data[0]?.x).toBeLessThan(a?.data[1]?.x ?? 0);
+    const axis: { ticks: { value: number }[] } = { ticks: [] };
+    const x = sweepChart(hosts, options()).options?.scales?.x as unknown as {
+      afterBuildTicks: (axis: unknown) => void;
+      ticks: { callback: (value: number) => string };
+    };
+    x.afterBuildTicks(axis);
+    expect(axis.ticks.map((tick) => x.ticks.callback(tick.value))).toEqual(["one", "two"]);
+  });
+
+  it("gives all panels one axis", () => {
+    const whole = panelled();
+    const first = panelsOrWhole(whole)[0] ?? whole;
+    const scale = (scope: Figures): number => {
+      const y = sweepChart(first, options({ scope })).options?.scales?.y;
+      return (y as { suggestedMax?: number } | undefined)?.suggestedMax ?? 0;
+    };
+    const tops = panelsOrWhole(whole).map((part) => axisTop(part));
+    expect(scale(whole)).toBeCloseTo(Math.max(...tops), 6);
+  });
+
+  it("lifts a trend off zero only where that shows more, and never on its own", () => {
+    const data = trend();
+    expect(startsAboveZero(data, options({ trend: true }))).toBe(true);
+    expect(startsAboveZero(data, options())).toBe(false);
+    expect(viewNamed("trend").legend(data, options())).toContain("does not start at zero");
+  });
+});

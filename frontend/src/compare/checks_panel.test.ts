@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { figures } from "../testing/figures";
+import { sample } from "../testing/sample_figures";
+import { checkList, comparabilityLine } from "./checks_panel";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+describe("evidence", () => {
+  it("names the outcome in words and shows errors first", () => {
+    document.body.append(...comparabilityLine(figures()), checkList(figures().checks));
+    expect(document.body.textContent).toContain("comparable with 1 caveat");
+    expect([...document.querySelectorAll("li")].map((item) => item.id)).toEqual([
+      "check-errors",
+      "check-same-host",
+    ]);
+  });
+
+  it("leads from a finding to its trials and its section of the docs", () => {
+    document.body.append(checkList(sample().checks));
+    const warning = document.querySelector("#check-same-host");
+    expect(warning?.querySelector('a[href="/docs/checks#same-host"]')).not.toBeNull();
+    expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(6);
+    warning?.querySelector<HTMLElement>("button.link")?.click();
+    expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(9);
+  });
+
+  it("shows what was dismissed apart, with who and why", () => {
+    document.body.append(checkList(sample().checks));
+    const groups = [...document.querySelectorAll(".check-group")];
+    expect(groups.map((one) => one.querySelector("h3")?.textContent)).toEqual([
+      "■ Errors1 check",
+      "▲ Warnings1 check",
+      "Dismissedno caveats, still shown",
+    ]);
+    expect(groups[2]?.textContent).toContain("Warmed up by hand, see the notes");
+    expect(groups[2]?.textContent).toContain("by mira on 2026-11-20 10:00 UTC");
+  });
+
+  it("offers to dismiss only who may, as a form to the run", () => {
+    const { checks, runs } = sample();
+    document.body.append(checkList(checks));
+    expect(document.querySelector("form")).toBeNull();
+    document.body.replaceChildren(checkList(checks, { runs, token: "t" }));
+    const form = document.querySelector("form");
+    expect(form?.getAttribute("action")).toBe(`/r/${runs[0]?.id}/dismissals`);
+    expect(form?.querySelector<HTMLInputElement>("[name=check]")?.value).toBe("errors");
+    expect(form?.querySelector<HTMLInputElement>("[name=csrfmiddlewaretoken]")?.value).toBe("t");
+  });
+
+  it("offers members to take a dismissal back, in the run it was made in", () => {
+    const { checks, runs } = sample();
+    document.body.append(checkList(checks));
+    expect(document.querySelector("form.undo")).toBeNull();
+    document.body.replaceChildren(checkList(checks, { runs, token: "t" }));
+    const undo = document.querySelector<HTMLFormElement>("form.undo");
+    expect(undo?.getAttribute("action")).toBe("/r/0198c5a2-77aa-7000-8000-000000000001/dismissals");
+    const sent = Object.fromEntries(new FormData(undo ?? undefined));
+    expect(sent).toEqual({
+      csrfmiddlewaretoken: "t",
+      check: "no-warm-up",
+      next: location.pathname + location.search,
+      undo: "1",
+    });
+  });
+
+  it("marks an override beside the outcome", () => {
+    const { outcome: before } = figures();
+    document.body.append(
+      ...comparabilityLine(figures({ outcome: { ...before, overridden: true } })),
+    );
+    expect(document.querySelector(".tag-error")?.textContent).toBe("overridden");
+  });
+
+  it("never reads text as markup", () => {
+    const check = { ...figures().checks[0], title: "<img src=x>" } as never;
+    document.body.append(checkList([check]));
+    expect(document.querySelector("img")).toBeNull();
+  });
+});

@@ -1,0 +1,290 @@
+// The evidence: the like-for-like outcome, the checks that fired, the runs.
+import type { Check, Figures, RunLink } from "../api/figures";
+import { button, h } from "../site/dom";
+import { nameElement } from "../site/names";
+import { COMPARABILITY, comparabilityDetails } from "../text/comparability";
+import { plural, relative, short, utc } from "../text/format";
+
+/** A reader has ten seconds: the other reasons are in the ranking's list and among the checks. */
+const MOST_REASONS = 5;
+
+export function comparabilityLine(figures: Figures): HTMLElement[] {
+  const { status, reasons, overridden } = figures.outcome;
+  const words = COMPARABILITY[status];
+  const count = status === "caveats" && reasons.length > 0 ? plural(reasons.length, "caveat") : "";
+  const lead = count ? `comparable with ${count}` : words.text;
+  const details = comparabilityDetails(figures.outcome);
+  const more = details.length - MOST_REASONS;
+  const why = details
+    .slice(0, MOST_REASONS)
+    .flatMap((detail, i) => [i > 0 ? "; " : ": ", nameElement(detail, 200)]);
+  return [
+    h(
+      "span",
+      { class: `status status-${words.tone}` },
+      h("span", { "aria-hidden": "true" }, words.mark),
+      ` ${lead}`,
+    ),
+    overridden === true && h("span", { class: "tag tag-error outcome-mark" }, "overridden"),
+    details.length > 0
+      ? h("span", { class: "outcome-why" }, ...why, more > 0 && `; and ${more} more`)
+      : h("span"),
+    figures.checks.length > 0
+      ? h("a", { href: "#checks", class: "outcome-more" }, "details")
+      : h("span"),
+  ].filter((element) => element !== false);
+}
+
+const SEVERITY = {
+  error: { mark: "■", title: "Errors", rank: 0 },
+  warning: { mark: "▲", title: "Warnings", rank: 1 },
+  info: { mark: "○", title: "For information", rank: 2 },
+} as const;
+
+/** The runs whose checks a member may dismiss, and the token of the form. */
+export interface DismissOptions {
+  readonly runs: readonly RunLink[];
+  readonly token: string;
+}
+
+export function checkList(
+  checks: readonly Check[],
+  dismissing: DismissOptions | null = null,
+): HTMLElement {
+  const live = checks.filter((check) => check.count > 0 || !isDismissed(check));
+  const gone = checks.filter(isDismissed);
+  const groups = (["error", "warning", "info"] as const).flatMap((severity) => {
+    const inside = live.filter((check) => check.severity === severity);
+    return inside.length > 0 ? [group(severity, inside, dismissing)] : [];
+  });
+  if (groups.length === 0 && gone.length === 0) {
+    return h("p", { class: "empty" }, "No check fired on these trials.");
+  }
+  return h(
+    "div",
+    { class: "check-groups" },
+    ...groups,
+    gone.length > 0 && dismissed(gone, dismissing),
+  );
+}
+
+function isDismissed(check: Check): boolean {
+  return (check.dismissed ?? []).length > 0;
+}
+
+function group(
+  severity: Check["severity"],
+  checks: readonly Check[],
+  dismissing: DismissOptions | null,
+): HTMLElement {
+  const { mark, title } = SEVERITY[severity];
+  return h(
+    "section",
+    { class: "check-group" },
+    h(
+      "h3",
+      {},
+      h(
+        "span",
+        { class: `status status-${severity}` },
+        h("span", { "aria-hidden": "true" }, mark),
+        ` ${title}`,
+      ),
+      h("span", { class: "aside" }, plural(checks.length, "check")),
+    ),
+    h("ul", { class: "checks" }, ...checks.map((check) => checkItem(check, dismissing))),
+  );
+}
+
+function checkItem(check: Check, dismissing: DismissOptions | null): HTMLLIElement {
+  return h(
+    "li",
+    { id: `check-${check.id}` },
+    h(
+      "p",
+      { class: "check-head" },
+      h("strong", {}, check.title),
+      h(
+        "span",
+        { class: "hint" },
+        plural(check.count, check.trials?.length === 0 ? "load point" : "trial"),
+      ),
+      check.section
+        ? h(
+            "a",
+            { href: local(check.section), title: "What this check means" },
+            h("code", {}, check.id),
+          )
+        : h("code", {}, check.id),
+    ),
+    h("p", {}, short(check.explanation, 600)),
+    trialLinks(check.trials ?? []),
+    dismissing && dismissForm(check, dismissing),
+  );
+}
+
+/** Only paths of this service: an address in figures must not lead elsewhere. */
+function local(path: string): string {
+  return path.startsWith("/") && !path.startsWith("//") ? path : "#";
+}
+
+const TRIALS_AT_ONCE = 6;
+
+function trialLinks(trials: readonly string[]): HTMLElement | null {
+  if (trials.length === 0) return null;
+  const links = trials.map((id) =>
+    h("a", { href: `/t/${encodeURIComponent(id)}` }, h("code", {}, id.slice(0, 8))),
+  );
+  const rest = links.slice(TRIALS_AT_ONCE);
+  return h(
+    "p",
+    { class: "trial-links" },
+    h("span", { class: "hint" }, "trials"),
+    ...links.slice(0, TRIALS_AT_ONCE),
+    rest.length > 0 && more(rest),
+  );
+}
+
+function more(rest: readonly HTMLElement[]): HTMLButtonElement {
+  const control = button(
+    { class: "link" },
+    () => control.replaceWith(...rest),
+    `and ${rest.length} more`,
+  );
+  return control;
+}
+
+/** A plain form: its answer is the page again. */
+function dismissForm(check: Check, dismissing: DismissOptions): HTMLElement | null {
+  const { runs } = dismissing;
+  const first = runs[0];
+  if (!first) return null;
+  const id = `dismiss-${check.id}`;
+  const form = h(
+    "form",
+    { class: "menu-form", method: "post", action: dismissalsOf(first) },
+    ...toldBack(check, dismissing),
+    runs.length > 1 && runChoice(runs, (run) => form.setAttribute("action", dismissalsOf(run))),
+    h(
+      "div",
+      { class: "field" },
+      h("label", { for: id }, "Why it does not count"),
+      h("input", { id, name: "reason", type: "text", required: true, maxlength: 500 }),
+    ),
+    h("p", { class: "hint" }, "The finding stays on the page, with your name and the reason."),
+    h("button", { class: "button", type: "submit" }, "Dismiss"),
+  );
+  return h("details", { class: "dismiss" }, h("summary", {}, "Dismiss …"), form);
+}
+
+function dismissalsOf({ id }: Pick<RunLink, "id">): string {
+  return `/r/${encodeURIComponent(id)}/dismissals`;
+}
+
+/** The hidden fields of every form about a check. */
+function toldBack(check: Check, { token }: DismissOptions): readonly HTMLElement[] {
+  const fields = {
+    csrfmiddlewaretoken: token,
+    check: check.id,
+    next: location.pathname + location.search,
+  };
+  return Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
+}
+
+function undoForm(check: Check, run: string, dismissing: DismissOptions): HTMLElement {
+  return h(
+    "form",
+    { class: "undo", method: "post", action: dismissalsOf({ id: run }) },
+    ...toldBack(check, dismissing),
+    h("input", { type: "hidden", name: "undo", value: 1 }),
+    h(
+      "button",
+      { class: "link", type: "submit", "aria-label": `Take back: ${check.title}` },
+      "Take back",
+    ),
+  );
+}
+
+function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HTMLElement {
+  const select = h("select", {});
+  for (const run of runs) {
+    const when = run.started_at ? `, ${utc(run.started_at)}` : "";
+    select.append(h("option", { value: run.id }, `${run.id.slice(0, 8)}${when}`));
+  }
+  select.addEventListener("change", () => {
+    const run = runs[select.selectedIndex];
+    if (run) choose(run);
+  });
+  return h("label", { class: "inline" }, "in run", select);
+}
+
+function dismissed(checks: readonly Check[], dismissing: DismissOptions | null): HTMLElement {
+  const items = checks.flatMap((check) =>
+    (check.dismissed ?? []).map((dismissal) =>
+      h(
+        "li",
+        {},
+        h("p", { class: "check-head" }, h("strong", {}, check.title), h("code", {}, check.id)),
+        h(
+          "p",
+          {},
+          "“",
+          nameElement(dismissal.reason, 500),
+          "”",
+          h(
+            "span",
+            { class: "hint" },
+            " dismissed",
+            dismissal.by ? " by " : "",
+            dismissal.by ? nameElement(dismissal.by, 60) : "",
+            dismissal.at ? ` on ${utc(dismissal.at)}` : "",
+            " in run ",
+            h(
+              "a",
+              { href: `/r/${encodeURIComponent(dismissal.run)}` },
+              h("code", {}, dismissal.run.slice(0, 8)),
+            ),
+          ),
+        ),
+        dismissing && undoForm(check, dismissal.run, dismissing),
+      ),
+    ),
+  );
+  return h(
+    "section",
+    { class: "check-group" },
+    h("h3", {}, "Dismissed", h("span", { class: "aside" }, "no caveats, still shown")),
+    h("ul", { class: "checks" }, ...items),
+  );
+}
+
+export function runList(runs: readonly RunLink[]): HTMLElement {
+  if (runs.length === 0) return h("p", { class: "empty" }, "No run matches these filters.");
+  return h("ul", { class: "runs" }, ...runs.map(runItem));
+}
+
+const SERVERS_AT_ONCE = 3;
+
+function runItem(run: RunLink): HTMLLIElement {
+  const started = run.started_at;
+  const servers = run.servers ?? [];
+  const more = servers.length - SERVERS_AT_ONCE;
+  return h(
+    "li",
+    {},
+    h("a", { href: local(run.url) }, h("code", {}, run.id.slice(0, 8))),
+    started
+      ? h("time", { datetime: started, title: relative(started) }, utc(started))
+      : h("span", { class: "hint" }, "start unknown"),
+    h("span", { class: "hint" }, plural(run.trials, "trial")),
+    servers.length > 0 &&
+      h(
+        "span",
+        { class: "hint run-servers" },
+        ...servers
+          .slice(0, SERVERS_AT_ONCE)
+          .flatMap((server, i) => [i > 0 ? ", " : "", nameElement(server, 40)]),
+        more > 0 ? ` and ${more} more` : "",
+      ),
+  );
+}

@@ -1,0 +1,247 @@
+// What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
+// latency limit, log axes. Each control writes the query and nothing else.
+import { type Figures, fullLabel, type Group, type Metric, panelsOrWhole } from "../api/figures";
+import { VIEWS, viewOf, withView } from "../charts/views";
+import {
+  AXES,
+  GROUPING,
+  limitOf,
+  logX,
+  logY,
+  type RankedLoad,
+  valueIn,
+  valuesIn,
+  withAxis,
+  withValue,
+  withValues,
+} from "../query/query";
+import { button, h } from "../site/dom";
+import { short } from "../text/format";
+
+type Go = (query: string) => void;
+
+const FIRST = ["throughput", "p50", "p99", "error_rate", "cpu_per_1k"];
+
+const GROUPS: readonly (readonly [Group, string])[] = [
+  ["rate", "Rate"],
+  ["latency", "Latency"],
+  ["errors", "Errors"],
+  ["resources", "Resources"],
+];
+
+/** A few metrics at once and the others in a menu; the chosen one is always visible. */
+export function metricPicker(
+  metrics: readonly Metric[],
+  chosen: string,
+  choose: (metric: string) => void,
+): HTMLElement[] {
+  const tab = (metric: Metric): HTMLElement =>
+    button(
+      { class: "tab", "aria-pressed": String(metric.id === chosen), "data-metric": metric.id },
+      () => choose(metric.id),
+      metric.label,
+    );
+  const few = metrics.length <= FIRST.length;
+  const shown = metrics.filter(
+    (metric) => few || FIRST.includes(metric.id) || metric.id === chosen,
+  );
+  const rest = metrics.filter((metric) => !shown.includes(metric));
+  const tabs = h("div", { class: "tabs" }, ...shown.map(tab));
+  return rest.length > 0 ? [tabs, moreMetrics(rest, choose)] : [tabs];
+}
+
+function moreMetrics(
+  rest: readonly Metric[],
+  choose: (metric: string) => void,
+): HTMLDetailsElement {
+  const item = (metric: Metric): HTMLElement =>
+    button(
+      { class: "menu-item", "data-metric": metric.id },
+      () => {
+        menu.open = false;
+        choose(metric.id);
+      },
+      metric.label,
+      h("span", { class: "aside" }, metric.better === "higher" ? "↑" : "↓"),
+    );
+  const groups = GROUPS.flatMap(([id, label]) => {
+    const inside = rest.filter((metric) => metric.group === id);
+    return inside.length > 0
+      ? [h("div", {}, h("p", { class: "menu-title" }, label), ...inside.map(item))]
+      : [];
+  });
+  const loose = rest.filter((metric) => !GROUPS.some(([id]) => id === metric.group)).map(item);
+  const menu = h(
+    "details",
+    { class: "menu" },
+    h("summary", { class: "button" }, "More ▾"),
+    h("div", { class: "menu-body" }, ...groups, ...loose),
+  );
+  return menu;
+}
+
+export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
+  const chosen = viewOf(query);
+  const load = rankedLoad(figures);
+  const tabs = VIEWS.map((view) =>
+    button(
+      { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view.id },
+      () => go(withView(query, view, load)),
+      view.name(figures),
+    ),
+  );
+  // Tabs have a place only once they are on the page.
+  requestAnimationFrame(() => bringIntoSight(tabs[VIEWS.indexOf(chosen)]));
+  return tabs;
+}
+
+/** On a narrow screen tabs scroll sideways in their row; the page stays where it is. */
+function bringIntoSight(tab: HTMLElement | undefined): void {
+  const row = tab?.parentElement;
+  if (!tab || !row) return;
+  const [inner, outer] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
+  if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
+}
+
+/** The load that the figures are ranked at, on an axis of loads. */
+function rankedLoad(figures: Figures): RankedLoad | null {
+  const { field } = figures.x;
+  if (field !== "connections" && field !== "rate") return null;
+  const x = panelsOrWhole(figures).find((panel) => panel.ranking)?.ranking?.x ?? figures.curves?.at;
+  return typeof x === "number" ? { field, x } : null;
+}
+
+export function scaleToggles(figures: Figures, query: string, go: Go): HTMLElement[] {
+  const x = logX(query, figures.x.values);
+  const y = logY(query);
+  const able = viewOf(query).logAxes(figures);
+  return [
+    toggle("log x", x && able.x, able.x, () => go(withValue(query, "logx", x ? "0" : "1"))),
+    toggle("log y", y && able.y, able.y, () => go(withValue(query, "logy", y ? null : "1"))),
+  ];
+}
+
+function toggle(label: string, on: boolean, able: boolean, act: () => void): HTMLButtonElement {
+  return button(
+    { class: "toggle", "aria-pressed": String(on), "data-scale": label, disabled: !able },
+    act,
+    label,
+  );
+}
+
+/** How the figures are arranged: only on a page that can ask the service again. */
+export function choosers(figures: Figures, query: string, go: Go): HTMLElement[] {
+  return [
+    select("x", "x", fields(AXES, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
+    seriesMenu(query, go),
+    select(
+      "panels",
+      "facet",
+      [["", "none"], ...fields(GROUPING, valueIn(query, "facet"))],
+      valueIn(query, "facet") ?? "",
+      (facet) => go(withValue(query, "facet", facet || null)),
+    ),
+    select(
+      "relative to",
+      "baseline",
+      baselines(figures, query),
+      valueIn(query, "baseline") ?? "",
+      (series) => go(withValue(query, "baseline", series || null)),
+    ),
+    limitField(query, go),
+  ];
+}
+
+type Option = readonly [value: string, label: string];
+
+/** A field that is not in the list stays selectable by its id. */
+function fields(offered: readonly Option[], chosen: string | null): readonly Option[] {
+  const isOffered = offered.some(([value]) => value === chosen);
+  return isOffered || !chosen ? offered : [...offered, [chosen, chosen]];
+}
+
+function baselines(figures: Figures, query: string): readonly Option[] {
+  const chosen = valueIn(query, "baseline");
+  const shown = figures.series.map(
+    (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
+  );
+  const gone = chosen && !shown.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
+  return [["", "Runner-up"], ...shown, ...gone];
+}
+
+function select(
+  label: string,
+  control: string,
+  options: readonly Option[],
+  chosen: string,
+  choose: (value: string) => void,
+): HTMLElement {
+  const field = h("select", { "data-control": control });
+  for (const [value, text] of options) {
+    field.append(h("option", { value, selected: value === chosen }, text));
+  }
+  field.addEventListener("change", () => choose(field.value));
+  return h("label", { class: "inline" }, label, field);
+}
+
+/** Which fields tell series apart; none chosen means every field that identifies a series. */
+function seriesMenu(query: string, go: Go): HTMLDetailsElement {
+  const chosen = valuesIn(query, "series");
+  const boxes = GROUPING.map(([value, text]) => {
+    const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
+    box.addEventListener("change", () => {
+      const next = box.checked ? [...chosen, value] : chosen.filter((field) => field !== value);
+      go(withValues(query, "series", next));
+    });
+    return h("label", { class: "menu-check" }, box, text);
+  });
+  const names = chosen.length === 0 ? "Automatic" : chosen.join(" + ");
+  const whole = (): void => {
+    menu.open = false;
+    go(withValues(query, "series", []));
+  };
+  const menu = h(
+    "details",
+    { class: "menu" },
+    h(
+      "summary",
+      { class: "inline chooser", "data-control": "series" },
+      "series by ",
+      h("span", {}, short(names, 32), " ▾"),
+    ),
+    h(
+      "div",
+      { class: "menu-body" },
+      h("p", { class: "menu-title" }, "A series has the same …"),
+      ...boxes,
+      button({ class: "menu-item", "data-control": "series" }, whole, "Automatic"),
+    ),
+  );
+  return menu;
+}
+
+/** "Highest load with p99 under … ms": typed in milliseconds, linked in microseconds. */
+function limitField(query: string, go: Go): HTMLElement {
+  const limit = limitOf(query);
+  const field = h("input", {
+    type: "number",
+    min: 0,
+    step: "any",
+    inputmode: "decimal",
+    placeholder: "–",
+    "data-control": "limit",
+    value: limit === null ? null : limit / 1000,
+  });
+  const send = (): void => {
+    const milliseconds = Number(field.value);
+    const next =
+      field.value === "" || !(milliseconds > 0)
+        ? null
+        : String(Number((milliseconds * 1000).toPrecision(12)));
+    if (next !== valueIn(query, "limit")) go(withValue(query, "limit", next));
+  };
+  // A redraw at once would replace the control that takes the focus next.
+  field.addEventListener("change", () => setTimeout(send));
+  return h("label", { class: "inline limit" }, "p99 under", field, "ms");
+}

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Figures } from "../api/figures";
+import { rowsOf } from "../site/dom";
+import { figures } from "../testing/figures";
+import { panelled, sample, trend } from "../testing/sample_figures";
+import { figuresTable } from "./figures_table";
+import { viewTables } from "./view_table";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+function tableOf(data: Figures): HTMLTableElement {
+  const [table] = figuresTable(data);
+  if (!(table instanceof HTMLTableElement)) throw new Error("no table");
+  return table;
+}
+
+describe("table", () => {
+  it("holds the drawn numbers, one row per cell, with scopes and a caption", () => {
+    const table = tableOf(figures());
+    expect(rowsOf(table).length).toBe(5);
+    expect(table.querySelector("caption")?.textContent).toContain("server a serves");
+    expect(table.querySelectorAll("thead th[scope=col]").length).toBe(8);
+    const cells = [...(rowsOf(table)[0]?.children ?? [])].map((cell) => cell.textContent);
+    expect(cells.slice(0, 4)).toEqual(["server a", "1", "3", "1.00[0.95, 1.05]"]);
+  });
+
+  it("names the panel of each row", () => {
+    const data = { ...panelled(), query: "facet=workload" };
+    const table = tableOf(data);
+    expect(table.querySelectorAll("thead th")[1]?.textContent).toBe("Workload");
+    const named = rowsOf(table).map((row) => row.children[1]?.textContent);
+    expect(new Set(named)).toEqual(new Set(["hello 13 B", "static 64 KiB"]));
+    expect(tableOf(figures()).querySelectorAll("thead th")[1]?.textContent).toBe("Connections");
+  });
+
+  it("heads a column as its cells stand", () => {
+    const sides = (data: Figures): (boolean | undefined)[] => {
+      const table = tableOf(data);
+      const cell = rowsOf(table)[0]?.children[1];
+      return [table.querySelectorAll("thead th")[1], cell].map((one) =>
+        one?.classList.contains("number"),
+      );
+    };
+    expect(sides(figures())).toEqual([true, true]);
+    expect(sides(trend())).toEqual([false, false]);
+  });
+
+  it("says unknown, never 0", () => {
+    const cell = rowsOf(tableOf(figures()))[1]?.children[3];
+    expect(cell?.textContent).toBe("unknown");
+  });
+
+  it("sorts with aria-sort and keeps unknown last both ways", () => {
+    const table = tableOf(figures());
+    const header = table.querySelectorAll("thead th")[3];
+    const order = (): string[] =>
+      rowsOf(table).map((row) => row.children[3]?.getAttribute("data-sort-value") ?? "");
+    header?.querySelector("button")?.click();
+    expect(header?.getAttribute("aria-sort")).toBe("descending");
+    expect(order()).toEqual(["64000", "32000", "1000", "500", ""]);
+    header?.querySelector("button")?.click();
+    expect(header?.getAttribute("aria-sort")).toBe("ascending");
+    expect(order()).toEqual(["500", "1000", "32000", "64000", ""]);
+  });
+
+  it("makes a pressed row the baseline, but not a link in it", () => {
+    const choose = vi.fn();
+    document.body.append(...figuresTable(figures(), choose));
+    document.querySelector<HTMLElement>("tbody td.number")?.click();
+    expect(choose).toHaveBeenLastCalledWith("a");
+    document.querySelector<HTMLElement>("tbody .checks-cell a")?.click();
+    expect(choose).toHaveBeenCalledTimes(1);
+    document.querySelectorAll<HTMLElement>(".series-name")[4]?.click();
+    expect(choose).toHaveBeenLastCalledWith("b");
+  });
+
+  it("makes many rows only when they are asked for, and all of them to sort", () => {
+    const [table, more] = figuresTable(sample({ series: 40 }));
+    document.body.append(table ?? "", more ?? "");
+    expect(document.querySelectorAll("tbody tr").length).toBe(120);
+    document.querySelectorAll<HTMLElement>("thead button")[1]?.click();
+    expect(document.querySelectorAll("tbody tr").length).toBe(320);
+    expect(document.querySelector(".table-more")).toBeNull();
+  });
+
+  it("has a column for each class of error that occurred", () => {
+    const heads = [...tableOf(sample()).querySelectorAll("thead th")].map((one) => one.textContent);
+    expect(heads.filter((text) => text?.startsWith("Errors:")).length).toBe(2);
+  });
+
+  it("holds the percentile curves, blank where they have ended", () => {
+    const [table] = viewTables(sample());
+    expect(table?.querySelector("caption")?.textContent).toContain("64 connections");
+    expect(rowsOf(table ?? document).length).toBe(3);
+    expect(viewTables(figures())).toEqual([]);
+  });
+});

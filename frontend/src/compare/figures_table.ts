@@ -1,0 +1,187 @@
+// The charts' numbers as real tables: one row for each load point, one unit for each column.
+import {
+  type ErrorClass,
+  everyValue,
+  type Figures,
+  knownMetrics,
+  type Metric,
+  measureOf,
+  type Point,
+  type Series,
+  type X,
+} from "../api/figures";
+import { CLASS_NAMES, classesIn, shareOf } from "../charts/errors";
+import { seriesSlots } from "../charts/style/series_style";
+import { button, h } from "../site/dom";
+import { nameElement } from "../site/names";
+import { makeSortable } from "../site/sortable";
+import { interval, kindOf, plural, unitFor } from "../text/format";
+import { swatch } from "./swatch";
+import { heading, metricHeading, type NumberColumn, panelName, valueCell } from "./table_cells";
+
+/** More rows than these are made only on request, or to sort them. */
+const FIRST_ROWS = 120;
+
+type ChooseBaseline = ((series: string) => void) | null;
+
+interface Column extends NumberColumn {
+  readonly metric: Metric;
+}
+
+interface Layout {
+  readonly columns: readonly Column[];
+  readonly classes: readonly ErrorClass[];
+  readonly slots: ReadonlyMap<string, number>;
+  /** The name of the field that divides panels; empty without panels. */
+  readonly panel: string;
+  readonly chooseBaseline: ChooseBaseline;
+}
+
+export function figuresTable(
+  figures: Figures,
+  chooseBaseline: ChooseBaseline = null,
+): HTMLElement[] {
+  const measured = knownMetrics(figures);
+  const layout: Layout = {
+    columns: (measured.length > 0 ? measured : figures.metrics).map((metric) =>
+      column(figures, metric),
+    ),
+    classes: classesIn(figures),
+    slots: seriesSlots(figures),
+    panel: panelName(figures),
+    chooseBaseline,
+  };
+  const cells = figures.series.flatMap((series) =>
+    series.points.map((point) => () => row(series, point, layout)),
+  );
+  const body = h("tbody", {}, ...cells.slice(0, FIRST_ROWS).map((make) => make()));
+  const rest = cells.slice(FIRST_ROWS);
+  const table = h(
+    "table",
+    { class: "figures" },
+    h("caption", { class: "visually-hidden" }, caption(figures)),
+    h("thead", {}, head(figures, layout)),
+    body,
+  );
+  const more = button(
+    { class: "button table-more" },
+    () => showAll(),
+    `Show all ${plural(cells.length, "row")}`,
+  );
+  const showAll = (): void => {
+    body.append(...rest.splice(0).map((make) => make()));
+    more.remove();
+  };
+  // Sorting only some rows would put the wrong rows first.
+  table.tHead?.addEventListener("click", showAll, { capture: true });
+  makeSortable(table);
+  if (chooseBaseline) pressRows(body, chooseBaseline);
+  return rest.length > 0 ? [table, more] : [table];
+}
+
+/** A row is a large target for the pointer; the keyboard has the button with its name. */
+function pressRows(body: HTMLElement, choose: (series: string) => void): void {
+  body.addEventListener("click", (event) => {
+    const target = event.target as Element;
+    const series = target.closest<HTMLElement>("tr[data-series]")?.dataset.series;
+    const selecting = (getSelection()?.toString() ?? "") !== "";
+    if (series && !selecting && !target.closest("a, button")) choose(series);
+  });
+}
+
+/** The same table under another finding: rows and their order stay. */
+export function updateCaption(place: HTMLElement, figures: Figures): void {
+  const element = place.querySelector("caption");
+  if (element) element.textContent = caption(figures);
+}
+
+function caption(figures: Figures): string {
+  const mark = figures.outcome.overridden ? " Ranked by override." : "";
+  return `${figures.finding}. ${figures.conditions}. The numbers of the chart, one row per load point; intervals in brackets.${mark}`;
+}
+
+function column(figures: Figures, metric: Metric): Column {
+  const kind = kindOf(metric.unit);
+  const unit = unitFor(kind, everyValue(figures, metric.id));
+  const ranged = figures.series.some((series) =>
+    series.points.some((point) => {
+      const measure = measureOf(point, metric.id);
+      return interval(measure?.low, measure?.high, unit) !== "";
+    }),
+  );
+  return { metric, kind, unit, ranged };
+}
+
+function head(figures: Figures, { columns, classes, panel }: Layout): HTMLTableRowElement {
+  return h(
+    "tr",
+    {},
+    heading("Series", "", "ascending"),
+    panel && heading(panel, "", "ascending"),
+    heading(figures.x.label, figures.x.values.every(isNumber) ? "number" : "", "ascending"),
+    heading("Trials", "number", "descending"),
+    ...columns.map((each) =>
+      metricHeading(each.metric.label, each.unit.header, each.metric.better),
+    ),
+    ...classes.map((name) => metricHeading(`Errors: ${CLASS_NAMES[name]}`, "%", "lower")),
+    heading("Checks", "", "descending"),
+  );
+}
+
+/** Numbers stand at the right, under a heading at the right; versions and names at the left. */
+function isNumber(x: X): boolean {
+  return typeof x === "number";
+}
+
+function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement {
+  const numeric = isNumber(point.x);
+  return h(
+    "tr",
+    { id: `cell-${point.cell}`, "data-series": series.id },
+    h(
+      "th",
+      { scope: "row" },
+      swatch(layout.slots.get(series.id) ?? series.slot),
+      seriesName(series, layout.chooseBaseline),
+    ),
+    layout.panel && h("td", { class: "words" }, nameElement(series.facet ?? "", 40)),
+    h(
+      "td",
+      { class: numeric ? "number" : null },
+      numeric ? String(point.x) : nameElement(String(point.x), 40),
+    ),
+    h("td", { class: "number" }, String(point.trials)),
+    ...layout.columns.map((column) => valueCell(measureOf(point, column.metric.id), column)),
+    ...layout.classes.map((name) => shareCell(shareOf(point, name))),
+    h(
+      "td",
+      { class: "checks-cell words", "data-sort-value": point.checks.length },
+      ...badges(point),
+    ),
+  );
+}
+
+function seriesName(series: Series, choose: ChooseBaseline): HTMLElement {
+  if (!choose) return nameElement(series.label);
+  return button(
+    { class: "series-name", title: `${series.label}: make it the baseline` },
+    () => choose(series.id),
+    nameElement(series.label),
+  );
+}
+
+function shareCell(share: number | null): HTMLTableCellElement {
+  return valueCell(
+    { value: share, low: null, high: null },
+    { kind: "ratio", unit: unitFor("ratio", []), ranged: false },
+  );
+}
+
+function badges(point: Point): (Node | string)[] {
+  const marks: string[] = [...(point.overload ? ["overload"] : []), ...point.checks];
+  return marks.map((mark) =>
+    mark === "overload"
+      ? h("span", { class: "tag" }, mark)
+      : h("a", { class: "tag", href: `#check-${mark}` }, mark),
+  );
+}

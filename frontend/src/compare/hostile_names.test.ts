@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Figures } from "../api/figures";
+import { sample } from "../testing/sample_figures";
+import { checkList, comparabilityLine, runList } from "./checks_panel";
+import { chips } from "./chips";
+import { choosers } from "./controls";
+import { figuresTable } from "./figures_table";
+import { legend } from "./legend";
+import { rankingPanel } from "./ranking_panel";
+import { ratioTable } from "./ratio_table";
+import { saturationPanel } from "./saturation_panel";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+describe("hostile names", () => {
+  const hostile = [
+    "<img src=x onerror=alert(1)>",
+    "\u202Eevil\u202C",
+    "خادم سريع",
+    "😀".repeat(200),
+    `"><script>${"long ".repeat(2_000)}</script>`,
+  ];
+  const data: Figures = {
+    ...sample({ series: 5, names: hostile }),
+    finding: hostile[4] ?? "",
+    conditions: hostile[0] ?? "",
+  };
+
+  it("stay text everywhere", () => {
+    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    document.body.append(
+      ...rankingPanel(data, actions),
+      ...figuresTable(data, vi.fn()),
+      ...legend(data, new Set(), vi.fn()),
+      ...chips(data, `label=${encodeURIComponent(hostile[0] ?? "")}`, vi.fn()),
+      ...choosers(data, "", vi.fn()),
+      ...saturationPanel(data),
+      ratioTable(data),
+      ...comparabilityLine({ ...data, outcome: { ...data.outcome, reasons: hostile } }),
+    );
+    expect(document.querySelectorAll("img, script").length).toBe(0);
+    expect(document.body.textContent).toContain("<img src=x onerror=alert(1)>");
+  });
+
+  it("are shortened, with the whole in the title, and kept apart from what stands around", () => {
+    const long = hostile[4] ?? "";
+    document.body.append(...legend(data, new Set(), vi.fn()));
+    const name = document.querySelectorAll("bdi")[4];
+    expect(name?.textContent?.length).toBeLessThanOrEqual(48);
+    expect(name?.title).toBe(long);
+    expect(document.querySelectorAll("bdi")[3]?.textContent).not.toMatch(/[\ud800-\udbff]…$/);
+  });
+
+  it("give no address but one of this service", () => {
+    const check = { ...sample().checks[0], section: "javascript:alert(1)" } as never;
+    document.body.append(checkList([check]));
+    const away = { ...sample().runs[0], url: "//evil.example" } as never;
+    document.body.append(runList([away]));
+    const hrefs = [...document.querySelectorAll("a")].map((one) => one.getAttribute("href"));
+    expect(hrefs.filter((one) => !/^\/[^/]|^#/.test(one ?? ""))).toEqual([]);
+  });
+});

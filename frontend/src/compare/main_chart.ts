@@ -1,0 +1,319 @@
+// The main chart, or one for each panel, with its legend and readout; and the small charts below.
+import type { Chart as AnyChart } from "chart.js";
+import { type Figures, type MetricId, metricOf, panelsOrWhole, type X } from "../api/figures";
+import { headline, summaryText, textBelow } from "../charts/headline";
+import { highlightedIn } from "../charts/highlighted";
+import { chartOptions, type Scene } from "../charts/scene";
+import { type ChartTheme, readTheme } from "../charts/style/theme";
+import type { AnyConfig, ChartOptions, View } from "../charts/view";
+import { viewOf } from "../charts/views";
+import { highlightHash, limitOf, logX, logY } from "../query/query";
+import { h, slot } from "../site/dom";
+import { nameElement } from "../site/names";
+import { nextPosition, type Position, positionText, seriesStops } from "./keyboard_nav";
+import { legend, updateLegend } from "./legend";
+import { MountedCharts } from "./mounted_charts";
+import { ratioTable } from "./ratio_table";
+import { bindSeriesHover, markHovered } from "./series_hover";
+import { type Card, cardFrame, smallCharts } from "./small_charts";
+
+const LABEL_WIDTH = 178;
+const WIDE = "(min-width: 720px)";
+
+type Build = NonNullable<View["build"]>;
+
+export interface MainChartHooks {
+  readonly go: (query: string) => void;
+  /** Null where the load point cannot be chosen: on a frozen page. */
+  readonly chooseLoad: ((x: X) => void) | null;
+  readonly highlight: (highlighted: ReadonlySet<string>) => void;
+}
+
+export class MainChart {
+  readonly #root: HTMLElement;
+  readonly #hooks: MainChartHooks;
+  readonly #mounted = new MountedCharts();
+  #scene: Scene | null = null;
+  #charts: readonly AnyChart[] = [];
+  /** Read once for each drawing: reading every colour from the style sheet takes time. */
+  #theme: ChartTheme | null = null;
+  #position: Position | null = null;
+  #hoverFrame = 0;
+  #isPaper = false;
+
+  constructor(root: HTMLElement, hooks: MainChartHooks) {
+    this.#root = root;
+    this.#hooks = hooks;
+    matchMedia(WIDE).addEventListener("change", () => this.redraw());
+    addEventListener("beforeprint", () => this.#print(true));
+    addEventListener("afterprint", () => this.#print(false));
+    slot(root, "chart").addEventListener("keydown", (event) => this.#move(event));
+    bindSeriesHover(
+      root,
+      () => this.#charts,
+      (series) => this.#hover(series),
+    );
+  }
+
+  /** The series that the arrow keys are on. */
+  get keyboardSeries(): string | null {
+    if (!this.#scene || !this.#position) return null;
+    return this.#stops(this.#scene)[this.#position.series]?.series ?? null;
+  }
+
+  show(scene: Scene): void {
+    // Another baseline changes no line: charts are drawn again only where they would differ.
+    const before = this.#scene;
+    this.#scene = scene;
+    if (!before || !isSameDrawing(before, scene)) {
+      this.#position = null;
+      this.redraw();
+    } else if (highlightHash(before.highlighted) !== highlightHash(scene.highlighted)) {
+      this.#restyle(scene);
+    }
+  }
+
+  /** Other lines are highlighted; nothing is laid out anew. */
+  #restyle(scene: Scene): void {
+    updateLegend(slot(this.#root, "legend"), scene.figures, scene.highlighted);
+    this.#drawMarks(scene);
+    this.#mounted.restyle(this.#charts);
+  }
+
+  redraw(): void {
+    const scene = this.#scene;
+    if (!scene) return;
+    this.#mounted.clear();
+    this.#charts = [];
+    this.#theme = null;
+    if (scene.figures.series.length === 0) return;
+    this.#drawHead(scene);
+    this.#drawMain(scene);
+    this.#drawCards(scene);
+    // On paper everything is in view at once, and a change of medium may draw more than once.
+    if (this.#isPaper) this.#mounted.drawAll();
+  }
+
+  #print(isPaper: boolean): void {
+    this.#isPaper = isPaper;
+    this.redraw();
+  }
+
+  #drawHead({ figures, query, metric, highlighted }: Scene): void {
+    const view = viewOf(query);
+    const { better } = metricOf(figures, metric);
+    slot(this.#root, "chart-title").replaceChildren(
+      view.title(figures, metric),
+      ...(view.hasDirection ? [h("span", { class: "aside" }, `${better} is better`)] : []),
+    );
+    const summary = slot(this.#root, "summary");
+    summary.textContent = textBelow(figures, view, metric);
+    summary.hidden = summary.textContent === "";
+    slot(this.#root, "legend").replaceChildren(
+      ...legend(figures, highlighted, (ids, on) => this.#toggle(ids, on)),
+    );
+  }
+
+  #drawMain(scene: Scene): void {
+    const { figures, query, metric } = scene;
+    const view = viewOf(query);
+    const box = slot(this.#root, "chart");
+    const empty = view.empty(figures, metric);
+    const isTable = view.build === null && empty === null;
+    box.classList.toggle("is-grid", !isTable && figures.panels != null);
+    box.classList.toggle("is-table", isTable);
+    // Several rankings have more room below than beside: none is hidden until it is scrolled to.
+    slot(this.#root, "stage").classList.toggle("is-stacked", isTable || figures.panels != null);
+    slot(this.#root, "legend").hidden = view.build === null;
+    this.#drawMarks(scene);
+    if (empty !== null) box.replaceChildren(h("p", { class: "empty chart-empty" }, empty));
+    else if (view.build === null) box.replaceChildren(ratioTable(figures));
+    else if (figures.panels) this.#charts = this.#drawPanels(scene, view, view.build);
+    else this.#charts = [this.#drawChart(scene, view, view.build, box)];
+  }
+
+  #drawMarks(scene: Scene): void {
+    const { figures, query, metric } = scene;
+    const view = viewOf(query);
+    const isDrawn = view.build !== null && view.empty(figures, metric) === null;
+    const text = isDrawn ? view.legend(figures, this.#options(scene, "main")) : "";
+    slot(this.#root, "marks").textContent = text;
+  }
+
+  /** One chart; the chart of a panel shares its axes with all panels. */
+  #drawChart(
+    scene: Scene,
+    view: View,
+    build: Build,
+    box: HTMLElement,
+    panel: Figures | null = null,
+  ): AnyChart {
+    const figures = panel ?? scene.figures;
+    const configure = (): AnyConfig => {
+      const options = this.#options({ ...this.#highlightedNow(scene), figures }, "main");
+      return build(figures, panel ? { ...options, labelWidth: 0, scope: scene.figures } : options);
+    };
+    const chart = this.#mounted.mount(box, configure, description(figures, view, scene.metric));
+    this.#bindClick(chart);
+    return chart;
+  }
+
+  #drawPanels(scene: Scene, view: View, build: Build): readonly AnyChart[] {
+    const { figures, metric } = scene;
+    // The panels' findings are about the same metric as the one above them all.
+    const hasFindings = headline(figures, view, metric) === figures.finding;
+    const boxes = (figures.panels ?? []).map(() => h("div", { class: "chart chart-panel" }));
+    const frames = (figures.panels ?? []).map((panel, i) =>
+      h(
+        "section",
+        { class: "chart-part" },
+        h("h3", {}, nameElement(panel.value)),
+        hasFindings && h("p", { class: "hint" }, nameElement(panel.finding, 320)),
+        boxes[i],
+      ),
+    );
+    // Charts measure the element they are in: it must be on the page first.
+    slot(this.#root, "chart").replaceChildren(...frames);
+    const panels = panelsOrWhole(figures);
+    return boxes.map((box, i) => this.#drawChart(scene, view, build, box, panels[i]));
+  }
+
+  /** The scene with the series that are highlighted now. */
+  #highlightedNow(scene: Scene): Scene {
+    return { ...scene, highlighted: this.#scene?.highlighted ?? scene.highlighted };
+  }
+
+  #drawCards(scene: Scene): void {
+    const { figures, query, metric } = scene;
+    const cards = figures.panels ? [] : smallCharts(figures, query, metric);
+    const boxes = cards.map(() => h("div", { class: "chart chart-small" }));
+    slot(this.#root, "multiples").replaceChildren(
+      ...boxes.flatMap((box, i) => {
+        const card = cards[i];
+        return card ? [cardFrame(figures, query, card, box, this.#hooks.go)] : [];
+      }),
+    );
+    boxes.forEach((box, i) => {
+      const card = cards[i];
+      if (card) this.#mounted.later(box, () => this.#drawCard(scene, card, box));
+    });
+  }
+
+  #drawCard(scene: Scene, { view, metric }: Card, box: HTMLElement): void {
+    const { figures } = scene;
+    const { build } = view;
+    if (!build) return;
+    const configure = (): AnyConfig => {
+      const now = this.#highlightedNow(scene);
+      const highlighted = highlightedOnCard(now, view);
+      return build(figures, this.#options({ ...now, highlighted, metric }, "small"));
+    };
+    this.#mounted.mount(box, configure, description(figures, view, metric));
+  }
+
+  #options(scene: Scene, size: "main" | "small"): ChartOptions {
+    this.#theme ??= readTheme(this.#root, this.#isPaper);
+    const labelWidth = size === "main" && matchMedia(WIDE).matches ? LABEL_WIDTH : 0;
+    return chartOptions(scene, { theme: this.#theme, size, labelWidth });
+  }
+
+  #toggle(ids: readonly string[], on: boolean): void {
+    if (!this.#scene) return;
+    const next = new Set(this.#scene.highlighted);
+    for (const id of ids) {
+      if (on) next.add(id);
+      else next.delete(id);
+    }
+    this.#hooks.highlight(next);
+  }
+
+  #bindClick(chart: AnyChart): void {
+    const { chooseLoad } = this.#hooks;
+    if (!chooseLoad) return;
+    chart.canvas.addEventListener("click", (event) => {
+      const mode = { axis: "x", intersect: false } as const;
+      const [nearest] = chart.getElementsAtEventForMode(event, "nearest", mode, false);
+      const point = nearest && chart.data.datasets[nearest.datasetIndex]?.data[nearest.index];
+      const at = (point as { at?: X } | undefined)?.at;
+      if (at !== undefined) chooseLoad(at);
+    });
+  }
+
+  /** At most once a frame, however fast the pointer goes. */
+  #hover(series: string | null): void {
+    cancelAnimationFrame(this.#hoverFrame);
+    this.#hoverFrame = requestAnimationFrame(() => {
+      this.#mounted.hover(series, this.#charts);
+      markHovered(this.#root, series);
+    });
+  }
+
+  #stops({ figures, query, metric }: Scene): ReturnType<typeof seriesStops> {
+    return seriesStops(figures, viewOf(query), metric);
+  }
+
+  #move(event: KeyboardEvent): void {
+    const scene = this.#scene;
+    if (!event.key.startsWith("Arrow") || !scene) return;
+    const stops = this.#stops(scene);
+    this.#position = nextPosition(stops, this.#position, event.key);
+    if (!this.#position) return;
+    event.preventDefault();
+    slot(this.#root, "readout").textContent = positionText(stops, this.#position);
+    const line = stops[this.#position.series];
+    this.#hover(line?.series ?? null);
+    this.#enlarge(line?.series ?? "", line?.stops[this.#position.point]?.x ?? null);
+  }
+
+  /** The point that is spoken grows as one under the pointer does. */
+  #enlarge(series: string, x: X | null): void {
+    for (const chart of this.#charts) {
+      const datasetIndex = chart.data.datasets.findIndex(
+        (dataset) => (dataset as { seriesId?: string }).seriesId === series,
+      );
+      const index = (chart.data.datasets[datasetIndex]?.data ?? []).findIndex(
+        (point) => (point as unknown as { at?: X }).at === x,
+      );
+      chart.setActiveElements(index < 0 ? [] : [{ datasetIndex, index }]);
+      chart.draw();
+    }
+  }
+}
+
+/** Whether two scenes are drawn alike: another baseline or another answer may change no line. */
+function isSameDrawing(a: Scene, b: Scene): boolean {
+  return drawingKey(a) === drawingKey(b) && dataKey(a.figures) === dataKey(b.figures);
+}
+
+function drawingKey({ figures, query, metric }: Scene): string {
+  const x = logX(query, figures.x.values);
+  return JSON.stringify([viewOf(query).id, x, logY(query), limitOf(query), metric]);
+}
+
+const dataKeys = new WeakMap<Figures, string>();
+
+/** The part of the figures that charts show, as a text to compare. */
+function dataKey(figures: Figures): string {
+  const kept = dataKeys.get(figures);
+  if (kept !== undefined) return kept;
+  const { series, curves, knees, capacity, changes, ratios, x, outcome } = figures;
+  const panels = figures.panels?.map((panel) => [panel.value, panel.finding, panel.series]);
+  const rest = [panels, x, figures.ranking?.x, outcome.status, outcome.overridden];
+  const key = JSON.stringify([series, curves, knees, capacity, changes, ratios, rest]);
+  dataKeys.set(figures, key);
+  return key;
+}
+
+/** Until the reader chooses, a small chart highlights the series that its own view is about. */
+function highlightedOnCard(
+  { figures, query, highlighted }: Scene,
+  view: View,
+): ReadonlySet<string> {
+  const byDefault = highlightedIn(figures, viewOf(query));
+  const isChosen = highlightHash(highlighted) !== highlightHash(byDefault);
+  return isChosen ? highlighted : highlightedIn(figures, view);
+}
+
+function description(figures: Figures, view: View, metric: MetricId): string {
+  return `${view.title(figures, metric)}. ${summaryText(figures, view, metric)} The table below holds the same numbers.`;
+}

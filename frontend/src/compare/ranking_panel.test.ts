@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { figures } from "../testing/figures";
+import { panelled } from "../testing/sample_figures";
+import { pressBaseline, rankingPanel } from "./ranking_panel";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+describe("ranking", () => {
+  it("makes the pressed row the baseline", () => {
+    const chooseBaseline = vi.fn();
+    document.body.append(
+      ...rankingPanel(figures(), { chooseBaseline, chooseLoad: vi.fn(), override: null }),
+    );
+    const rows = document.querySelectorAll<HTMLButtonElement>("button.rank");
+    expect([...rows].map((row) => row.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
+    rows[0]?.click();
+    expect(chooseBaseline).toHaveBeenCalledWith("a");
+  });
+
+  it("marks the chosen baseline before its ratios have come", () => {
+    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    document.body.replaceChildren(...rankingPanel(figures(), actions));
+    const rows = [...document.querySelectorAll<HTMLElement>("button.rank")];
+    const other = rows.find((row) => row.getAttribute("aria-pressed") === "false");
+    pressBaseline(document.body, "gone");
+    expect(document.querySelector(".is-old")).toBeNull();
+    pressBaseline(document.body, other?.dataset.series ?? "");
+    const pressed = rows.filter((row) => row.getAttribute("aria-pressed") === "true");
+    expect(pressed).toEqual([other]);
+    expect(document.querySelector("ol.is-old")).not.toBeNull();
+  });
+
+  it("says why there is none", () => {
+    const none = figures({
+      ranking: null,
+      outcome: { status: "not_comparable", differing: ["cpu"], reasons: ["the CPU differs"] },
+    });
+    document.body.append(
+      ...rankingPanel(none, { chooseBaseline: null, chooseLoad: null, override: null }),
+    );
+    expect(document.body.textContent).toContain("Not ranked");
+    expect(document.body.textContent).toContain("the CPU differs");
+  });
+
+  it("ranks the incomparable only on the reader's word, and says so after", () => {
+    const unlike = { status: "not_comparable", differing: ["cpu"], reasons: [] } as const;
+    const override = vi.fn();
+    const actions = { chooseBaseline: null, chooseLoad: null, override };
+    document.body.append(...rankingPanel(figures({ ranking: null, outcome: unlike }), actions));
+    document.querySelector<HTMLElement>("[data-control=override]")?.click();
+    expect(override).toHaveBeenLastCalledWith(true);
+    const ranked = figures({ outcome: { ...unlike, overridden: true } });
+    document.body.replaceChildren(...rankingPanel(ranked, actions));
+    expect(document.body.textContent).toContain("Overridden");
+    document.querySelector<HTMLElement>(".overridden button")?.click();
+    expect(override).toHaveBeenLastCalledWith(false);
+  });
+
+  it("stands once for each panel", () => {
+    const actions = { chooseBaseline: null, chooseLoad: null, override: null };
+    document.body.append(...rankingPanel(panelled(), actions));
+    expect([...document.querySelectorAll("h2")].map((one) => one.textContent)).toEqual([
+      "hello 13 B",
+      "static 64 KiB",
+    ]);
+    expect(document.querySelectorAll(".rank").length).toBe(6);
+  });
+
+  it("offers no buttons on a frozen page", () => {
+    document.body.append(
+      ...rankingPanel(figures(), { chooseBaseline: null, chooseLoad: null, override: null }),
+    );
+    expect(document.querySelectorAll("button, select").length).toBe(0);
+  });
+});

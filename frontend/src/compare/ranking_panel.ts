@@ -1,0 +1,246 @@
+// The ranking panel: one button per series; pressing it makes that series the baseline.
+import { type Figures, intervalName, panelFigures, panelsOrWhole, type X } from "../api/figures";
+import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
+import { seriesSlots } from "../charts/style/series_style";
+import { SLOTS } from "../charts/style/theme";
+import { button, h, svg } from "../site/dom";
+import { nameElement } from "../site/names";
+import { exact, kindOf, loadPoint, short, type Unit } from "../text/format";
+import { swatch } from "./swatch";
+
+export interface RankingActions {
+  /** Null on a frozen page: frozen figures cannot get another baseline. */
+  readonly chooseBaseline: ((series: string) => void) | null;
+  readonly chooseLoad: ((x: X) => void) | null;
+  /** Turns the override on or off: ranking series that are not comparable. */
+  readonly override: ((on: boolean) => void) | null;
+}
+
+export function rankingPanel(figures: Figures, actions: RankingActions): HTMLElement[] {
+  const slots = seriesSlots(figures);
+  const section = (ranked: Figures, panel: string): HTMLElement =>
+    h("section", { class: "ranking-part" }, ...rankingOf(ranked, figures, slots, actions, panel));
+  const sections = figures.panels?.map((panel) =>
+    section(panelFigures(figures, panel), panel.value),
+  );
+  const ranked = panelsOrWhole(figures).find((panel) => panel.ranking);
+  return [
+    h("div", { class: "ranking-parts" }, ...(sections ?? [section(figures, "")])),
+    ...(ranked ? [note(ranked, actions)] : []),
+  ];
+}
+
+function rankingOf(
+  figures: Figures,
+  whole: Figures,
+  slots: ReadonlyMap<string, number>,
+  actions: RankingActions,
+  panel: string,
+): HTMLElement[] {
+  const view = rankingView(figures, whole);
+  const lead = panel ? h("h2", {}, nameElement(panel)) : null;
+  if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
+  const list = h("ol", { class: "ranks" });
+  for (const row of view.rows)
+    list.append(rank(figures, row, view.unit, slots.get(row.series) ?? 0, actions));
+  return [
+    ...(lead ? [lead] : []),
+    h(
+      "div",
+      { class: "panel-head" },
+      h(lead ? "h3" : "h2", {}, heading(view)),
+      loadChoice(figures, view, actions),
+    ),
+    ...overridden(figures, actions),
+    list,
+    axis(view),
+  ];
+}
+
+/** A ranking by override says so. */
+function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
+  if (!figures.outcome.overridden) return [];
+  const back = actions.override;
+  return [
+    h(
+      "p",
+      { class: "overridden" },
+      h("strong", {}, "Overridden: "),
+      "ranked although not measured under like conditions. ",
+      back && button({ class: "link", "data-control": "override" }, () => back(false), "Take back"),
+    ),
+  ];
+}
+
+/** Marks the chosen row at once; the ratios to it follow from the service. */
+export function pressBaseline(root: HTMLElement, asked: string): void {
+  const row = [...root.querySelectorAll("button.rank")].find(
+    (button) => (button as HTMLElement).dataset.series === asked,
+  );
+  if (!row || row.getAttribute("aria-pressed") === "true") return;
+  const list = row.closest("ol, ul");
+  list?.classList.add("is-old");
+  for (const other of list?.querySelectorAll("button.rank") ?? []) {
+    other.setAttribute("aria-pressed", String(other === row));
+  }
+}
+
+function heading(view: RankingView): string {
+  return `${view.metric}, ${view.better} is better`;
+}
+
+function loadChoice(figures: Figures, view: RankingView, actions: RankingActions): HTMLElement {
+  const { chooseLoad } = actions;
+  const axisName = figures.x.label.toLowerCase();
+  if (!chooseLoad) return h("p", { class: "hint" }, `at ${loadPoint(view.x, figures.x.label)}`);
+  const select = h("select", {
+    "aria-label": `Rank at this ${typeof view.x === "number" ? "number of " : ""}${axisName}`,
+    "data-control": "at",
+  });
+  for (const value of figures.x.values) {
+    select.append(h("option", { value, selected: value === view.x }, short(String(value), 32)));
+  }
+  select.addEventListener("change", () => {
+    const chosen = figures.x.values[select.selectedIndex];
+    if (chosen !== undefined) chooseLoad(chosen);
+  });
+  const named = typeof view.x === "number" ? ["at", select, axisName] : [`at ${axisName}`, select];
+  return h("label", { class: "inline" }, ...named);
+}
+
+function rank(
+  figures: Figures,
+  row: RankingRow,
+  unit: Unit,
+  slot: number,
+  actions: RankingActions,
+): HTMLLIElement {
+  const { chooseBaseline } = actions;
+  const inside = [
+    h("span", { class: "tier", title: "Tier: the ranks that its interval allows" }, row.tier),
+    h("span", { class: "name" }, swatch(slot), nameElement(row.label, 80)),
+    h(
+      "span",
+      { class: "ratio" },
+      h("strong", {}, row.ratio),
+      row.ratioRange && ` ${row.ratioRange}`,
+    ),
+    plot(row, slot),
+    h(
+      "span",
+      { class: "absolute", title: exact(kindOf(unitName(figures)), row.exact) },
+      row.exact === null ? row.value : `${row.value}${rankUnit(figures, unit)}`,
+    ),
+    remark(row),
+  ];
+  if (!chooseBaseline) {
+    return h("li", {}, h("div", { class: "rank", "data-series": row.series }, ...inside));
+  }
+  const control = h(
+    "button",
+    {
+      type: "button",
+      class: "rank",
+      "aria-pressed": String(row.baseline),
+      "data-series": row.series,
+      title: row.baseline ? "This is the baseline" : `Make ${row.label} the baseline`,
+    },
+    ...inside,
+  );
+  control.addEventListener("click", () => chooseBaseline(row.series));
+  return h("li", {}, control);
+}
+
+function unitName(figures: Figures): string {
+  return figures.metrics.find((metric) => metric.id === figures.ranking?.metric)?.unit ?? "";
+}
+
+function rankUnit(figures: Figures, { suffix }: Unit): string {
+  return unitName(figures) === "req/s" ? `${suffix} req/s` : suffix;
+}
+
+/** A difference can fail twice: within noise, or too small to matter. A row says which. */
+function remark(row: RankingRow): HTMLElement | false {
+  const lead = remarkLead(row);
+  if (!lead && (row.verdict !== null || row.baseline || !row.why)) return false;
+  return h("span", { class: "remark" }, [lead, row.why].filter(Boolean).join(": "));
+}
+
+function remarkLead(row: RankingRow): string {
+  if (row.verdict === "inconclusive") return "inconclusive";
+  if (row.verdict === "unchanged") {
+    return row.significant === true && row.relevant === false
+      ? "beyond noise, too small to matter"
+      : "no relevant difference";
+  }
+  return "";
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
+
+function plot(row: RankingRow, slot: number): SVGElement {
+  const { dot, from, to } = row;
+  const drawn = svg("svg", {
+    class: `plot series-${slot % SLOTS}`,
+    width: "100%",
+    height: 14,
+    "aria-hidden": "true",
+    focusable: "false",
+  });
+  drawn.append(svg("line", { class: "rail", x1: 0, x2: "100%", y1: 7, y2: 7 }));
+  if (from !== null && to !== null) {
+    drawn.append(svg("line", { class: "span", x1: percent(from), x2: percent(to), y1: 7, y2: 7 }));
+  }
+  if (dot !== null) drawn.append(svg("circle", { class: "dot", cx: percent(dot), cy: 7, r: 4.5 }));
+  return drawn;
+}
+
+function axis(view: RankingView): HTMLElement {
+  const marks = view.ticks.map((tick) => h("span", {}, tick.text));
+  return h("div", { class: "rank-axis", "aria-hidden": "true" }, ...marks);
+}
+
+function note(figures: Figures, actions: RankingActions): HTMLElement {
+  const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
+  const bars = interval ? `Bars are the ${interval}. ` : "";
+  const base = `${bars}Series whose intervals overlap share a tier.`;
+  const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
+  return h("p", { class: "hint" }, base + hint);
+}
+
+const MOST_REASONS = 8;
+
+function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
+  const { status, reasons } = figures.outcome;
+  const unlike = status === "not_comparable";
+  const lead = unlike
+    ? "Not ranked: these series were not measured under like conditions."
+    : figures.ratios
+      ? "Not ranked: each workload is compared on its own, in the table of ratios."
+      : "Not ranked: too little was measured to rank these series.";
+  const more = reasons.length - MOST_REASONS;
+  const list = h(
+    "ul",
+    { class: "reasons" },
+    ...reasons.slice(0, MOST_REASONS).map((reason) => h("li", {}, reason)),
+    more > 0 && h("li", {}, `and ${more} more`),
+  );
+  return [
+    h("p", { class: "withheld" }, lead),
+    ...(unlike && reasons.length > 0 ? [list] : []),
+    ...(unlike && actions.override ? [overrideOffer(actions.override)] : []),
+  ];
+}
+
+function overrideOffer(override: (on: boolean) => void): HTMLElement {
+  return h(
+    "div",
+    { class: "override" },
+    h(
+      "p",
+      { class: "hint" },
+      "You can rank them anyway. The link, the table and every export will then say that the ranking was overridden: differences may come from the conditions as well as from the servers.",
+    ),
+    button({ class: "button", "data-control": "override" }, () => override(true), "Rank anyway"),
+  );
+}

@@ -1,0 +1,29 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { sample } from "../testing/sample_figures";
+import { saturationPanel } from "./saturation_panel";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+describe("the panel of saturation points", () => {
+  it("says saturation points and capacities in sentences, unknown ones with their reason", () => {
+    const data = sample({ series: 2 });
+    const [first, second] = data.series;
+    const capacity = { x: 64, throughput: 41_000, why: null };
+    const rows = [
+      { series: first?.id ?? "", ...capacity, low: 8, high: 1024 },
+      { series: first?.id ?? "", ...capacity, low: 64, high: 64 },
+      { series: first?.id ?? "", ...capacity, low: null, high: 64 },
+      { series: second?.id ?? "", x: null, throughput: null, low: null, high: null, why: "none" },
+    ];
+    document.body.append(...saturationPanel({ ...data, capacity: { limit_us: 5_000, rows } }));
+    const texts = [...document.querySelectorAll("li")].map((one) => one.textContent);
+    expect(document.body.textContent).toContain("p99 under 5.00 ms");
+    expect(texts[0]).toMatch(/: 64 connections, certain up to 8, possibly 1024, 41.0k req\/s$/);
+    expect(texts[1]).toMatch(/: 64 connections, 41.0k req\/s$/);
+    expect(texts[2]).toMatch(/: 64 connections, not certain at any load, 41.0k req\/s$/);
+    expect(texts[3]).toContain(": none");
+    expect(texts[4]).toContain("throughput still grows");
+  });
+});

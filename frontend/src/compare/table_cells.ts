@@ -1,0 +1,84 @@
+// The cells that the tables of figures share: sortable headings, and numbers with their interval.
+import { type Figures, intervalText, type Measure } from "../api/figures";
+import { GROUPING, valueIn } from "../query/query";
+import { button, h } from "../site/dom";
+import { exact, halfWidth, interval, inUnit, type Kind, type Unit } from "../text/format";
+
+export interface NumberColumn {
+  readonly kind: Kind;
+  readonly unit: Unit;
+  /** Whether any figure has an interval: the others keep its room, so that digits stay in line. */
+  readonly ranged: boolean;
+}
+
+export function heading(label: string, style: string, first: string): HTMLTableCellElement {
+  return h(
+    "th",
+    { scope: "col", class: style || null },
+    button({ class: "sort", "data-sort": first }, () => {}, label),
+  );
+}
+
+export function metricHeading(
+  label: string,
+  unit: string,
+  better: "higher" | "lower",
+): HTMLTableCellElement {
+  const up = better === "higher";
+  return h(
+    "th",
+    { scope: "col", class: "number" },
+    button(
+      { class: "sort", "data-sort": up ? "descending" : "ascending" },
+      () => {},
+      label,
+      h("span", { class: "unit" }, ` ${unit} `),
+      h(
+        "span",
+        { class: "better", title: `${better} is better`, "aria-hidden": "true" },
+        up ? "↑" : "↓",
+      ),
+      h("span", { class: "visually-hidden" }, `, ${better} is better`),
+    ),
+  );
+}
+
+export function valueCell(
+  measure: Measure | null,
+  { kind, unit, ranged }: NumberColumn,
+): HTMLTableCellElement {
+  const { value, low, high, origin } = measure ?? UNMEASURED;
+  const range = interval(low, high, unit);
+  const isReported = origin === "reported" && value !== null;
+  return h(
+    "td",
+    {
+      class: value === null ? "number unknown" : "number",
+      "data-sort-value": value ?? "",
+      title: cellTitle(measure ?? UNMEASURED, kind, range !== ""),
+    },
+    h("span", { class: "value" }, inUnit(value, unit, halfWidth(low, high))),
+    isReported && h("span", { class: "origin", "aria-label": "reported by the tool" }, "r"),
+    (range || ranged) && h("span", { class: "range" }, range),
+  );
+}
+
+const UNMEASURED: Measure = { value: null, low: null, high: null };
+
+function cellTitle(
+  { value, origin, interval: name }: Measure,
+  kind: Kind,
+  hasRange: boolean,
+): string {
+  const source = origin === "reported" ? "as the tool reported it" : origin;
+  const range = hasRange && intervalText(name ?? "interval");
+  return [exact(kind, value), source, range].filter(Boolean).join(", ");
+}
+
+/** "Workload": the head of the column that names the panel of each row; empty without panels. */
+export function panelName(figures: Figures): string {
+  if (!figures.panels) return "";
+  const facet = valueIn(figures.query, "facet");
+  const name = GROUPING.find(([field]) => field === facet)?.[1] ?? "panel";
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

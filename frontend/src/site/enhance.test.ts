@@ -1,0 +1,21 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { formatNumbers } from "./enhance";
+
+beforeEach(() => {
+  document.body.replaceChildren();
+});
+
+describe("server-rendered numbers", () => {
+  it("share one unit per column and keep the exact value in the title", () => {
+    document.body.innerHTML = `<table data-columns><thead><tr><th data-format="time">p50<span class="unit"> µs</span></th></tr></thead>
+      <tbody><tr><td><data value="812" data-format="time">812</data></td></tr>
+      <tr><td><data value="4120.5" data-format="time">4120.5</data></td></tr>
+      <tr><td><data value="" data-format="time">unknown</data></td></tr></tbody></table>
+      <p><data value="4096" data-format="bytes">4096</data></p>`;
+    formatNumbers();
+    const said = [...document.querySelectorAll("data")].map((one) => one.textContent);
+    expect(said).toEqual(["0.812", "4.12", "unknown", "4.00 KiB"]);
+    expect(document.querySelector("data")?.title).toBe("812 µs");
+    expect(document.querySelector(".unit")?.textContent).toBe(" ms");
+  });
+});

@@ -1,0 +1,69 @@
+// Server-rendered numbers get the same text as the charts: <data value data-format> and <time>.
+import {
+  exact,
+  inUnit,
+  type Kind,
+  relative,
+  single,
+  UNKNOWN,
+  type Unit,
+  unitFor,
+  utc,
+} from "../text/format";
+import { columnOf, rowsOf } from "./dom";
+
+const KINDS: readonly Kind[] = ["rate", "time", "ratio", "count", "bytes"];
+
+function kindOf(name: string | undefined): Kind | null {
+  return KINDS.find((kind) => kind === name) ?? null;
+}
+
+function numberOf(element: HTMLDataElement): number | null {
+  return element.value === "" ? null : Number(element.value);
+}
+
+function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
+  const value = numberOf(element);
+  // Counts stay exact: they are evidence, and short enough.
+  element.textContent = unit && kind !== "count" ? inUnit(value, unit) : single(kind, value);
+  element.title = value === null ? "" : exact(kind, value);
+  if (value === null) element.textContent = UNKNOWN;
+  element.classList.toggle("unknown", value === null);
+}
+
+/** A column shares one unit, chosen by its median and named once, in the header. */
+function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): void {
+  const kind = kindOf(header.dataset.format);
+  if (!kind) return;
+  const column = columnOf(header);
+  const cells = rowsOf(table).flatMap((row) => {
+    const cell = row.children[column]?.querySelector("data");
+    return cell ? [cell] : [];
+  });
+  const unit = unitFor(kind, cells.map(numberOf));
+  for (const cell of cells) write(cell, kind, unit);
+  const place = header.querySelector(".unit");
+  if (place && kind !== "count") place.textContent = ` ${unit.header}`;
+}
+
+export function formatNumbers(root: ParentNode = document): void {
+  const tables = root.querySelectorAll<HTMLTableElement>("table[data-columns]");
+  for (const table of tables) {
+    for (const header of table.querySelectorAll<HTMLTableCellElement>("thead th[data-format]")) {
+      formatColumn(table, header);
+    }
+  }
+  const inColumns = "table[data-columns] td > data";
+  for (const element of root.querySelectorAll<HTMLDataElement>("data[data-format]")) {
+    if (element.matches(inColumns)) continue;
+    const kind = kindOf(element.dataset.format);
+    if (kind) write(element, kind, null);
+  }
+}
+
+export function formatTimes(root: ParentNode = document): void {
+  for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
+    element.textContent = utc(element.dateTime);
+    element.title = relative(element.dateTime);
+  }
+}

@@ -1,0 +1,166 @@
+// The command palette: Ctrl-K, ⌘K or "/" opens it; arrows choose, Enter goes, Escape closes.
+import { getJson, isAbort, Problem } from "../api/client";
+import { h } from "./dom";
+import { onKey } from "./keyboard";
+
+interface Result {
+  readonly kind: string;
+  readonly title: string;
+  readonly hint: string;
+  readonly url: string;
+}
+
+const PAUSE_MS = 120;
+
+/** Without a workspace the palette offers the links of the page's own navigation. */
+function findPages(query: string): Result[] {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(".topbar a[href]")];
+  return links
+    .map((link) => ({
+      kind: "page",
+      title: link.textContent?.trim() ?? "",
+      hint: "",
+      url: link.getAttribute("href") ?? "/",
+    }))
+    .filter((result) => result.title.toLowerCase().includes(query.toLowerCase()));
+}
+
+function searchField(): HTMLInputElement {
+  return h("input", {
+    type: "text",
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": "palette-list",
+    "aria-autocomplete": "list",
+    "aria-label": "Search this workspace",
+    placeholder: "Servers, hosts, workloads, runs, result sets, pages",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: 100,
+  });
+}
+
+function isPaletteKey(event: KeyboardEvent): boolean {
+  return event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey;
+}
+
+class Palette {
+  /** Where results are asked for; empty without a workspace. */
+  readonly #url: string;
+  readonly #input = searchField();
+  readonly #list = h("ul", { id: "palette-list", role: "listbox", "aria-label": "Results" });
+  readonly #status = h("p", { class: "hint palette-said", role: "status" });
+  readonly #dialog = h(
+    "dialog",
+    { class: "dialog palette", "aria-label": "Search" },
+    this.#input,
+    this.#list,
+    this.#status,
+  );
+  #results: readonly Result[] = [];
+  #chosen = 0;
+  #timer = 0;
+  #pending: AbortController | null = null;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#input.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => void this.#search(), PAUSE_MS);
+    });
+    this.#input.addEventListener("keydown", (event) => this.#onKeydown(event));
+    this.#dialog.addEventListener("click", (event) => {
+      if (event.target === this.#dialog) this.#dialog.close();
+    });
+    document.body.append(this.#dialog);
+  }
+
+  open(): void {
+    if (this.#dialog.open) return;
+    this.#input.value = "";
+    this.#dialog.showModal();
+    this.#input.focus();
+    void this.#search();
+  }
+
+  async #search(): Promise<void> {
+    const query = this.#input.value.trim();
+    if (!this.#url) return this.#show(findPages(query));
+    this.#pending?.abort();
+    const request = new AbortController();
+    this.#pending = request;
+    try {
+      const url = `${this.#url}?q=${encodeURIComponent(query)}`;
+      this.#show(((await getJson(url, request.signal)) as { results: Result[] }).results);
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      this.#show([]);
+      this.#status.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+    }
+  }
+
+  #show(results: readonly Result[]): void {
+    this.#results = results;
+    this.#list.replaceChildren(...results.map((result, index) => this.#row(result, index)));
+    this.#list.hidden = results.length === 0;
+    this.#status.textContent =
+      results.length === 0
+        ? `Nothing matches “${this.#input.value.trim()}”.`
+        : "↑ ↓ choose · Enter opens";
+    this.#choose(0);
+  }
+
+  #row(result: Result, index: number): HTMLLIElement {
+    const item = h(
+      "li",
+      { id: `palette-${index}`, role: "option", "aria-selected": "false" },
+      h("span", { class: "palette-title" }, result.title),
+      h("span", { class: "hint palette-hint" }, result.hint),
+      h("span", { class: "tag" }, result.kind),
+    );
+    item.addEventListener("click", () => location.assign(result.url));
+    item.addEventListener("mousemove", () => {
+      if (this.#chosen !== index) this.#choose(index);
+    });
+    return item;
+  }
+
+  #choose(chosen: number): void {
+    this.#chosen = chosen;
+    for (const [index, row] of [...this.#list.children].entries()) {
+      row.setAttribute("aria-selected", String(index === chosen));
+      if (index === chosen) row.scrollIntoView({ block: "nearest" });
+    }
+    if (this.#results.length > 0) {
+      this.#input.setAttribute("aria-activedescendant", `palette-${chosen}`);
+    } else this.#input.removeAttribute("aria-activedescendant");
+  }
+
+  #onKeydown(event: KeyboardEvent): void {
+    const count = this.#results.length;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && count > 0) {
+      event.preventDefault();
+      this.#choose((this.#chosen + step + count) % count);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      const result = this.#results[this.#chosen];
+      if (result) location.assign(result.url);
+    }
+  }
+}
+
+export function bindPalette(): void {
+  const opener = document.querySelector<HTMLButtonElement>("button[data-palette]");
+  if (!opener) return;
+  const palette = new Palette(opener.dataset.palette ?? "");
+  document.addEventListener("keydown", (event) => {
+    if (!isPaletteKey(event)) return;
+    event.preventDefault();
+    palette.open();
+  });
+  onKey("/", () => palette.open());
+  opener.addEventListener("click", () => palette.open());
+  opener.hidden = false;
+}

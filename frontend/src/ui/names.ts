@@ -1,9 +1,0 @@
-// Names that others wrote: cut to a readable length, kept apart from the text around them, and
-// always set as text.
-import { short } from "../text/format";
-import { h } from "./dom";
-
-export function name(text: string, most = 60): HTMLElement {
-  const cut = short(text, most);
-  return h("bdi", { title: cut === text ? null : text }, cut);
-}
