@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
-from backend.ingest.process import process
+from backend.ingest.worker import process
 from backend.testing.looks import violations
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 
