@@ -52,15 +52,16 @@ def drain(*, is_stopping: Callable[[], bool] = lambda: False) -> None:
 def process(upload_id: UUID) -> None:
     """Read this upload if it is due, in both lanes where it must."""
     queue.requeue_abandoned()
-    for _ in ("quick", "slow"):
-        held = queue.claim_one(upload_id)
-        if held is None:
-            return
-        _work_on(held)
+    held = queue.claim_one(upload_id)
+    if held is not None and not _work_on(held):
+        process(upload_id)
 
 
-def _work_on(held: queue.Claim) -> None:
-    """A bad upload ends as failed; a passing fault is tried again."""
+def _work_on(held: queue.Claim) -> bool:
+    """A bad upload ends as failed; a passing fault is tried again.
+
+    False where the upload was too slow and is left to the slow lane.
+    """
     log.info("upload_claimed", extra={"upload": str(held.upload_id), "attempt": held.attempt})
     try:
         read_and_record(held, meanwhile=_watch(held))
@@ -68,6 +69,7 @@ def _work_on(held: queue.Claim) -> None:
         log.warning("claim_lost", extra={"upload": str(held.upload_id)})
     except OutOfTime:
         _out_of_time(held)
+        return held.is_slow
     except ParserDied as death:
         _count_death(held, death)
     except (NothingRead, ParserFailed) as refused:
@@ -82,6 +84,7 @@ def _work_on(held: queue.Claim) -> None:
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
     except Exception as fault:
         _give_back(held, fault)
+    return True
 
 
 def _fail(held: queue.Claim, reason: str) -> None:
