@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backend.ingest.queue import DatabaseGone
+from backend.ingest.faults import is_database_away
 from backend.ingest.storage import FULL, StorageAway
 
 
@@ -30,7 +30,7 @@ STORAGE_FULL = Outage(507, "Storage full", "There is no room left for raw files.
 
 def outage_of(error: BaseException | None) -> Outage | None:
     """The outage behind `error`; None when it is none."""
-    if isinstance(error, DatabaseGone):
+    if is_database_away(error):
         return DATABASE
     if isinstance(error, StorageAway):
         return STORAGE_FULL if error.is_full else STORAGE

@@ -21,6 +21,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 from redis import Redis
 
@@ -101,9 +102,9 @@ def _take(upload: Upload) -> Claim:
     return held
 
 
-def _ahead(seconds: float) -> Now:
-    ahead: Now = Now() + timedelta(seconds=seconds)
-    return ahead
+def _ahead(seconds: float) -> CombinedExpression:
+    """So many seconds from now, by the database's clock."""
+    return Now() + timedelta(seconds=seconds)
 
 
 def requeue_abandoned() -> int:
