@@ -67,7 +67,8 @@ def _heads_of_queues() -> str:
     """The first upload due of each workspace and lane, in the order of turns.
 
     `waiting` jumps through the index from one workspace to the next, so the cost is that of the
-    workspaces that wait, not of their uploads.
+    workspaces that wait, not of their uploads. Each head is the first entry of its part of the
+    index; the order names `retry_at` even where it is null, for only so is that order the index's.
     """
     uploads, turns = _table(Upload), _table(Turn)
     queue = """
@@ -98,7 +99,7 @@ def _heads_of_queues() -> str:
         CROSS JOIN LATERAL (
             SELECT head.id FROM (
                 (SELECT id, received_at AS since FROM {uploads} AS upload
-                 WHERE {queue} AND retry_at IS NULL ORDER BY received_at LIMIT 1)
+                 WHERE {queue} AND retry_at IS NULL ORDER BY retry_at, received_at LIMIT 1)
                 UNION ALL
                 (SELECT id, retry_at FROM {uploads} AS upload
                  WHERE {queue} AND retry_at <= clock.at ORDER BY retry_at LIMIT 1)
