@@ -39,8 +39,11 @@ class Answers:
     def to(self, artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
         """The parser's answer (as `Sandbox.read`) about one trial's artefacts.
 
-        Raises ParserFailed, StorageAway, FileNotFoundError, and what `meanwhile` raises.
+        Empty for a trial without artefacts. Raises ParserFailed, StorageAway, FileNotFoundError,
+        and what `meanwhile` raises.
         """
+        if not artefacts:
+            return {}
         self._meanwhile()
         key = (tool, *_content(artefacts))
         if key not in self._answers:

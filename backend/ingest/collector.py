@@ -87,12 +87,7 @@ def collect(*, is_dry_run: bool = False, is_forced: bool = False) -> list[Collec
     unfinished = [entry for entry in storage().list_unfinished() if entry.written_at_s < before_s]
     expired = [Listed(str(part.pk), part.size_bytes, 0.0) for part in expired_parts()]
     if not is_dry_run:
-        gone = remove_unnamed(entry.name for entry in artefacts)
-        artefacts = [entry for entry in artefacts if entry.name in gone]
-        for entry in parts:
-            storage().remove_part(entry.name)
-        for entry in unfinished:
-            storage().remove_unfinished(entry.name)
+        artefacts = _remove(artefacts, parts, unfinished)
         discard_expired()
     figures = [
         _figures("artefacts without a row", artefacts),
@@ -103,6 +98,18 @@ def collect(*, is_dry_run: bool = False, is_forced: bool = False) -> list[Collec
     if not is_dry_run:
         log.info("collected", extra={each.kind.replace(" ", "_"): each.count for each in figures})
     return figures
+
+
+def _remove(
+    artefacts: Sequence[Listed], parts: Sequence[Listed], unfinished: Sequence[Listed]
+) -> list[Listed]:
+    """Remove them; the artefacts that were still without a row."""
+    removed = remove_unnamed(entry.name for entry in artefacts)
+    for entry in parts:
+        storage().remove_part(entry.name)
+    for entry in unfinished:
+        storage().remove_unfinished(entry.name)
+    return [entry for entry in artefacts if entry.name in removed]
 
 
 _ended_at = -float("inf")

@@ -43,6 +43,10 @@ class Reading:
     elsewhere: Sequence[TrialRecord] = ()
 
     @property
+    def has_results(self) -> bool:
+        return any(record.contract for record in self.records)
+
+    @property
     def reason(self) -> str:
         """The end state's words: empty where everything was read."""
         if not self.refusals:
@@ -147,18 +151,18 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
             continue
         group = [by_name[name] for name in entry.artefacts]
         tool = str(entry.load.get("tool") or "")
-        answer = answers.to(group, tool=tool) if group else {}
+        answer = answers.to(group, tool=tool)
         version = answer.get("version", version)
         parsed, refusal = _only_entry(answer)
         if refusal and not entry.error:
             refusals.append(refusal)
         records.append(_planned_record(entry, parsed, refusal))
         groups.append(group)
-    is_empty = not any(record.contract for record in records)
+    reading = Reading(records, groups, refusals, len(records), version, elsewhere)
     # Early trials, and the rest of their run, are no hole in it even without a result.
-    if is_empty and not envelope.is_early and not elsewhere:
+    if not (reading.has_results or envelope.is_early or elsewhere):
         raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
-    return Reading(records, groups, refusals, len(records), version, elsewhere)
+    return reading
 
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:

@@ -108,16 +108,23 @@ def _check_rows_have_bytes(*, is_hashing: bool) -> Check:
     rows = Artefact.objects.order_by("sha256").values_list("sha256").annotate(Max("size_bytes"))
     for sha256, size_bytes in rows.iterator(ROWS_AT_ONCE):
         check.count += 1
-        stored = sizes.get(bytes.fromhex(sha256))
-        # Come or gone since the storage was listed: looked at once more.
-        if stored is None and not storage().has(sha256):
-            if Artefact.objects.filter(sha256=sha256).exists():
-                check.add_problem(f"{sha256} is missing")
-        elif stored is not None and stored != size_bytes:
-            check.add_problem(f"{sha256} has {stored} bytes, its row says {size_bytes}")
-        elif is_hashing and (problem := _hash_problem(sha256)):
+        problem = _size_problem(sha256, size_bytes, sizes.get(bytes.fromhex(sha256)))
+        if not problem and is_hashing:
+            problem = _hash_problem(sha256)
+        if problem:
             check.add_problem(problem)
     return check
+
+
+def _size_problem(sha256: str, size_bytes: int, stored_bytes: int | None) -> str:
+    """Empty where the bytes are there, all of them."""
+    if stored_bytes is None:
+        # Come or gone since the storage was listed: looked at once more.
+        is_there = storage().has(sha256) or not Artefact.objects.filter(sha256=sha256).exists()
+        return "" if is_there else f"{sha256} is missing"
+    if stored_bytes != size_bytes:
+        return f"{sha256} has {stored_bytes} bytes, its row says {size_bytes}"
+    return ""
 
 
 def _hash_problem(sha256: str) -> str:
