@@ -26,5 +26,5 @@ def worker() -> list[str]:
 
 
 def beat(*, schedule: str) -> list[str]:
-    """The clock of the sweeper."""
+    """The clock of the collector."""
     return [*CELERY, "beat", f"--schedule={schedule}", "--pidfile=", "--loglevel=WARNING"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backend.ingest.queue import DatabaseGone
+from backend.ingest.faults import is_database_away
+from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway
-from backend.ingest.turns import RETRY_AFTER_S, Busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ STORAGE_FULL = Outage(507, "Storage full", "There is no room left for raw files.
 
 def outage_of(error: BaseException | None) -> Outage | None:
     """The outage behind `error`; None when it is none."""
-    if isinstance(error, DatabaseGone):
+    if is_database_away(error):
         return DATABASE
     if isinstance(error, Busy):
         return BUSY

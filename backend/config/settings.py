@@ -61,7 +61,27 @@ DECOMPRESSED_MAX_BYTES = env.whole(
 PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a trial", default=300)
 PARSE_MEMORY_BYTES = env.whole("PARSE_MEMORY_BYTES", "memory the parser may use", default=2 << 30)
 LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=120)
-SWEEP_INTERVAL_S = env.whole("SWEEP_INTERVAL_S", "seconds between two sweeps", default=15)
+POLL_INTERVAL_S = env.whole(
+    "POLL_INTERVAL_S", "seconds between two looks of a worker for uploads", default=3
+)
+QUICK_READ_S = env.whole(
+    "QUICK_READ_S", "seconds after which an upload moves to the slow lane", default=5
+)
+SLOW_READ_S = env.whole("SLOW_READ_S", "seconds an upload may be read for at all", default=1800)
+SLOW_READS = env.whole(
+    "SLOW_READS", "slow uploads read at a time; fewer than there are readers", default=1
+)
+READS_PER_WORKSPACE = env.whole(
+    "READS_PER_WORKSPACE", "uploads of one workspace read at a time", default=4
+)
+COLLECT_INTERVAL_S = env.whole(
+    "COLLECT_INTERVAL_S", "seconds between two searches for bytes that nothing names", default=3600
+)
+COLLECT_AFTER_S = env.whole(
+    "COLLECT_AFTER_S",
+    "age in seconds from which bytes that nothing names are removed",
+    default=86400,
+)
 MAX_ATTEMPTS = env.whole("MAX_ATTEMPTS", "attempts after which an upload is quarantined", default=3)
 UPLOADS_PER_MINUTE = env.whole(
     "UPLOADS_PER_MINUTE", "uploads a minute of one token or user", default=60_000
@@ -245,12 +265,13 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = False  # the sweeper brings a killed upload back
+CELERY_TASK_REJECT_ON_WORKER_LOST = False  # the row's lease brings a killed upload back
 CELERY_TASK_TIME_LIMIT = 3600
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 2000
-CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+# A lost broker ends no reading: the row is the record, the message only a hint.
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -263,13 +284,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_keepalive": True,
     "health_check_interval": 30,
 }
+# No message expires: a worker whose clock is ahead would take each for an old one.
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {
-        "task": "ingest.sweep",
-        "schedule": float(SWEEP_INTERVAL_S),
-        "options": {"expires": float(SWEEP_INTERVAL_S)},
-    },
-    "sweep-parts": {"task": "ingest.sweep_parts", "schedule": 600.0, "options": {"expires": 600.0}},
+    "collect": {"task": "ingest.collect", "schedule": float(COLLECT_INTERVAL_S)},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed, Sandbox, current_limits
-from backend.ingest.turns import LONG_WORK
+from backend.ingest.slots import LONG_WORK
 
 MEMORY_BYTES = 1 << 30
 # A mark may be longer than the secret it stands for.

@@ -18,7 +18,7 @@ from backend.ingest.parse_child import trial_of
 from backend.ingest.process import plain_record
 from backend.ingest.receive import IncomingFile, UploadTooLarge
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
-from backend.ingest.turns import LONG_WORK
+from backend.ingest.slots import LONG_WORK
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
 from backend.runs.models import Host, Run

@@ -1,4 +1,4 @@
-"""An upload and its artefacts in one statement, which is a transaction of its own.
+"""An upload and its artefacts in one statement, in a transaction of its own.
 
 Composing the same SQL anew and going to the database four times for it took a third of the time
 in which an upload is received.
@@ -10,29 +10,44 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Field, Model
 
+from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.storage import StorageAway, storage
 
 
 def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
     """Write the rows; False, and nothing is written, when the upload's id is taken.
 
-    There is at least one artefact.
+    There is at least one artefact. Raises StorageAway where its bytes were collected between
+    being stored and now: sent again, they are stored again.
     """
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(), [*_values(upload), *(list(column) for column in columns)])
-        written: int = cursor.rowcount
-    return written == len(artefacts)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_statement(), [*_values(upload), *(list(column) for column in columns)])
+            written: int = cursor.rowcount
+        is_new = written == len(artefacts)
+        if is_new:
+            _check_stored(artefacts)
+    return is_new
+
+
+def _check_stored(artefacts: Iterable[Artefact]) -> None:
+    """To be called under the collector's shared lock: what is there now, stays."""
+    for sha256 in {artefact.sha256 for artefact in artefacts}:
+        if not storage().has(sha256):
+            raise StorageAway("the bytes were collected as leftovers of another upload")
 
 
 @cache
 def _statement() -> str:
     uploads, artefacts = _fields(Upload), _fields(Artefact)
     arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in artefacts)
-    # The one who comes second inserts no upload, and so no artefacts.
+    # The upload that comes second inserts no row, and so no artefacts. Rows are written under the
+    # shared lock of the collector, which ends with the transaction.
     return f"""
         WITH upload AS (
             INSERT INTO {_table(Upload)} ({_names(uploads)})
@@ -40,7 +55,9 @@ def _statement() -> str:
             ON CONFLICT (id) DO NOTHING RETURNING id
         )
         INSERT INTO {_table(Artefact)} ({_names(artefacts)})
-        SELECT artefact.* FROM unnest({arrays}) AS artefact WHERE EXISTS (SELECT FROM upload)
+        SELECT artefact.* FROM unnest({arrays}) AS artefact
+        WHERE EXISTS (SELECT FROM upload)
+          AND (SELECT pg_advisory_xact_lock_shared({LOCK_KEY})) IS NOT NULL
         """  # noqa: S608  names of our own models
 
 

@@ -45,8 +45,12 @@ class Upload(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     # Passing faults in a row (the storage or the database was away); they are no attempts.
     faults = models.PositiveIntegerField(default=0)
-    # After a passing fault: not before this.
+    # When the first of these faults came; a day later the upload fails with its reason.
+    postponed_since = models.DateTimeField(null=True)
+    # After a fault: not before this.
     retry_at = models.DateTimeField(null=True)
+    # It took longer than QUICK_READ_S: the slow lane reads it (turns.py).
+    is_slow = models.BooleanField(default=False, db_default=False)
     lease_until = models.DateTimeField(null=True)
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0)
@@ -56,10 +60,16 @@ class Upload(models.Model):
         ordering = ["-received_at"]
         indexes = [
             models.Index(fields=["workspace", "-received_at"], name="upload_by_workspace"),
+            # The head of each workspace's queue, in both lanes, is one step into this index.
             models.Index(
-                fields=["received_at"],
-                name="upload_due",
-                condition=models.Q(state__in=["received", "parsing"]),
+                fields=["is_slow", "workspace", "retry_at", "received_at"],
+                name="upload_waiting",
+                condition=models.Q(state="received"),
+            ),
+            models.Index(
+                fields=["workspace", "lease_until"],
+                name="upload_reading",
+                condition=models.Q(state="parsing"),
             ),
         ]
 
@@ -77,6 +87,23 @@ class Upload(models.Model):
             return self.run_id
         said = (self.envelope.get("run") or {}).get("id")
         return uuid.UUID(said) if said else None
+
+
+class Turn(models.Model):
+    """When an upload of a workspace was claimed last, for each lane: a number that only rises."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    is_slow = models.BooleanField()
+    number = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "is_slow"], name="turn_per_lane")
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.number} of {self.workspace_id}"
 
 
 class Artefact(models.Model):

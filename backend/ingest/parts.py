@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,26 +22,23 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Now
 
+from backend.ingest.faults import DatabaseGone, IngestError
 from backend.ingest.models import Part
-from backend.ingest.queue import DatabaseGone
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
-
-log = logging.getLogger(__name__)
 
 MAX_PART_BYTES = 8 << 20
 MAX_PARTS = 10_000
-SWEEP_BATCH = 500
 
 
-class PartConflict(Exception):
+class PartConflict(IngestError):
     """A part of this number came before with other bytes."""
 
 
-class PartDamaged(Exception):
+class PartDamaged(IngestError):
     """Not the bytes that were sent."""
 
 
-class PartsMissing(Exception):
+class PartsMissing(IngestError):
     """The upload names parts that are not there; `numbers` are the first of them."""
 
     def __init__(self, name: str, numbers: Sequence[int]) -> None:
@@ -51,15 +47,15 @@ class PartsMissing(Exception):
         super().__init__(f"Of {name!r} these parts are not there: {shown}.")
 
 
-class PartsDiffer(Exception):
+class PartsDiffer(IngestError):
     """Put together, the parts are not the artefact that was named."""
 
 
-class NoRoom(Exception):
+class NoRoom(IngestError):
     """The workspace has too many bytes waiting in parts."""
 
 
-class PartsTooLarge(Exception):
+class PartsTooLarge(IngestError):
     """More bytes than one upload may have."""
 
 
@@ -82,8 +78,8 @@ class Place:
     artefact_sha256: str
     number: int
 
-    def known(self) -> Part | None:
-        """The part that came before."""
+    def earlier(self) -> Part | None:
+        """The part of this place that came before."""
         rows = parts_of(self.workspace_id, self.upload_id)
         return rows.filter(artefact_sha256=self.artefact_sha256, number=self.number).first()
 
@@ -109,8 +105,8 @@ def receive_part(
 
     Raises PartConflict, PartDamaged, PartsTooLarge, NoRoom, StorageAway; nothing is stored then.
     """
-    if (known := place.known()) is not None:
-        return _same(known, sha256), False
+    if (earlier := place.earlier()) is not None:
+        return _same(earlier, sha256), False
     _check_room(place, size_bytes)
     part = place.new_row()
     try:
@@ -125,7 +121,7 @@ def receive_part(
             part.save(update_fields=["sha256", "size_bytes"])
     except IntegrityError:  # the same part came at the same time, and was first
         _discard([part])
-        first = place.known()
+        first = place.earlier()
         if first is None:
             raise
         return _same(first, sha256), False
@@ -135,12 +131,13 @@ def receive_part(
     return part, True
 
 
-def _same(known: Part, sha256: str) -> Part:
-    if known.sha256 != sha256:
+def _same(earlier: Part, sha256: str) -> Part:
+    if earlier.sha256 != sha256:
         raise PartConflict(
-            f"Part {known.number} came before with the SHA-256 {known.sha256}, now with {sha256}."
+            f"Part {earlier.number} came before with the SHA-256 {earlier.sha256}, "
+            f"now with {sha256}."
         )
-    return known
+    return earlier
 
 
 def _check_room(place: Place, size_bytes: int) -> None:
@@ -201,23 +198,26 @@ def _chunks(part: Part, whole: Whole) -> Iterator[bytes]:
 
 
 def forget(workspace_id: UUID, upload_id: UUID) -> None:
-    """The upload is received: its parts are no longer needed. Never raises; the sweep is there."""
+    """The upload is received and needs no parts. Never raises: the collector follows."""
     with contextlib.suppress(*DatabaseGone):
         _discard(list(Part.objects.filter(workspace=workspace_id, upload_id=upload_id)))
 
 
-def sweep() -> int:
-    """Throw away what waited longer than `PARTS_KEPT_S`; how many parts that were."""
+def expired_parts() -> QuerySet[Part]:
+    """Parts that waited longer than `PARTS_KEPT_S`, the oldest first."""
     oldest = Now() - timedelta(seconds=settings.PARTS_KEPT_S)
-    parts = list(Part.objects.filter(begun_at__lt=oldest).order_by("begun_at")[:SWEEP_BATCH])
+    return Part.objects.filter(begun_at__lt=oldest).order_by("begun_at")
+
+
+def discard_expired() -> int:
+    """Throw away what waited too long; how many parts that were."""
+    parts = list(expired_parts())
     _discard(parts)
-    if parts:
-        log.info("parts_swept", extra={"parts": len(parts)})
     return len(parts)
 
 
 def _discard(parts: Iterable[Part]) -> None:
-    """The file first, then the row that remembers it; what is away now is left to the sweep."""
+    """The file first, then the row that remembers it; what is away now is left to the collector."""
     for part in parts:
         with contextlib.suppress(StorageAway, *DatabaseGone):
             storage().remove_part(str(part.pk))

@@ -1,45 +1,32 @@
-"""Reading one upload: claim, parse in the child, record the run, end the row. One transaction
-writes result and state together, under the claim's fence."""
+"""Reading one upload: parse in the child, record the run, end the row. One transaction writes
+result and state together, under the claim's fence."""
 
 from __future__ import annotations
 
 import json
-import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from django.db import transaction
 
-from backend.formats import PARSER_VERSION
 from backend.formats.model import ReadTrial
 from backend.ingest import queue
+from backend.ingest.answers import Answers
 from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
+from backend.ingest.faults import IngestError
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
-from backend.ingest.sandbox import LocalArtefact, ParserFailed, sandbox
-from backend.ingest.storage import StorageAway, storage
+from backend.runs.bulk import insert_rows
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
-from backend.runs.record import RunElsewhere, RunFacts, record_early, record_run
+from backend.runs.record import RunFacts, record_early, record_run
 from backend.runs.registry import is_unknown
 
-log = logging.getLogger(__name__)
 
-Ask = Callable[..., dict[str, Any]]
-# After so long a worker ends its task, so that Celery can replace or stop it.
-SHIFT_S = 30.0
-# With pauses of up to a quarter hour: about four hours.
-LOST_AFTER_FAULTS = 20
-
-
-class NothingRead(Exception):
+class NothingRead(IngestError):
     """No trial of the upload could be read; the message says why."""
 
 
@@ -50,91 +37,31 @@ class Reading:
     records: Sequence[TrialRecord]
     artefacts: Sequence[Sequence[Artefact]]
     refusals: Sequence[str]
+    # How many results were looked for: those of the records, and those that gave none.
+    total: int
     parser_version: str
     # Trials that came early, as they are recorded if that upload was not read.
     elsewhere: Sequence[TrialRecord] = ()
+
+    @property
+    def has_results(self) -> bool:
+        return any(record.reading is not None for record in self.records)
 
     @property
     def reason(self) -> str:
         """The end state's words: empty where everything was read."""
         if not self.refusals:
             return ""
-        total = len(self.records)
-        return f"{len(self.refusals)} of {total} could not be read: {self.refusals[0]}"
+        return f"{len(self.refusals)} of {self.total} could not be read: {self.refusals[0]}"
 
 
-def drain() -> None:
-    """Read what is due, the oldest first, until nothing is or the shift is over."""
-    queue.hint_arrived()
-    ends = time.monotonic() + SHIFT_S
-    is_first = True
-    while (held := queue.claim()) is not None:
-        # Where there was one there may be more, for another worker.
-        if is_first:
-            queue.hint()
-        is_first = False
-        _process(held)
-        if time.monotonic() > ends:
-            queue.hint()
-            return
+def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None:
+    """Read the claimed upload and end its row.
 
-
-def process(upload_id: UUID) -> None:
-    """Read this upload if it is due."""
-    held = queue.claim(upload_id)
-    if held is not None:
-        _process(held)
-
-
-def _process(held: queue.Claim) -> None:
-    """A bad upload ends as failed; a passing fault is tried again."""
-    upload_id = held.upload_id
-    log.info("upload_claimed", extra={"upload": str(upload_id), "attempt": held.attempt})
-    try:
-        _read_and_record(held)
-    except queue.ClaimLost:
-        log.warning("claim_lost", extra={"upload": str(upload_id)})
-    except (NothingRead, ParserFailed) as refused:
-        queue.finish(held, State.FAILED, reason=str(refused), parser_version=PARSER_VERSION)
-    except RunElsewhere as taken:
-        reason = f"The run id {taken} is not one of this workspace. Give a measurement its own id."
-        queue.finish(held, State.FAILED, reason=reason, parser_version=PARSER_VERSION)
-    except MemoryError:
-        # Celery would end the whole worker on this.
-        queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
-    except FileNotFoundError:
-        _missing(held)
-    except (StorageAway, OSError, *queue.DatabaseGone) as fault:
-        log.warning("upload_postponed", extra={"upload": str(upload_id)}, exc_info=True)
-        queue.postpone(held, reason=_what_was_away(fault))
-    except Exception:
-        log.exception("upload_not_processed", extra={"upload": str(upload_id)})
-        queue.release(held)
-
-
-def _missing(held: queue.Claim) -> None:
-    # A volume that is not mounted looks just so: for some hours it may come back.
-    if held.faults < LOST_AFTER_FAULTS:
-        reason = "A stored file of this upload is missing. Is the storage mounted? Tried again."
-        queue.postpone(held, reason=reason)
-    else:
-        queue.finish(held, State.FAILED, reason="A stored file of this upload is missing.")
-
-
-def _what_was_away(fault: Exception) -> str:
-    if isinstance(fault, StorageAway):
-        what = "The storage was away"
-    elif isinstance(fault, OSError):
-        what = "The machine could not start the parser"
-    else:
-        what = "The database was away"
-    said = " ".join(str(fault).split())[:300].rstrip(".")
-    return f"{what} ({said}). The raw files are kept; reading them is tried again by itself."
-
-
-def _read_and_record(held: queue.Claim) -> None:
+    Raises ClaimLost, RunElsewhere, and as read_upload.
+    """
     upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
-    reading = read_upload(upload, meanwhile=queue.Lease(held).renew)
+    reading = read_upload(upload, meanwhile=meanwhile)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
         facts, is_early = run_facts(locked), envelope_of(locked).is_early
@@ -155,16 +82,16 @@ def _read_and_record(held: queue.Claim) -> None:
 
 
 def read_upload(upload: Upload, *, meanwhile: Callable[[], None] = lambda: None) -> Reading:
-    """What the parser of now reads in the artefacts; raises NothingRead and ParserFailed.
+    """What this version's parser reads in the artefacts; raises NothingRead and ParserFailed.
 
-    `meanwhile` is called before each trial and every few seconds while the parser works.
+    `meanwhile` is called before each trial and every second while the parser works.
     """
     artefacts = list(upload.artefacts.all())
     envelope = envelope_of(upload)
-    ask = partial(_ask, meanwhile=meanwhile)
-    if envelope.entries:
-        return _read_plan(envelope, artefacts, ask)
-    return _read_plain(envelope, artefacts, ask, tool=upload.tool_hint)
+    with Answers(meanwhile) as answers:
+        if envelope.entries:
+            return _read_plan(envelope, artefacts, answers)
+        return _read_plain(envelope, artefacts, answers, tool=upload.tool_hint)
 
 
 def envelope_of(upload: Upload) -> Envelope:
@@ -205,26 +132,15 @@ def run_facts(upload: Upload) -> RunFacts:
 def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
     """Remember which artefacts stand behind which trial."""
     through = Artefact.trials.through
-    through.objects.bulk_create(
+    rows = [
         through(artefact_id=artefact.pk, trial_id=trial.pk)
         for trial, group in zip(trials, artefacts, strict=True)
         for artefact in group
-    )
+    ]
+    insert_rows(through, rows)
 
 
-def _ask(
-    artefacts: Sequence[Artefact], *, tool: str, meanwhile: Callable[[], None]
-) -> dict[str, Any]:
-    meanwhile()
-    with ExitStack() as stack:
-        local = [
-            LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
-            for item in artefacts
-        ]
-        return sandbox().read(local, tool=tool, meanwhile=meanwhile)
-
-
-def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> Reading:
+def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers) -> Reading:
     """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
@@ -233,18 +149,19 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask) -> R
         if entry.upload:
             continue
         group = [by_name[name] for name in entry.artefacts or ()]
-        answer = ask(group, tool=str(said(entry.load).get("tool") or "")) if group else {}
+        tool = str(said(entry.load).get("tool") or "")
+        answer = answers.to(group, tool=tool)
         version = answer.get("version", version)
         trial, refusal = _only_trial(answer)
         if refusal and not entry.error:
             refusals.append(refusal)
         records.append(_planned_record(entry, trial, refusal))
         groups.append(group)
-    is_empty = all(record.reading is None for record in records)
+    reading = Reading(records, groups, refusals, len(records), version, elsewhere)
     # Early trials, and the rest of their run, are no hole in it even without a result.
-    if is_empty and not envelope.is_early and not elsewhere:
+    if not (reading.has_results or envelope.is_early or elsewhere):
         raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
-    return Reading(records, groups, refusals, version, elsewhere)
+    return reading
 
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:
@@ -285,7 +202,7 @@ def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) ->
 
 
 def _read_plain(
-    envelope: Envelope, artefacts: Sequence[Artefact], ask: Ask, *, tool: str
+    envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers, *, tool: str
 ) -> Reading:
     """An upload without a plan: each file alone, each result in it a trial."""
     records: list[TrialRecord] = []
@@ -293,7 +210,7 @@ def _read_plain(
     refusals: list[str] = []
     version = ""
     for artefact in artefacts:
-        answer = ask([artefact], tool=tool)
+        answer = answers.to([artefact], tool=tool)
         version = answer.get("version", version)
         if "refused" in answer:
             refusals.append(f"{artefact.name}: {answer['refused']}")
@@ -305,7 +222,7 @@ def _read_plain(
             groups.append([artefact])
     if not records:
         raise NothingRead(refusals[0] if refusals else "This upload has no files.")
-    return Reading(records, groups, refusals, version)
+    return Reading(records, groups, refusals, len(records) + len(refusals), version)
 
 
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:

@@ -1,10 +1,10 @@
-"""The row is the queue: claiming, finishing and sweeping upload rows.
+"""The row is the queue: claiming, finishing and giving back upload rows.
 
-A claim is one compare-and-set by the database's own clock. It counts the attempt before the work
-starts and raises the fence, so that a worker whose lease ran out can no longer write. A passing
-fault (storage or database away) gives the attempt back and waits, each time longer. A hint
-through the broker wakes a worker, which then claims row after row until nothing is due. Hints may
-be lost, doubled or forged: `sweep` sends them again, and a worker that finds nothing due sleeps.
+A claim is made by the database's own clock. It counts the attempt before the work starts and
+raises the fence, so that a worker whose lease ran out can no longer write. A passing fault
+(storage or database away) gives the attempt back and waits, each time longer, for a day at most.
+A hint through the broker wakes a worker, which then claims row after row until nothing is due.
+Hints may be lost, doubled or forged: workers also look by themselves (polling.py).
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce, Now
 from redis import Redis
 
+from backend.ingest.faults import DatabaseGone, IngestError
 from backend.ingest.models import State, Upload
+from backend.ingest.turns import lock_turns, next_upload, note_turn
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +35,15 @@ DRAIN_TASK = "ingest.drain"
 # Stands in the broker while a hint is on its way. It ends by itself, for hints can get lost.
 HINTED_KEY = "loadsheet:hinted"
 HINTED_S = 2
+MAX_WAITING_TASKS = 100
 QUIET_AFTER_BROKER_ERROR_S = 5.0
 BROKER_TIMEOUT_S = 0.5
 FIRST_PAUSE_S = 15
 LONGEST_PAUSE_S = 900
-# How a database shows that is away, cut off in mid-work, or too busy to answer in time.
-DatabaseGone = (OperationalError, InterfaceError)
+# After a fault that counts as an attempt.
+PAUSE_AFTER_ATTEMPT_S = 5
+# So long passing faults are waited for.
+PASSING_FAULTS_S = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,62 +54,81 @@ class Claim:
     fence: int
     attempt: int
     faults: int
+    is_slow: bool = False
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no attempt is left after this one."""
+        return self.attempt >= settings.MAX_ATTEMPTS
 
 
-class ClaimLost(Exception):
+class ClaimLost(IngestError):
     """Another worker took the upload over; this one's result is dropped."""
 
 
-def due() -> Q:
-    """Rows nobody works on: received, or parsing by a worker whose lease ran out."""
-    waited = Q(retry_at=None) | Q(retry_at__lt=Now())
-    return Q(state=State.RECEIVED) & waited | Q(state=State.PARSING, lease_until__lt=Now())
-
-
-def claim(upload_id: UUID | None = None) -> Claim | None:
-    """Take this upload, or without an id the one that waits longest; None when nothing is due."""
+def claim() -> Claim | None:
+    """Take the upload whose turn it is; None when nothing is due."""
     _give_back_owed()
-    rows = Upload.objects.filter(due()) if upload_id is None else _only(upload_id)
     # One transaction: a claim that is lost on the way back was never made.
     with transaction.atomic():
-        # Rows that others are taking this moment are theirs.
-        waiting = rows.order_by("received_at").select_for_update(skip_locked=True)
-        while (upload := waiting.only(*_CLAIMED).first()) is not None:
-            if upload.attempts < settings.MAX_ATTEMPTS:
-                return _take(upload)
-            _quarantine(upload)
-    return None
+        lock_turns()
+        upload = next_upload(longest_pause_s=LONGEST_PAUSE_S)
+        if upload is None:
+            return None
+        note_turn(upload.workspace_id, is_slow=upload.is_slow)
+        return _take(upload)
 
 
-_CLAIMED = ("attempts", "fence", "faults")
-
-
-def _only(upload_id: UUID) -> QuerySet[Upload]:
-    return Upload.objects.filter(due(), pk=upload_id)
+def claim_one(upload_id: UUID) -> Claim | None:
+    """Take this upload out of turn; None where it is not due."""
+    _give_back_owed()
+    is_waited = Q(retry_at=None) | Q(retry_at__lte=Now()) | Q(retry_at__gt=_ahead(LONGEST_PAUSE_S))
+    with transaction.atomic():
+        rows = Upload.objects.filter(is_waited, pk=upload_id, state=State.RECEIVED)
+        upload = rows.select_for_update(skip_locked=True).first()
+        return None if upload is None else _take(upload)
 
 
 def _take(upload: Upload) -> Claim:
-    held = Claim(upload.pk, upload.fence + 1, upload.attempts + 1, upload.faults)
+    held = Claim(
+        upload.pk, upload.fence + 1, upload.attempts + 1, upload.faults, is_slow=upload.is_slow
+    )
     Upload.objects.filter(pk=upload.pk).update(
         state=State.PARSING,
         attempts=held.attempt,
         fence=held.fence,
-        lease_until=Now() + timedelta(seconds=settings.LEASE_S),
+        lease_until=_ahead(settings.LEASE_S),
     )
     return held
 
 
-def _quarantine(upload: Upload) -> None:
-    """Set an upload aside whose attempts are used up: reading it killed the worker each time."""
-    Upload.objects.filter(pk=upload.pk).update(
-        state=State.QUARANTINED,
-        finished_at=Now(),
-        lease_until=None,
-        reason=(
-            f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times. The raw "
-            "files are kept; it will not be tried again by itself."
-        ),
+def _ahead(seconds: float) -> CombinedExpression:
+    """So many seconds from now, by the database's clock."""
+    return Now() + timedelta(seconds=seconds)
+
+
+def requeue_abandoned() -> int:
+    """Make uploads due again whose lease ended without a result; how many.
+
+    A lease further ahead than any worker could set was set before the database's clock was set
+    back. Where all attempts are used up, the upload is quarantined.
+    """
+    is_ended = Q(lease_until__lt=Now()) | Q(lease_until__gt=_ahead(settings.LEASE_S))
+    rows = Upload.objects.filter(is_ended, state=State.PARSING)
+    rows.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
+        **_quarantined(f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times.")
     )
+    return rows.update(state=State.RECEIVED, lease_until=None, retry_at=None)
+
+
+def _quarantined(what_happened: str) -> dict[str, object]:
+    kept = "The raw files are kept; it will not be tried again by itself."
+    return {
+        "state": State.QUARANTINED,
+        "finished_at": Now(),
+        "lease_until": None,
+        "reason": f"{what_happened} {kept}",
+    }
 
 
 # Of a lease: how old it may get while its holder still works.
@@ -121,20 +146,19 @@ class Lease:
         """To be called before each trial and while one is read; raises ClaimLost."""
         if time.monotonic() - self.renewed < settings.LEASE_S * RENEW_AFTER_SHARE:
             return
-        held = self.held
-        rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-        if rows.update(lease_until=Now() + timedelta(seconds=settings.LEASE_S)) != 1:
-            raise ClaimLost(str(held.upload_id))
+        if _claimed(self.held).update(lease_until=_ahead(settings.LEASE_S)) != 1:
+            raise ClaimLost(str(self.held.upload_id))
         self.renewed = time.monotonic()
+
+
+def _claimed(held: Claim) -> QuerySet[Upload]:
+    """The row, if the claim still holds."""
+    return Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
 
 
 def lock_claimed(held: Claim) -> Upload:
     """The claimed row, locked for the rest of the transaction; raises ClaimLost."""
-    upload = (
-        Upload.objects.select_for_update()
-        .filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-        .first()
-    )
+    upload = _claimed(held).select_for_update().first()
     if upload is None:
         raise ClaimLost(str(held.upload_id))
     return upload
@@ -142,21 +166,51 @@ def lock_claimed(held: Claim) -> Upload:
 
 def finish(held: Claim, state: State, *, reason: str = "", **fields: object) -> bool:
     """End the upload if the claim still holds; whether it did."""
-    rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-    changed = rows.update(state=state, reason=reason, finished_at=Now(), lease_until=None, **fields)
+    changed = _claimed(held).update(
+        state=state, reason=reason, finished_at=Now(), lease_until=None, **fields
+    )
     return changed == 1
 
 
-def release(held: Claim) -> None:
-    """Give the upload back after a fault nobody foresaw. The attempt stays counted."""
-    rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-    rows.update(lease_until=Now() + timedelta(seconds=settings.SWEEP_INTERVAL_S))
+def release(held: Claim, *, reason: str) -> None:
+    """Give the upload back after a fault that counts as an attempt; the last one quarantines it.
+
+    `reason` is a sentence.
+    """
+    if held.is_last:
+        _claimed(held).update(**_quarantined(f"{reason} That was attempt {held.attempt}."))
+        return
+    _claimed(held).update(
+        state=State.RECEIVED,
+        reason=f"{reason} It is tried again by itself.",
+        lease_until=None,
+        retry_at=_ahead(PAUSE_AFTER_ATTEMPT_S),
+    )
+
+
+def make_slow(held: Claim) -> None:
+    """Leave the upload to the slow lane, where it may take its time. No attempt is counted."""
+    _claimed(held).update(
+        state=State.RECEIVED,
+        is_slow=True,
+        attempts=F("attempts") - 1,
+        lease_until=None,
+        retry_at=None,
+    )
 
 
 def reopen(upload_id: UUID) -> bool:
     """Make an upload that could not be read due again; whether it was one."""
     rows = Upload.objects.filter(pk=upload_id, state__in=[State.FAILED, State.QUARANTINED])
-    changed = rows.update(state=State.RECEIVED, attempts=0, finished_at=None, reason="")
+    changed = rows.update(
+        state=State.RECEIVED,
+        attempts=0,
+        faults=0,
+        postponed_since=None,
+        retry_at=None,
+        finished_at=None,
+        reason="",
+    )
     return changed == 1
 
 
@@ -164,12 +218,13 @@ def reopen(upload_id: UUID) -> bool:
 _owed: dict[Claim, str] = {}
 
 
-def postpone(held: Claim, *, reason: str) -> None:
+def postpone(held: Claim, *, fault: str) -> None:
     """Give the upload back after a passing fault, to be tried again after a growing pause.
 
+    `fault` is a sentence that says what was away. After a day of faults the upload fails with it.
     Never raises: with the database away it is done before this process's next claim.
     """
-    _owed[held] = reason
+    _owed[held] = fault
     if connection.errors_occurred and not connection.is_usable():
         connection.close()  # a broken one would refuse for the rest of the task
     try:
@@ -179,17 +234,24 @@ def postpone(held: Claim, *, reason: str) -> None:
 
 
 def _give_back_owed() -> None:
-    for held, reason in list(_owed.items()):
-        rows = Upload.objects.filter(pk=held.upload_id, state=State.PARSING, fence=held.fence)
-        rows.update(
+    for held, fault in list(_owed.items()):
+        too_long_ago = Now() - timedelta(seconds=PASSING_FAULTS_S)
+        _claimed(held).filter(postponed_since__lt=too_long_ago).update(
+            state=State.FAILED,
+            finished_at=Now(),
+            lease_until=None,
+            reason=f"{fault} It was tried again for a day. The raw files are kept.",
+        )
+        _claimed(held).update(
             state=State.RECEIVED,
-            reason=reason,
+            reason=f"{fault} The raw files are kept; reading them is tried again by itself.",
             attempts=F("attempts") - 1,
             faults=F("faults") + 1,
+            postponed_since=Coalesce("postponed_since", Now()),
             lease_until=None,
-            retry_at=Now() + pause_after(held.faults),
+            retry_at=_ahead(pause_after(held.faults).total_seconds()),
         )
-        del _owed[held]
+        _owed.pop(held, None)
 
 
 def pause_after(faults: int) -> timedelta:
@@ -201,7 +263,7 @@ _quiet_until = 0.0
 
 
 def hint() -> None:
-    """Wake a worker, unless a hint is on its way already. Never raises: the sweeper is the promise.
+    """Wake a worker, unless a hint is on its way already. Never raises: workers poll as well.
 
     To be called after the commit of what is due. Whoever follows the hint takes the key away
     before looking for rows, so one that was committed while the key stood is found.
@@ -210,7 +272,9 @@ def hint() -> None:
 
 
 def _hint_once(broker: Redis) -> None:
-    if broker.set(HINTED_KEY, 1, nx=True, ex=HINTED_S):
+    is_first = broker.set(HINTED_KEY, 1, nx=True, ex=HINTED_S)
+    # Without workers, hints would pile up for as long as uploads come.
+    if is_first and broker.llen(current_app.conf.task_default_queue) < MAX_WAITING_TASKS:
         _send_hint()
 
 
@@ -220,15 +284,16 @@ def hint_arrived() -> None:
 
 
 def _send_hint() -> None:
-    current_app.send_task(DRAIN_TASK, retry=False, expires=settings.SWEEP_INTERVAL_S)
+    # Without an end: a worker whose clock is ahead would take every hint for an old one.
+    current_app.send_task(DRAIN_TASK, retry=False)
 
 
-def _tell_broker(what: Callable[[Redis], object]) -> None:
+def _tell_broker(command: Callable[[Redis], object]) -> None:
     global _quiet_until  # noqa: PLW0603  one broker, one process-wide memory of its last failure
     if time.monotonic() < _quiet_until:
         return
     try:
-        what(_broker())
+        command(_broker())
     except Exception:  # the broker is disposable
         _quiet_until = time.monotonic() + QUIET_AFTER_BROKER_ERROR_S
         log.warning("hint_not_sent", exc_info=True)
@@ -239,11 +304,3 @@ def _broker() -> Redis:
     return Redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=BROKER_TIMEOUT_S, socket_timeout=BROKER_TIMEOUT_S
     )
-
-
-def sweep() -> int:
-    """Send a hint again where something is due; how many rows are."""
-    count = Upload.objects.filter(due()).count()
-    if count:
-        _tell_broker(lambda _: _send_hint())
-    return count

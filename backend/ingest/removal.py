@@ -1,21 +1,25 @@
-"""Taking a run away, for who uploaded the wrong thing."""
+"""Deleting a run, after a wrong upload."""
 
 from __future__ import annotations
+
+from functools import partial
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from backend.ingest.models import Upload
-from backend.runs.models import Cell, Observation, Run, Series
+from backend.ingest.collector import remove_unnamed_later
+from backend.ingest.models import Artefact, Upload
+from backend.runs.models import Cell, Host, Observation, Run, Series, Server, Workload
 from backend.runs.registry import lock_names
 
 
 @transaction.atomic
 def remove_run(run: Run) -> None:
-    """Delete a run with its trials and the uploads it came by, for ever.
+    """Delete a run with its trials, the uploads it came by and their raw files, for ever.
 
     Frozen result sets keep what they show; an agent that sends the same upload once more makes
-    the run anew. Files stay in the storage, where another upload may hold the same bytes.
+    the run anew. A file stays where another upload holds the same bytes.
     """
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
@@ -24,10 +28,24 @@ def remove_run(run: Run) -> None:
     uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)
     # Locked first, so that a reading that is under way ends before, or finds nothing.
     held = list(Upload.objects.select_for_update().filter(pk__in=uploads.values("pk")))
-    Upload.objects.filter(pk__in=[upload.pk for upload in held]).delete()
+    ids = [upload.pk for upload in held]
+    files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
+    Upload.objects.filter(pk__in=ids).delete()
     Observation.objects.filter(run=run.pk, workspace=run.workspace_id).delete()
     Run.objects.filter(pk=run.pk).delete()
     # What nothing was measured of any more is no value that a link may name.
     measured = Cell.objects.filter(series=OuterRef("pk"))
     Series.objects.filter(~Exists(measured), workspace=run.workspace_id).delete()
+    _remove_unused_names(run.workspace_id)
     run.workspace.changed()
+    transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
+
+
+def _remove_unused_names(workspace_id: UUID) -> None:
+    """Servers, workloads and hosts that nothing is measured of any more."""
+    for model, name in ((Server, "server"), (Workload, "workload")):
+        series = Series.objects.filter(**{name: OuterRef("pk")})
+        model._default_manager.filter(~Exists(series), workspace=workspace_id).delete()
+    is_host = Q(server_host=OuterRef("pk")) | Q(client_host=OuterRef("pk"))
+    used = Exists(Series.objects.filter(is_host)) | Exists(Run.objects.filter(is_host))
+    Host.objects.filter(~used, workspace=workspace_id).delete()

@@ -14,24 +14,25 @@ from django.db.models import QuerySet
 
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
+from backend.ingest.faults import IngestError
 from backend.ingest.models import Rereading, State, Upload
 from backend.ingest.process import (
     NothingRead,
     Reading,
     envelope_of,
     link_artefacts,
-    process,
     read_upload,
     run_facts,
 )
 from backend.ingest.sandbox import ParserFailed
+from backend.ingest.worker import process
 from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
 from backend.runs.record import record_early, rerecord_run
 
 
-class NotEnded(Exception):
+class NotEnded(IngestError):
     """The upload has not been read for the first time yet: the workers will do it."""
 
 

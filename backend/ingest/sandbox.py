@@ -22,18 +22,31 @@ import orjson
 from django.conf import settings
 
 from backend.ingest.child import LENGTH, Limits
+from backend.ingest.faults import IngestError
+from backend.ingest.slots import LONG_WORK, Busy
 from backend.ingest.storage import StorageAway
-from backend.ingest.turns import LONG_WORK, Busy
 
 log = logging.getLogger(__name__)
 
 OUTPUT_BYTES = 64 << 20
 GRACE_S = 5
-MEANWHILE_S = 10.0
+MEANWHILE_S = 1.0
 
 
-class ParserFailed(Exception):
-    """The child died, hung or ran out of something: the reason is a sentence for a person."""
+class ParserFailed(IngestError):
+    """The child hung, ran out of something or died: the reason is a sentence for a person."""
+
+
+class ParserDied(ParserFailed):
+    """The child died without reaching a limit of ours: another attempt may succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How a child ended: its exit code as Popen gives it, and the most memory it had."""
+
+    code: int
+    memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +74,9 @@ class Sandbox:
     ) -> dict[str, Any]:
         """What the child read: {"version", "entries"} or {"refused"}.
 
-        `meanwhile` is called every MEANWHILE_S seconds until the child answers. Raises
-        ParserFailed, and StorageAway when the child could not read a file.
+        `meanwhile` is called every MEANWHILE_S seconds until the child answers; what it raises
+        ends the child. Raises ParserFailed, ParserDied where another attempt may succeed, and
+        StorageAway when the child could not read a file.
         """
         return self.request(artefacts, {"tool": tool}, limits or current_limits(), meanwhile)
 
@@ -115,8 +129,9 @@ class Sandbox:
                 raise ParserFailed("The parser's answer was too large.")
             body = orjson.loads(self._read_exactly(child, size, deadline))
         except (BrokenPipeError, EOFError, orjson.JSONDecodeError):
-            raise ParserFailed(_death_reason(self._reap())) from None
-        except ParserFailed:
+            raise _death(self._reap()) from None
+        except BaseException:
+            # Its answer would be taken for that of the next request.
             self.close()
             raise
         return cast(dict[str, Any], body)
@@ -164,23 +179,38 @@ class Sandbox:
             )
         return self.child
 
-    def _reap(self) -> int:
+    def _reap(self) -> Death:
         child, self.child = self.child, None
         if child is None:
-            return 0
-        try:
-            code = child.wait(timeout=GRACE_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            code = child.wait()
+            return Death(0, 0)
+        deadline = time.monotonic() + GRACE_S
+        while (death := _death_of(child)) is None:
+            if time.monotonic() > deadline:
+                child.kill()
+            time.sleep(0.005)
         _close_pipes(child)
-        return code
+        return death
 
     def close(self) -> None:
         """End the child, if there is one."""
         if self.child is not None:
             self.child.kill()
             self._reap()
+
+
+def _death_of(child: subprocess.Popen[bytes]) -> Death | None:
+    """How the child ended, with what it used; None while it lives."""
+    if child.returncode is not None:
+        return Death(child.returncode, 0)
+    try:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+    except ChildProcessError:  # reaped elsewhere
+        return Death(child.poll() or 0, 0)
+    if pid == 0:
+        return None
+    # Popen's own wait would not tell what was used.
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return Death(child.returncode, usage.ru_maxrss << 10)
 
 
 def _close_pipes(child: subprocess.Popen[bytes]) -> None:
@@ -207,13 +237,21 @@ def _fatal_reason(kind: str, limits: Limits) -> str:
     return "What this upload says is too much to store as one result."
 
 
-def _death_reason(code: int) -> str:
-    if code == -signal.SIGXCPU:
-        return f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."
-    if code < 0:
-        name = signal.Signals(-code).name
-        return f"The parser crashed ({name}) on this upload; the raw files are kept."
-    return f"The parser ended with status {code} on this upload; the raw files are kept."
+def _death(death: Death) -> ParserFailed:
+    if death.code == -signal.SIGXCPU:
+        return ParserFailed(
+            f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."
+        )
+    if death.code >= 0:
+        return ParserDied(f"The parser ended with status {death.code} on this upload.")
+    name = signal.Signals(-death.code).name
+    used, limit = death.memory_bytes >> 20, settings.PARSE_MEMORY_BYTES >> 20
+    memory = f"it had used {used} MiB of memory, the limit is {limit} MiB"
+    if death.code == -signal.SIGKILL:
+        return ParserDied(
+            f"The parser was killed on this upload, as happens where memory runs out; {memory}."
+        )
+    return ParserDied(f"The parser crashed ({name}) on this upload; {memory}.")
 
 
 _sandbox: Sandbox | None = None

@@ -1,7 +1,8 @@
 """Where raw artefacts live: one interface, files on disk by default, S3-compatible if configured.
 
 Artefacts are addressed by the SHA-256 of their bytes, so the same bytes are stored once and a
-stored object never changes. What a refused upload stored is taken back.
+stored object never changes. The bytes of a refused upload are removed at once, other bytes that no
+row names by the collector (collector.py).
 
 A storage that cannot be reached or written raises StorageAway, whatever it is made of.
 """
@@ -13,20 +14,27 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from django.conf import settings
 
+from backend.ingest.faults import IngestError
+
 CHUNK_BYTES = 1 << 20
+# How the name of a file begins that is being written.
+UNFINISHED = "incoming-"
+IS_SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class StorageAway(Exception):
+class StorageAway(IngestError):
     """The storage cannot be used now; the message says what it answered.
 
     `is_full`: there is no room, so that only a person can help.
@@ -63,6 +71,15 @@ class Stored:
     inode: int = field(default=0, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Something in the storage: its name, size in bytes and when it was written (Unix time, s)."""
+
+    name: str
+    size_bytes: int
+    written_at_s: float
+
+
 class Storage(Protocol):
     def put(self, chunks: Iterable[bytes]) -> Stored:
         """Store durably: when this returns the bytes survive a power cut. Raises StorageAway."""
@@ -76,14 +93,35 @@ class Storage(Protocol):
     def local_path(self, sha256: str) -> contextlib.AbstractContextManager[Path]:
         """A local file with the bytes, for the parser's child process; raises as `open` does."""
 
+    def has(self, sha256: str) -> bool:
+        """Whether the bytes are there. Raises StorageAway."""
+
+    def list(self) -> Iterator[Listed]:
+        """The stored artefacts, named by their SHA-256, in any order. Raises StorageAway."""
+
+    def remove(self, sha256: str) -> None:
+        """It is gone when this returns, whether it was there or not. Raises StorageAway.
+
+        Only for the collector, which holds the lock that makes it safe.
+        """
+
     def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
         """As `put`, under a name of its own: shared with nobody, so that it can be removed."""
 
     def open_part(self, name: str) -> BinaryIO:
         """Raises as `open` does."""
 
+    def list_parts(self) -> Iterator[Listed]:
+        """The parts, by the names they were put under."""
+
     def remove_part(self, name: str) -> None:
-        """It is gone when this returns, whether it was there or not. Raises StorageAway."""
+        """Gone when this returns, whether it was there or not. Raises StorageAway."""
+
+    def list_unfinished(self) -> Iterator[Listed]:
+        """What a killed process was writing; also what is being written this moment."""
+
+    def remove_unfinished(self, name: str) -> None:
+        """As `remove_part`."""
 
 
 class FileStorage:
@@ -112,7 +150,7 @@ class FileStorage:
 
     def _write(self, chunks: Iterable[bytes], place: Callable[[str], Path]) -> Stored:
         digest, size = hashlib.sha256(), 0
-        handle, temporary = tempfile.mkstemp(dir=self.root, prefix="incoming-")
+        handle, temporary = tempfile.mkstemp(dir=self.root, prefix=UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as out:
                 for chunk in chunks:
@@ -164,9 +202,49 @@ class FileStorage:
         with _faults_of_the_disk():
             return place.open("rb")
 
-    def remove_part(self, name: str) -> None:
+    def has(self, sha256: str) -> bool:
         with _faults_of_the_disk():
-            self._part(name).unlink(missing_ok=True)
+            return self._place(sha256).is_file()
+
+    def list(self) -> Iterator[Listed]:
+        folders = [place for place in self._entries(self.root) if re.fullmatch("..", place.name)]
+        for folder in folders:
+            for place in self._entries(Path(folder.path)):
+                if IS_SHA256(place.name):
+                    yield from _listed(place)
+
+    def remove(self, sha256: str) -> None:
+        self._remove(self._place(sha256))
+
+    def list_parts(self) -> Iterator[Listed]:
+        for place in self._entries(self.root / "parts"):
+            yield from _listed(place)
+
+    def remove_part(self, name: str) -> None:
+        self._remove(self._part(name))
+
+    def list_unfinished(self) -> Iterator[Listed]:
+        for place in self._entries(self.root):
+            if place.name.startswith(UNFINISHED):
+                yield from _listed(place)
+
+    def remove_unfinished(self, name: str) -> None:
+        self._remove(self.root / name)
+
+    def _entries(self, folder: Path) -> Sequence[os.DirEntry[str]]:
+        if not self.root.is_dir():
+            raise StorageAway(f"the folder {self.root} is gone")
+        with (
+            _faults_of_the_disk(),
+            contextlib.suppress(FileNotFoundError),
+            os.scandir(folder) as it,
+        ):
+            return list(it)
+        return []
+
+    def _remove(self, place: Path) -> None:
+        with _faults_of_the_disk():
+            place.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
@@ -190,6 +268,13 @@ def _locked(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _listed(place: os.DirEntry[str]) -> Iterator[Listed]:
+    # Gone since the folder was read: then it is not listed.
+    with _faults_of_the_disk(), contextlib.suppress(FileNotFoundError):
+        status = place.stat()
+        yield Listed(place.name, status.st_size, status.st_mtime)
 
 
 def _fsync_folder(folder: Path) -> None:
@@ -255,24 +340,65 @@ class S3Storage:
     def open_part(self, name: str) -> BinaryIO:
         return self.open(_part_key(name))
 
-    def remove_part(self, name: str) -> None:
+    def has(self, sha256: str) -> bool:
         with _faults_of_s3():
-            self.client.delete_object(Bucket=self.bucket, Key=_part_key(name))
+            try:
+                self.client.head_object(Bucket=self.bucket, Key=sha256)
+            except self.client.exceptions.ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.NOT_FOUND:
+                    return False
+                raise
+        return True
+
+    def list(self) -> Iterator[Listed]:
+        # Other keys in the bucket are somebody else's.
+        return (entry for entry in self._keys("") if IS_SHA256(entry.name))
+
+    def remove(self, sha256: str) -> None:
+        self._remove(sha256)
+
+    def list_parts(self) -> Iterator[Listed]:
+        return self._keys(PARTS)
+
+    def remove_part(self, name: str) -> None:
+        self._remove(_part_key(name))
+
+    def list_unfinished(self) -> Iterator[Listed]:
+        """Nothing: an object is there whole or not at all."""
+        return iter(())
+
+    def remove_unfinished(self, name: str) -> None:
+        """There is none."""
+
+    def _keys(self, prefix: str) -> Iterator[Listed]:
+        with _faults_of_s3():
+            pages = self.client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=prefix):
+                for item in page.get("Contents", []):
+                    name = item["Key"].removeprefix(prefix)
+                    yield Listed(name, item["Size"], item["LastModified"].timestamp())
+
+    def _remove(self, key: str) -> None:
+        with _faults_of_s3():
+            self.client.delete_object(Bucket=self.bucket, Key=key)
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
-        with contextlib.ExitStack() as stack:
-            with _faults_of_s3(), _faults_of_the_disk():
-                local = stack.enter_context(tempfile.NamedTemporaryFile())
+        # A folder and no open file: of an upload thousands may be held at once.
+        with tempfile.TemporaryDirectory(prefix="artefact-") as folder:
+            place = Path(folder) / sha256
+            with _faults_of_s3(), _faults_of_the_disk(), place.open("wb") as local:
                 body = self.open(sha256)
                 while chunk := body.read(CHUNK_BYTES):
                     local.write(chunk)
-                local.flush()
-            yield Path(local.name)
+            yield place
+
+
+PARTS = "parts/"
 
 
 def _part_key(name: str) -> str:
-    return f"parts/{name}"
+    return PARTS + name
 
 
 @contextlib.contextmanager

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from typing import Any
 
-from backend.ingest import parts, queue
-from backend.ingest import process as processing
+from celery import shared_task
+from celery.signals import worker_process_init, worker_process_shutdown
+
+from backend.ingest import queue, worker
+from backend.ingest.collector import collect_in_turn
+from backend.ingest.polling import Poller
+
+COLLECT_TASK = "ingest.collect"
+_pollers: list[Poller] = []
 
 
 @shared_task(name=queue.DRAIN_TASK)  # type: ignore[untyped-decorator]
 def drain() -> None:
     """Read what is due."""
-    processing.drain()
+    worker.drain()
 
 
-@shared_task(name="ingest.sweep")  # type: ignore[untyped-decorator]
-def sweep() -> None:
-    """Send a hint again where uploads were forgotten or abandoned."""
-    queue.sweep()
+@shared_task(name=COLLECT_TASK)  # type: ignore[untyped-decorator]
+def collect() -> None:
+    """Remove stored bytes that nothing names."""
+    collect_in_turn()
 
 
-@shared_task(name="ingest.sweep_parts")  # type: ignore[untyped-decorator]
-def sweep_parts() -> None:
-    """Throw away parts whose upload never came."""
-    parts.sweep()
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def start_polling(**_: Any) -> None:
+    """Every reader looks for uploads by itself too."""
+    _pollers.append(Poller())
+    _pollers[-1].start()
+
+
+@worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def stop_polling(**_: Any) -> None:
+    """An upload that is being read is read to its end."""
+    while _pollers:
+        _pollers.pop().stop()

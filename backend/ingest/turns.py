@@ -1,59 +1,120 @@
-"""Few requests of a web process may do long work at once; the others are told to come back.
+"""Which upload is read next: workspaces take turns, and slow uploads have a lane of their own.
 
-A thread that waits answers nobody else: so few wait, and not for long.
+The workspace with the fewest uploads being read goes first, then the one that was served longest
+ago. An upload that takes longer than `QUICK_READ_S` moves to the slow lane, of which only
+`SLOW_READS` are read at a time, so that a reader is left for the rest (decision 0012).
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cache
+from uuid import UUID
 
-# Of four threads of a web process one is always free.
-RUNNING, WAITING = 2, 1
-PATIENCE_S = 5.0
-RETRY_AFTER_S = 10
+from django.conf import settings
+from django.db import connection
 
+from backend.ingest.models import State, Turn, Upload
 
-class Busy(Exception):
-    """All turns are taken. Nothing was stored; the same request works later."""
-
-    def __init__(self) -> None:
-        super().__init__("The service works on other large files at the moment.")
+# Other heads of queues, where the first is locked by a removal.
+CANDIDATES = 8
+# Of the advisory lock under which uploads are chosen. With it the bounds hold strictly.
+LOCK_KEY = 0x10AD_5EE7_0001
 
 
-class Turns:
-    """Turns of the threads of this process."""
-
-    def __init__(self, *, running: int, waiting: int) -> None:
-        self._running = threading.BoundedSemaphore(running)
-        self._waiting = threading.BoundedSemaphore(waiting)
-        self._mine = threading.local()
-
-    @contextmanager
-    def take(self) -> Iterator[None]:
-        """A turn until the block ends; a thread that has one already keeps it. Raises Busy."""
-        if getattr(self._mine, "is_taken", False):
-            yield
-            return
-        self._acquire()
-        self._mine.is_taken = True
-        try:
-            yield
-        finally:
-            self._mine.is_taken = False
-            self._running.release()
-
-    def _acquire(self) -> None:
-        if self._running.acquire(blocking=False):
-            return
-        if not self._waiting.acquire(blocking=False):
-            raise Busy
-        try:
-            if not self._running.acquire(timeout=PATIENCE_S):
-                raise Busy
-        finally:
-            self._waiting.release()
+def lock_turns() -> None:
+    """Choose alone until the transaction ends: a matter of a few milliseconds."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
 
 
-LONG_WORK = Turns(running=RUNNING, waiting=WAITING)
+def next_upload(*, longest_pause_s: int) -> Upload | None:
+    """The upload whose turn it is, locked; None when nothing is due. Call lock_turns first.
+
+    A time of retry further ahead than `longest_pause_s` was set before the database's clock was
+    set back: such an upload is due.
+    """
+    with connection.cursor() as cursor:
+        limits = [longest_pause_s, settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
+        cursor.execute(_heads_of_queues(), limits)
+        ids = [row[0] for row in cursor.fetchall()]
+    for upload_id in ids:
+        rows = Upload.objects.filter(pk=upload_id, state=State.RECEIVED)
+        upload = rows.select_for_update(skip_locked=True).first()
+        if upload is not None:
+            return upload
+    return None
+
+
+def note_turn(workspace_id: UUID, *, is_slow: bool) -> None:
+    """The workspace was served: the others go before it now."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            INSERT INTO {_table(Turn)} (workspace_id, is_slow, number)
+            SELECT %s, %s, coalesce(max(number), 0) + 1 FROM {_table(Turn)}
+            ON CONFLICT (workspace_id, is_slow) DO UPDATE SET number = excluded.number
+            """,  # noqa: S608  names of our own models
+            [workspace_id, is_slow],
+        )
+
+
+def _table(model: type[Upload] | type[Turn]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
+
+
+@cache
+def _heads_of_queues() -> str:
+    """The first upload due of each workspace and lane, in the order of turns.
+
+    `waiting` jumps through the index from one workspace to the next, so the cost is that of the
+    workspaces that wait, not of their uploads. Each head is the first entry of its part of the
+    index; the order names `retry_at` even where it is null, for only so is that order the index's.
+    """
+    uploads, turns = _table(Upload), _table(Turn)
+    queue = """
+        state = 'received' AND upload.is_slow = waiting.is_slow
+        AND upload.workspace_id = waiting.workspace_id
+    """
+    return f"""
+        WITH RECURSIVE waiting AS (
+            (SELECT is_slow, workspace_id FROM {uploads} WHERE state = 'received'
+             ORDER BY is_slow, workspace_id LIMIT 1)
+            UNION ALL
+            SELECT following.is_slow, following.workspace_id
+            FROM waiting CROSS JOIN LATERAL (
+                SELECT upload.is_slow, upload.workspace_id FROM {uploads} AS upload
+                WHERE state = 'received' AND (upload.is_slow, upload.workspace_id)
+                    > (waiting.is_slow, waiting.workspace_id)
+                ORDER BY upload.is_slow, upload.workspace_id LIMIT 1
+            ) AS following
+        ), reading AS (
+            SELECT workspace_id, count(*) AS uploads FROM {uploads}
+            WHERE state = 'parsing' GROUP BY workspace_id
+        ), clock AS (
+            SELECT now() AS at, now() + make_interval(secs => %s) AS horizon
+        )
+        SELECT due.id
+        FROM waiting
+        CROSS JOIN clock
+        CROSS JOIN LATERAL (
+            SELECT head.id FROM (
+                (SELECT id, received_at AS since FROM {uploads} AS upload
+                 WHERE {queue} AND retry_at IS NULL ORDER BY retry_at, received_at LIMIT 1)
+                UNION ALL
+                (SELECT id, retry_at FROM {uploads} AS upload
+                 WHERE {queue} AND retry_at <= clock.at ORDER BY retry_at LIMIT 1)
+                UNION ALL
+                (SELECT id, received_at FROM {uploads} AS upload
+                 WHERE {queue} AND retry_at > clock.horizon ORDER BY retry_at DESC LIMIT 1)
+            ) AS head ORDER BY head.since LIMIT 1
+        ) AS due
+        LEFT JOIN reading USING (workspace_id)
+        LEFT JOIN {turns} AS turn
+            ON turn.workspace_id = waiting.workspace_id AND turn.is_slow = waiting.is_slow
+        WHERE coalesce(reading.uploads, 0) < %s
+          AND NOT (waiting.is_slow AND %s <= (
+              SELECT count(*) FROM {uploads} WHERE state = 'parsing' AND is_slow
+          ))
+        ORDER BY coalesce(reading.uploads, 0), coalesce(turn.number, 0)
+        LIMIT %s
+        """  # noqa: S608  names of our own models

@@ -17,6 +17,7 @@ from typing import Any
 from django.db import transaction
 
 from backend.accounts.models import User, Workspace
+from backend.runs.bulk import insert_rows
 from backend.runs.checks import TrialFacts, check_cell, check_trial
 from backend.runs.identity import identity_of
 from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
@@ -102,7 +103,7 @@ def record_early(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]
     lock_names(facts.workspace)
     run = _run_row(facts, is_open=True)
     # Of two uploads that come first at once, one makes the run.
-    Run.objects.bulk_create([run], ignore_conflicts=True)
+    insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
     run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
     return _write(run, records)
@@ -236,13 +237,13 @@ class _Writer:
             members[self.cells[_load_of(cell)].pk] += cell.trials.only(*_MEMBER)
         for cell in self.cells.values():
             _merge(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
-        Cell.objects.bulk_create(self.cells.values())
+        insert_rows(Cell, self.cells.values())
         for cell in old:
             cell.trials.update(cell=self.cells[_load_of(cell)])
         # With them go those whose trials were all replaced by trials of another load.
         Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
-        Trial.objects.bulk_create(self.trials)
-        TrialTimeline.objects.bulk_create(self.timelines)
+        insert_rows(Trial, self.trials)
+        insert_rows(TrialTimeline, self.timelines)
 
     def _server(self, fields: Mapping[str, Any]) -> Server:
         key = identity_of(fields)

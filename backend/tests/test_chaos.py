@@ -8,7 +8,6 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from backend.ingest import queue
 from backend.ingest.models import State, Upload
 from backend.runs.models import Run, Trial
 from backend.testing.running import environment, kill, start_worker
@@ -19,7 +18,7 @@ SEED = random.randrange(1 << 30)
 
 
 # Short clocks, and room for many kills: what is tested is loss, not patience.
-CLOCKS = {"LEASE_S": "2", "SWEEP_INTERVAL_S": "1", "MAX_ATTEMPTS": "50"}
+CLOCKS = {"LEASE_S": "2", "POLL_INTERVAL_S": "1", "MAX_ATTEMPTS": "50"}
 
 
 @pytest.fixture
@@ -56,7 +55,6 @@ def test_two_hundred_uploads_survive_killed_workers_and_a_flushed_broker(clocks)
                 next_kill = time.monotonic() + chance.uniform(1.5, 4)
         while Upload.objects.exclude(state=State.PARSED).exists():
             assert time.monotonic() < deadline, (SEED, states())
-            queue.sweep()
             time.sleep(0.5)
             if kills < 6 and time.monotonic() > next_kill:
                 kill(worker)

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(scope="module")
 def web(django_db_setup, tmp_path_factory):
     """A web server and a worker on the database of these tests, started once."""
-    env = environment(tmp_path_factory.mktemp("data"), SWEEP_INTERVAL_S="1")
+    env = environment(tmp_path_factory.mktemp("data"), POLL_INTERVAL_S="1")
     web, worker = Web(env), start_worker(env)
     try:
         web.start()

@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from backend.ingest import cleaning, limits, turns
+from backend.ingest import cleaning, limits, slots
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.storage import storage
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
@@ -102,8 +102,8 @@ def test_a_megabyte_of_open_lists_is_received(client):
 def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     client, folder, monkeypatch, url
 ):
-    monkeypatch.setattr(turns, "PATIENCE_S", 0.0)
-    none_left = turns.Turns(running=1, waiting=1)
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    none_left = slots.Slots(running=1, waiting=1)
     none_left._running.acquire()
     for module in ("cleaner", "dry_run", "sandbox"):
         monkeypatch.setattr(f"backend.ingest.{module}.LONG_WORK", none_left)

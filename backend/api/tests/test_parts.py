@@ -14,10 +14,9 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Token
-from backend.ingest import parts as ingest_parts
 from backend.ingest.models import Artefact, Part, Upload
-from backend.ingest.process import process
 from backend.ingest.storage import open_artefact
+from backend.ingest.worker import process
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 
 URL = "/api/v1/uploads"
@@ -236,7 +235,7 @@ def test_abandoned_parts_are_swept(sender, tmp_path, settings):
         number=0,
         begun_at=old,
     )
-    call_command("sweep")
+    call_command("collect")
     left = len(sender.pieces) - 1
     assert Part.objects.count() == len(files_of(tmp_path)) == left
     assert problem(sender.post(), 424)["missing"] == [0]
@@ -297,10 +296,3 @@ def test_an_upload_of_parts_needs_its_id(sender):
     data = {"parts": json.dumps([{"name": "a", "sha256": "0" * 64, "size_bytes": 1, "parts": 1}])}
     answer = sender.client.post(URL, data, headers=sender.headers)
     assert "id under which" in problem(answer, 400)["detail"]
-
-
-def test_the_sweep_is_in_batches(sender, monkeypatch, settings):
-    monkeypatch.setattr(ingest_parts, "SWEEP_BATCH", 2)
-    sender.put_all()
-    settings.PARTS_KEPT_S = -1
-    assert ingest_parts.sweep() == 2

@@ -20,9 +20,9 @@ from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.ingest import redaction
 from backend.ingest.cleaning import CannotClean, Cleaning, hash_of
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.process import process
 from backend.ingest.receive import UploadConflict, _content_hash, receive
 from backend.ingest.storage import open_artefact, storage
+from backend.ingest.worker import process
 from backend.testing.damage import captures
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 

@@ -8,9 +8,9 @@ from django.test import Client
 from backend.accounts.models import Token
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
-from backend.ingest.process import process
 from backend.ingest.reprocess import reprocess
 from backend.ingest.storage import storage
+from backend.ingest.worker import process
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
 

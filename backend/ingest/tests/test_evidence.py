@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from backend.ingest.envelope import EnvelopeError, read_envelope
-from backend.ingest.process import process
 from backend.ingest.storage import storage
+from backend.ingest.worker import process
 from backend.runs.models import Run, Trial, Workload
 from backend.testing.uploads import make_envelope, make_tenant, make_trial, make_upload
 

@@ -1,21 +1,21 @@
 """Storage or database away while a worker reads: no attempt is lost, and it is tried again."""
 
 import os
+import re
 import shutil
 import signal
 from datetime import timedelta
 
 import pytest
 from django.conf import settings as live
-from django.db import OperationalError, connection
+from django.db import connection, transaction
 from django.utils import timezone
 
-from backend.ingest import process as processing
-from backend.ingest import queue
+from backend.ingest import answers, queue, worker
 from backend.ingest.models import State, Upload
-from backend.ingest.process import process
 from backend.ingest.sandbox import Sandbox, sandbox
 from backend.ingest.storage import storage
+from backend.ingest.worker import process
 from backend.testing.outages import database_away
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -41,6 +41,12 @@ def processed(upload):
     return upload
 
 
+def a_day_later(upload):
+    since = timezone.now() - timedelta(days=1, minutes=1)
+    Upload.objects.filter(pk=upload.pk).update(postponed_since=since)
+    wait_out(upload)
+
+
 def wait_out(upload):
     now = timezone.now()
     Upload.objects.filter(pk=upload.pk).update(retry_at=now - AGO)
@@ -53,10 +59,9 @@ def test_storage_away_for_long_is_waited_for_and_then_read(upload):
         assert processed(upload).state == State.RECEIVED
         assert (upload.attempts, upload.faults) == (0, times)
         assert upload.reason.startswith("The storage was away (the folder ")
-        assert queue.sweep() == 0  # it still waits
-        assert queue.claim(upload.pk) is None
+        assert queue.claim() is None  # it still waits
+        assert queue.claim_one(upload.pk) is None
         wait_out(upload)
-        assert queue.sweep() == 1
     away.rename(root)
     assert processed(upload).state == State.PARSED
     assert upload.reason == ""
@@ -80,39 +85,67 @@ def test_a_volume_that_is_not_mounted_is_waited_for(upload):
     assert processed(upload).state == State.PARSED
 
 
-def test_a_file_that_stays_missing_is_lost(upload):
+def test_a_file_that_stays_missing_for_a_day_is_lost(upload):
     shutil.rmtree(storage().root)
     storage().root.mkdir()
-    Upload.objects.update(faults=processing.LOST_AFTER_FAULTS)
+    assert processed(upload).state == State.RECEIVED
+    a_day_later(upload)
     assert processed(upload).state == State.FAILED
-    assert upload.reason == "A stored file of this upload is missing."
+    assert upload.reason.startswith("A stored file of this upload is missing.")
+
+
+def test_passing_faults_end_after_a_day_with_their_reason(upload):
+    storage().root.rename(storage().root.with_name("unmounted"))
+    assert processed(upload).state == State.RECEIVED
+    first = upload.postponed_since
+    wait_out(upload)
+    assert processed(upload).postponed_since == first
+    a_day_later(upload)
+    assert processed(upload).state == State.FAILED
+    assert "The storage was away (the folder " in upload.reason
+    assert "for a day" in upload.reason
 
 
 def test_database_away_while_reading_is_no_attempt(upload, monkeypatch):
     def fault(*_, **__):
-        raise OperationalError("server closed the connection unexpectedly")
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 1")
+            cursor.execute("SELECT pg_sleep(5)")
 
-    monkeypatch.setattr(processing, "_ask", fault)
+    monkeypatch.setattr(answers, "ask_parser", fault)
     assert processed(upload).state == State.RECEIVED
     assert (upload.attempts, upload.faults) == (0, 1)
-    assert "The database was away (server closed the connection" in upload.reason
+    assert "The database was away (canceling statement due to statement timeout" in upload.reason
+
+
+def test_a_statement_that_cannot_be_sent_is_no_passing_fault(upload, monkeypatch):
+    def too_many_parameters(*_, **__):
+        Upload.objects.filter(attempts__in=range(70_000)).exists()
+
+    monkeypatch.setattr(answers, "ask_parser", too_many_parameters)
+    for attempt in (1, 2):
+        assert processed(upload).state == State.RECEIVED
+        assert (upload.attempts, upload.faults) == (attempt, 0)
+        wait_out(upload)
+    assert processed(upload).state == State.QUARANTINED
+    assert "OperationalError" in upload.reason
 
 
 @pytest.mark.django_db(transaction=True)
 def test_database_away_until_the_end_gives_the_attempt_back_later(monkeypatch):
     upload = make_upload(make_tenant())
-    ask = processing._ask
+    ask = answers.ask_parser
 
     def fault(*_, **__):
         connection.cursor().execute("SELECT 1")
 
-    monkeypatch.setattr(processing, "_ask", fault)
+    monkeypatch.setattr(answers, "ask_parser", fault)
     with database_away_from(monkeypatch):
         process(upload.pk)
     upload.refresh_from_db()
     assert (upload.state, upload.attempts) == (State.PARSING, 1)
-    monkeypatch.setattr(processing, "_ask", ask)
-    assert queue.claim(upload.pk) is None  # given back now, to be read after its pause
+    monkeypatch.setattr(answers, "ask_parser", ask)
+    assert queue.claim_one(upload.pk) is None  # given back now, to be read after its pause
     upload.refresh_from_db()
     assert (upload.state, upload.attempts, upload.faults) == (State.RECEIVED, 0, 1)
     assert "The database was away" in upload.reason
@@ -122,13 +155,13 @@ def test_database_away_until_the_end_gives_the_attempt_back_later(monkeypatch):
 
 def database_away_from(monkeypatch):
     """The database goes away right after the claim."""
-    read, away = processing._read_and_record, database_away()
+    read, away = worker.read_and_record, database_away()
 
-    def go_away_first(held):
+    def go_away_first(held, **options):
         away.__enter__()
-        read(held)
+        read(held, **options)
 
-    monkeypatch.setattr(processing, "_read_and_record", go_away_first)
+    monkeypatch.setattr(worker, "read_and_record", go_away_first)
 
     class UntilTheEnd:
         def __enter__(self):
@@ -136,19 +169,49 @@ def database_away_from(monkeypatch):
 
         def __exit__(self, *error):
             away.__exit__(*error)
-            monkeypatch.setattr(processing, "_read_and_record", read)
+            monkeypatch.setattr(worker, "read_and_record", read)
 
     return UntilTheEnd()
 
 
-def test_a_killed_parser_still_fails_the_upload(upload, monkeypatch):
-    child = sandbox()._running_child()
-    os.kill(child.pid, signal.SIGSTOP)  # so that it cannot answer before it dies
-    monkeypatch.setattr(Sandbox, "_running_child", lambda _: child)
-    os.kill(child.pid, signal.SIGKILL)
-    assert processed(upload).state == State.FAILED
-    assert "SIGKILL" in upload.reason
-    assert upload.faults == 0
+@pytest.fixture
+def killed_parser(monkeypatch):
+    """Every parser is killed before it answers."""
+    start = Sandbox._running_child
+
+    def killed(box):
+        child = start(box)
+        os.kill(child.pid, signal.SIGSTOP)  # so that it cannot answer before it dies
+        os.kill(child.pid, signal.SIGKILL)
+        return child
+
+    monkeypatch.setattr(Sandbox, "_running_child", killed)
+    sandbox().close()
+    yield lambda: monkeypatch.setattr(Sandbox, "_running_child", start)
+    sandbox().close()
+
+
+def test_a_killed_parser_is_an_attempt_and_the_next_one_reads(upload, killed_parser):
+    assert processed(upload).state == State.RECEIVED
+    assert (upload.attempts, upload.faults) == (1, 0)
+    killed_parser()
+    assert processed(upload).state == State.RECEIVED  # it waits some seconds
+    wait_out(upload)
+    assert processed(upload).state == State.PARSED
+    assert upload.attempts == 2
+
+
+def test_the_third_killed_parser_ends_it_with_the_memory_it_used(upload, killed_parser):
+    for _ in range(3):
+        wait_out(upload)
+        processed(upload)
+    assert (upload.state, upload.attempts) == (State.FAILED, 3)
+    used, limit = re.search(
+        r"used (\d+) MiB of memory, the limit is (\d+) MiB", upload.reason
+    ).groups()
+    assert int(used) > 0
+    assert int(limit) == live.PARSE_MEMORY_BYTES >> 20
+    assert "3 times" in upload.reason
 
 
 def test_a_file_the_child_cannot_read_is_a_fault_of_the_storage(upload, monkeypatch, tmp_path):

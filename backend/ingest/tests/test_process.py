@@ -4,11 +4,10 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from backend.ingest import process as processing
-from backend.ingest import queue
+from backend.ingest import answers, queue
 from backend.ingest.models import State, Upload
-from backend.ingest.process import process
 from backend.ingest.sandbox import ParserFailed
+from backend.ingest.worker import process
 from backend.runs.models import Cell, Run, Trial
 from backend.testing.uploads import WRK, gzip_of, make_envelope, make_tenant, make_trial
 from backend.testing.uploads import make_upload as upload_of
@@ -103,11 +102,11 @@ def test_a_bomb_fails_the_upload(make_upload):
     assert "unpacks to more than" in upload.reason
 
 
-def test_a_crashed_parser_fails_the_upload(make_upload, monkeypatch):
-    def crash(*_, **__):
-        raise ParserFailed("The parser crashed (SIGSEGV) on this upload; the raw files are kept.")
+def test_a_parser_at_its_limit_fails_the_upload_at_once(make_upload, monkeypatch):
+    def reach_limit(*_, **__):
+        raise ParserFailed("Reading this upload needed more than 2048 MiB of memory.")
 
-    monkeypatch.setattr(processing, "_ask", crash)
+    monkeypatch.setattr(answers, "ask_parser", reach_limit)
     upload = processed(make_upload())
     assert (upload.state, upload.attempts) == (State.FAILED, 1)
 
@@ -116,7 +115,7 @@ def test_a_memory_error_fails_the_upload_not_the_worker(make_upload, monkeypatch
     def exhaust(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(processing, "_ask", exhaust)
+    monkeypatch.setattr(answers, "ask_parser", exhaust)
     assert processed(make_upload()).state == State.FAILED
 
 
@@ -124,9 +123,10 @@ def test_a_fault_nobody_foresaw_is_an_attempt(make_upload, monkeypatch):
     def fault(*_, **__):
         raise KeyError("a fault of ours")
 
-    monkeypatch.setattr(processing, "_ask", fault)
+    monkeypatch.setattr(answers, "ask_parser", fault)
     upload = processed(make_upload())
-    assert (upload.state, upload.attempts) == (State.PARSING, 1)
+    assert (upload.state, upload.attempts) == (State.RECEIVED, 1)
+    assert "by a fault (KeyError)" in upload.reason
 
 
 def test_a_second_hint_does_nothing(make_upload):
@@ -137,14 +137,14 @@ def test_a_second_hint_does_nothing(make_upload):
 
 def test_a_worker_whose_lease_ran_out_writes_nothing(make_upload, monkeypatch):
     upload = make_upload()
-    ask = processing._ask
+    ask = answers.ask_parser
 
     def slowly(*args, **kwargs):
         answer = ask(*args, **kwargs)
         Upload.objects.filter(pk=upload.pk).update(fence=99)
         return answer
 
-    monkeypatch.setattr(processing, "_ask", slowly)
+    monkeypatch.setattr(answers, "ask_parser", slowly)
     assert processed(upload).state == State.PARSING
     assert not Run.objects.exists()
 
@@ -168,15 +168,15 @@ def test_an_empty_text_says_nothing(make_upload):
 
 def test_claiming_counts_the_attempt_first(make_upload):
     upload = make_upload()
-    held = queue.claim(upload.pk)
+    held = queue.claim_one(upload.pk)
     assert (held.attempt, held.fence) == (1, 1)
-    assert queue.claim(upload.pk) is None
+    assert queue.claim_one(upload.pk) is None
 
 
 @pytest.mark.parametrize("envelope", [None, make_envelope(3)])
 def test_reading_many_trials_keeps_the_claim(make_upload, monkeypatch, envelope):
     upload = make_upload(WRK, WRK, WRK, envelope=envelope)
-    ask, taken = processing._ask, []
+    ask, taken = answers.ask_parser, []
 
     def slowly(*args, **kwargs):
         answer = ask(*args, **kwargs)
@@ -187,18 +187,18 @@ def test_reading_many_trials_keeps_the_claim(make_upload, monkeypatch, envelope)
 
     def watched(lease):
         renew(lease)
-        taken.append(Upload.objects.filter(queue.due(), pk=upload.pk).exists())
+        taken.append(queue.requeue_abandoned())
 
     renew = queue.Lease.renew
-    monkeypatch.setattr(processing, "_ask", slowly)
+    monkeypatch.setattr(answers, "ask_parser", slowly)
     monkeypatch.setattr(queue.Lease, "renew", watched)
     assert processed(upload).state == State.PARSED
-    assert taken == [False] * 3
+    assert taken == [0] * 3
 
 
 def test_a_claim_that_was_lost_stops_the_reading(make_upload, monkeypatch):
     upload = make_upload()
-    held = queue.claim(upload.pk)
+    held = queue.claim_one(upload.pk)
     Upload.objects.filter(pk=upload.pk).update(fence=99)
     monkeypatch.setattr(queue, "RENEW_AFTER_SHARE", 0)
     with pytest.raises(queue.ClaimLost):

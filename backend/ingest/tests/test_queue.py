@@ -3,8 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from backend.ingest import process as processing
-from backend.ingest import queue
+from backend.ingest import queue, worker
 from backend.ingest.models import State, Upload
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -34,27 +33,38 @@ def upload(tenant):
     return make_upload(tenant)
 
 
+def states():
+    return list(Upload.objects.values_list("state", flat=True))
+
+
 def change(upload, **fields):
     Upload.objects.filter(pk=upload.pk).update(**fields)
 
 
-def test_what_is_due_is_hinted_at_again(upload, hints):
-    assert queue.sweep() == 1
-    assert hints == [1]
-
-
-def test_where_nothing_is_due_nothing_is_sent(upload, hints):
-    queue.claim(upload.pk)
-    assert queue.sweep() == 0
-    assert hints == []
-
-
-def test_an_abandoned_upload_is_claimed_again(upload, hints):
-    queue.claim(upload.pk)
+def test_an_abandoned_upload_is_claimed_again(upload):
+    queue.claim_one(upload.pk)
+    assert queue.requeue_abandoned() == 0
     assert queue.claim() is None
     change(upload, lease_until=timezone.now() - LONG_AGO)
-    assert queue.sweep() == 1
+    assert queue.requeue_abandoned() == 1
     assert queue.claim().attempt == 2
+
+
+def test_a_lease_from_before_the_clock_was_set_back_is_ended(upload):
+    queue.claim_one(upload.pk)
+    change(upload, lease_until=timezone.now() + LONG_AGO)
+    assert queue.requeue_abandoned() == 1
+    assert queue.claim().attempt == 2
+
+
+def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
+    change(upload, retry_at=timezone.now() + LONG_AGO)
+    assert queue.claim().upload_id == upload.pk
+
+
+def test_a_pause_is_waited_for(upload):
+    change(upload, retry_at=timezone.now() + timedelta(minutes=10))
+    assert queue.claim() is None
 
 
 def test_the_one_that_waits_longest_is_claimed_first(tenant, upload):
@@ -67,11 +77,12 @@ def test_after_three_attempts_an_upload_is_quarantined_with_its_reason(upload):
     for _ in range(3):
         assert queue.claim()
         change(upload, lease_until=timezone.now() - LONG_AGO)
+        queue.requeue_abandoned()
     assert queue.claim() is None
     upload.refresh_from_db()
     assert upload.state == State.QUARANTINED
     assert "3 times" in upload.reason
-    assert queue.claim(upload.pk) is None
+    assert queue.claim_one(upload.pk) is None
 
 
 def test_many_commits_need_one_hint_until_it_arrives(hints):
@@ -85,8 +96,8 @@ def test_many_commits_need_one_hint_until_it_arrives(hints):
 
 def test_a_drain_reads_all_that_is_due_and_wakes_another_worker_once(tenant, upload, hints):
     make_upload(tenant)
-    processing.drain()
-    assert not Upload.objects.filter(queue.due()).exists()
+    worker.drain()
+    assert set(states()) == {State.PARSED}
     assert hints == [1]
 
 
@@ -94,14 +105,14 @@ def test_a_worker_whose_shift_is_over_leaves_the_rest_to_the_next(
     tenant, upload, hints, monkeypatch
 ):
     make_upload(tenant)
-    monkeypatch.setattr(processing, "SHIFT_S", -1.0)
-    processing.drain()
-    assert Upload.objects.filter(queue.due()).count() == 1
+    monkeypatch.setattr(worker, "SHIFT_S", -1.0)
+    worker.drain()
+    assert sorted(states()) == [State.PARSED, State.RECEIVED]
     assert hints
 
 
 def test_a_lost_claim_cannot_finish(upload):
-    held = queue.claim(upload.pk)
+    held = queue.claim_one(upload.pk)
     change(upload, fence=2)
     assert not queue.finish(held, State.FAILED, reason="late")
     with pytest.raises(queue.ClaimLost):

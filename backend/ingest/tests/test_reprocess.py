@@ -7,11 +7,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from backend.ingest import process as processing
+from backend.ingest import answers
 from backend.ingest import reprocess as reprocessing
 from backend.ingest.models import State
-from backend.ingest.process import process
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
+from backend.ingest.worker import process
 from backend.runs.models import Cell, Trial
 from backend.runs.transactions import repeatable_read
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
@@ -40,8 +40,8 @@ def newer_parser(monkeypatch):
             entry["trial"]["parsed"]["requests_completed"] = 17_000
         return {**answer, "version": "next"}
 
-    ask = processing._ask
-    monkeypatch.setattr(processing, "_ask", read)
+    ask = answers.ask_parser
+    monkeypatch.setattr(answers, "ask_parser", read)
     monkeypatch.setattr(reprocessing, "PARSER_VERSION", "next")
 
 
@@ -67,7 +67,7 @@ def test_the_same_parser_changes_nothing(upload):
 
 
 def test_a_refusal_leaves_the_old_reading(upload, monkeypatch):
-    monkeypatch.setattr(processing, "_ask", lambda *_, **__: {"refused": "No tool's output."})
+    monkeypatch.setattr(answers, "ask_parser", lambda *_, **__: {"refused": "No tool's output."})
     rereading = reprocess(upload.pk)
     assert rereading.refused == "No tool's output."
     assert Trial.objects.filter(run_id=upload.run_id).count() == 2
@@ -86,11 +86,11 @@ def test_a_fault_in_the_middle_leaves_the_old_reading(upload, newer_parser, monk
 
 
 def test_what_could_not_be_read_becomes_a_run(monkeypatch):
-    ask = processing._ask
-    monkeypatch.setattr(processing, "_ask", lambda *_, **__: {"refused": "Not read yet."})
+    ask = answers.ask_parser
+    monkeypatch.setattr(answers, "ask_parser", lambda *_, **__: {"refused": "Not read yet."})
     upload = ended(make_upload(make_tenant()))
     assert upload.state == State.FAILED
-    monkeypatch.setattr(processing, "_ask", ask)
+    monkeypatch.setattr(answers, "ask_parser", ask)
     rereading = reprocess(upload.pk)
     upload.refresh_from_db()
     assert (upload.state, rereading.refused) == (State.PARSED, "")

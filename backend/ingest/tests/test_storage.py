@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import hashlib
+import time
 import uuid
 
 import boto3
@@ -72,6 +73,39 @@ def test_a_part_is_apart_and_can_be_removed(store):
         store.open_part("a-name")
     with store.open(stored.sha256) as body:
         assert body.read() == TEXT
+
+
+def test_stored_bytes_are_listed_and_can_be_removed(store):
+    began = time.time()
+    stored = store.put([TEXT])
+    store.put_part("a-name", [TEXT[:100]])
+    assert [(entry.name, entry.size_bytes) for entry in store.list()] == [
+        (stored.sha256, len(TEXT))
+    ]
+    assert abs(next(store.list()).written_at_s - began) < 24 * 3600
+    assert [(entry.name, entry.size_bytes) for entry in store.list_parts()] == [("a-name", 100)]
+    assert list(store.list_unfinished()) == []
+    assert store.has(stored.sha256)
+    store.remove(stored.sha256)
+    store.remove(stored.sha256)
+    assert not store.has(stored.sha256)
+    assert list(store.list()) == []
+    assert [entry.name for entry in store.list_parts()] == ["a-name"]
+
+
+def test_a_bucket_shared_with_others_lists_only_artefacts(s3):
+    s3.client.put_object(Bucket=s3.bucket, Key="somebody/else.txt", Body=b"x")
+    s3.client.put_object(Bucket=s3.bucket, Key="README", Body=b"x")
+    stored = s3.put([TEXT])
+    assert [entry.name for entry in s3.list()] == [stored.sha256]
+
+
+def test_what_a_killed_process_wrote_is_listed_and_can_be_removed(tmp_path):
+    store = FileStorage(tmp_path / "artefacts")
+    (store.root / "incoming-abc").write_bytes(b"half")
+    assert [entry.name for entry in store.list_unfinished()] == ["incoming-abc"]
+    store.remove_unfinished("incoming-abc")
+    assert list(store.list_unfinished()) == []
 
 
 def test_a_local_file_for_the_parser(store):

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from backend.ingest.process import process
 from backend.ingest.storage import storage
+from backend.ingest.worker import process
 from backend.runs.models import Observation, Run, Series, Trial
 from backend.runs.observations import Sample, observe, resource_use
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload

@@ -184,6 +184,7 @@ ROWS = {
         json=True,
     ),
     "result-set-revoke": Row("/api/v1/result-sets/{private}/revoke", WRITERS_API, "post"),
+    "limit-list": Row("/api/v1/limits", EVERYONE),
     "openapi": Row("/api/v1/openapi.json", EVERYONE),
     "api-docs": Row("/api/v1/docs", EVERYONE),
 }

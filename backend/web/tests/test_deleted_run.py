@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from backend.analysis.query import CompareQuery
-from backend.ingest import process as processing
+from backend.ingest import answers
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.process import process
 from backend.ingest.reprocess import reprocess
+from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
@@ -46,8 +46,8 @@ def reads_another_number(monkeypatch):
             entry["trial"]["parsed"]["requests_completed"] = 17_000
         return {**answer, "version": "next"}
 
-    ask = processing._ask
-    monkeypatch.setattr(processing, "_ask", altered)
+    ask = answers.ask_parser
+    monkeypatch.setattr(answers, "ask_parser", altered)
 
 
 def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member, monkeypatch):

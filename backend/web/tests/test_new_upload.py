@@ -7,7 +7,7 @@ from django.test import Client
 
 from backend.ingest.dry_run import MAX_BYTES
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.process import process
+from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial
 from backend.testing.uploads import WRK, make_file
 

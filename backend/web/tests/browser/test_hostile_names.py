@@ -20,9 +20,9 @@ from backend.accounts.tokens import AGENT_LIFETIME as LASTS
 from backend.accounts.tokens import find, issue
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import Upload
-from backend.ingest.process import process
 from backend.ingest.receive import receive
 from backend.ingest.storage import storage
+from backend.ingest.worker import process
 from backend.runs.dismissals import dismiss
 from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from backend.accounts.models import Token, TokenKind
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
-from backend.ingest.process import process
 from backend.ingest.storage import storage
+from backend.ingest.worker import process
 from backend.runs.models import Run, Trial
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run

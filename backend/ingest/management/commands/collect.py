@@ -1,0 +1,31 @@
+"""`manage.py collect`: remove stored bytes that nothing names."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from backend.ingest.collector import TooManyUnnamed, collect
+from backend.ingest.storage import StorageAway
+
+
+class Command(BaseCommand):
+    help = (
+        "Remove stored bytes older than COLLECT_AFTER_S that no row names: of refused uploads, "
+        "deleted runs and killed processes; and parts whose upload never came."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+        parser.add_argument(
+            "--force", action="store_true", help="even if most artefacts have no row"
+        )
+
+    def handle(self, *, dry_run: bool, force: bool, **_: Any) -> None:
+        try:
+            figures = collect(is_dry_run=dry_run, is_forced=force)
+        except (TooManyUnnamed, StorageAway) as reason:
+            raise CommandError(str(reason)) from None
+        self.stdout.write("would be removed:" if dry_run else "removed:")
+        for each in figures:
+            self.stdout.write(f"{each.count:>10}  {each.kind:<26} {each.size_bytes:>16} bytes")

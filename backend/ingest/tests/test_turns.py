@@ -1,0 +1,118 @@
+"""Workspaces take turns, and slow uploads leave a reader for the rest."""
+
+import pytest
+
+from backend.ingest import answers, queue, worker
+from backend.ingest.models import State, Upload
+from backend.runs.models import Trial
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def busy():
+    """A workspace with many uploads waiting."""
+    tenant = make_tenant("busy")
+    for _ in range(6):
+        make_upload(tenant)
+    return tenant
+
+
+@pytest.fixture
+def other():
+    return make_tenant("other")
+
+
+def claimed_workspaces(count):
+    claims = [queue.claim() for _ in range(count)]
+    ids = [held.upload_id for held in claims if held is not None]
+    slugs = dict(Upload.objects.values_list("pk", "workspace__slug"))
+    return [slugs[upload_id] for upload_id in ids]
+
+
+def test_an_upload_is_claimed_next_however_many_wait_elsewhere(busy, other):
+    assert claimed_workspaces(1) == ["busy"]
+    make_upload(other)
+    assert claimed_workspaces(2) == ["other", "busy"]
+
+
+def test_workspaces_that_finish_at_once_take_turns(busy, other):
+    for _ in range(3):
+        make_upload(other)
+    order = []
+    for _ in range(6):
+        held = queue.claim()
+        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
+        queue.finish(held, State.PARSED)
+    assert sorted(order[:2]) == sorted(order[2:4]) == sorted(order[4:]) == ["busy", "other"]
+
+
+def test_a_workspace_reads_at_most_so_many_uploads_at_a_time(busy, other, settings):
+    settings.READS_PER_WORKSPACE = 4
+    assert claimed_workspaces(6) == ["busy"] * 4
+    make_upload(other)
+    assert claimed_workspaces(2) == ["other"]
+
+
+def test_a_slow_upload_moves_to_the_slow_lane_and_is_read_there(other, settings):
+    settings.QUICK_READ_S = -1
+    upload = make_upload(other)
+    worker.drain()
+    upload.refresh_from_db()
+    assert (upload.state, upload.is_slow, upload.attempts) == (State.PARSED, True, 1)
+
+
+def test_only_so_many_slow_uploads_are_read_at_a_time(busy, other, settings):
+    Upload.objects.update(is_slow=True)
+    make_upload(other)
+    Upload.objects.filter(workspace=other.workspace).update(is_slow=True)
+    quick = make_upload(busy)
+    held = [queue.claim() for _ in range(3)]
+    assert [each.is_slow for each in held[:2]].count(True) == 1
+    assert quick.pk in {each.upload_id for each in held[:2]}
+    assert held[2] is None
+
+
+def test_a_slow_upload_ends_at_its_own_limit(other, settings):
+    settings.QUICK_READ_S = settings.SLOW_READ_S = -1
+    upload = make_upload(other)
+    worker.drain()
+    upload.refresh_from_db()
+    assert upload.state == State.FAILED
+    assert "took longer than" in upload.reason
+
+
+def test_a_parser_that_is_left_behind_answers_no_later_question(other, settings):
+    """A reading that is broken off must not leave its answer to the next upload."""
+    from backend.ingest.sandbox import LocalArtefact, sandbox
+
+    upload = make_upload(other)
+    with answers.storage().local_path(upload.artefacts.get().sha256) as path:
+        files = [LocalArtefact("0.txt", path)]
+        box = sandbox()
+        child = box._running_child()
+        box._wait = lambda *_: (_ for _ in ()).throw(worker.OutOfTime)
+        with pytest.raises(worker.OutOfTime):
+            box.read(files, tool="")
+        del box._wait
+        assert child.poll() is not None
+        assert box.read(files, tool="k6")["refused"]
+
+
+def test_a_file_that_many_trials_name_is_read_once_by_each_tool(other, monkeypatch):
+    ask, asked = answers.ask_parser, []
+
+    def counted(files, *, tool, **options):
+        asked.append(tool)
+        return ask(files, tool=tool, **options)
+
+    monkeypatch.setattr(answers, "ask_parser", counted)
+    envelope = make_envelope(60)
+    for trial in envelope["trials"]:
+        trial["artefacts"] = ["0.txt"]
+    envelope["trials"][7]["load"]["tool"] = ""
+    upload = make_upload(other, WRK, envelope=envelope)
+    worker.drain()
+    assert sorted(asked) == ["", "wrk"]
+    assert Trial.objects.filter(run_id=upload.pk, requests_completed=18_000).count() == 60
