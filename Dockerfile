@@ -35,4 +35,4 @@ USER loadsheet
 VOLUME /data
 EXPOSE 8000
 # The commands of all processes: backend/config/commands.py.
-CMD ["gunicorn", "backend.config.wsgi", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", "--timeout=120", "--keep-alive=15", "--max-requests=100000", "--no-control-socket"]
+CMD ["python", "-m", "backend.config.web_server", "--bind=0.0.0.0:8000"]

@@ -55,7 +55,7 @@ class TestCompose:
         [
             ("web", commands.web(bind=BIND)),
             ("worker", commands.worker()),
-            ("beat", commands.beat(schedule="/tmp/beat-schedule")),
+            ("beat", commands.beat()),
         ],
     )
     def test_runs_the_commands_that_start_runs(self, service, expected):
