@@ -7,7 +7,7 @@ import sys
 from django.http import HttpRequest, HttpResponse
 
 from backend.api import errors as api
-from backend.config.outage import outage_of
+from backend.config.outage import Outage, outage_of
 from backend.web import errors as web
 
 
@@ -35,6 +35,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
         return api.server_error(request) if _is_api(request) else web.server_error(request)
+    return outage_answer(request, outage)
+
+
+def outage_answer(request: HttpRequest, outage: Outage) -> HttpResponse:
+    """Says what is away, and when to try again."""
     answer = api.outage if _is_api(request) else web.outage
     response = answer(outage.status, outage.title, outage.sentence, hint=outage.hint)
     response["Retry-After"] = str(outage.retry_after_s)

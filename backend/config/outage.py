@@ -25,7 +25,9 @@ STORAGE = Outage(
     503, "Storage away", "The storage of raw files cannot be used at the moment.", HINT, 30
 )
 FULL_HINT = "Nothing was half kept. Tell who runs this service to make room, then send it again."
-STORAGE_FULL = Outage(507, "Storage full", "There is no room left for raw files.", FULL_HINT, 60)
+STORAGE_FULL = Outage(
+    507, "Storage full", "There is no room for raw files at the moment.", FULL_HINT, 60
+)
 
 
 def outage_of(error: BaseException | None) -> Outage | None:

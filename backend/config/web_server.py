@@ -40,7 +40,7 @@ ANSWER_MEMORY_BYTES = 1 << 20
 ANSWER_BYTES = 256 << 20
 
 
-class StorageFull(Error):
+class StorageFull(Error):  # type: ignore[misc]
     """The disk of the temporary files has no room for a request's body."""
 
     code = 507
@@ -49,6 +49,9 @@ class StorageFull(Error):
 
 class RequestParser(HTTPRequestParser):  # type: ignore[misc]
     """Reads no body that will be refused: the application then answers by the header alone."""
+
+    adj: Adjustments
+    content_length: int
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
