@@ -14,14 +14,17 @@ RUN python agents/build_pyz.py agents/dist/loadsheet.pyz --wheel
 
 FROM python:3.11-slim AS service
 ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data
 RUN useradd --system --create-home --uid 10001 loadsheet \
-    && install --directory --owner=loadsheet --mode=0700 /data
+    && install --directory --owner=loadsheet --mode=0700 /data /scratch
 WORKDIR /app
 COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
 COPY manage.py ./
 COPY backend/ backend/
+# The image is read-only where it runs.
+RUN python -m compileall -q backend
 COPY docs/ docs/
 COPY frontend/templates/ frontend/templates/
 COPY --from=frontend /app/frontend/dist/ frontend/dist/
