@@ -1,10 +1,13 @@
 """Whatever scripts/start runs is started again when it is killed, and ends with it."""
 
+import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -42,12 +45,12 @@ def eventually(answer, reason):
 class Supervisor:
     """scripts/start on a folder and a port of its own."""
 
-    def __init__(self, data, port):
+    def __init__(self, data, port, **more):
         self.data, self.port = data, port
-        self.output = data.parent / "output"
+        self.output = data.parent / f"output-{data.name}"
         names = ("DATABASE_URL", "REDIS_URL", "CACHE_URL", "SECRET_KEY", "TOKEN_PEPPER")
         environment = {name: text for name, text in os.environ.items() if name not in names}
-        environment["PYTHONPATH"] = str(settings.BASE_DIR)
+        environment |= {"PYTHONPATH": str(settings.BASE_DIR), **more}
         command = [sys.executable, "-m", "backend.config.supervisor", "--no-demo"]
         with self.output.open("ab") as out:
             self.process = subprocess.Popen(
@@ -74,25 +77,41 @@ class Supervisor:
                 continue
         return None
 
-    def answers(self, path):
+    def answer(self, path):
+        """The text of a 200, else an empty one."""
         try:
             url = f"http://127.0.0.1:{self.port}{path}"
             with urllib.request.urlopen(url, timeout=10) as answer:
-                return answer.status == 200
+                return answer.read().decode()
         except (urllib.error.URLError, OSError):
-            return False
+            return ""
 
     def stop(self):
         self.process.terminate()
         return self.process.wait(timeout=PATIENCE_S)
 
 
+@contextlib.contextmanager
+def open_folder():
+    """A folder that PostgreSQL's user may pass, as those of pytest are not."""
+    with tempfile.TemporaryDirectory(prefix="loadsheet-site-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
+def folder():
+    with open_folder() as place:
+        yield place
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    # PostgreSQL's user must be able to pass.
-    for place in (folder, *folder.parents[:2]):
-        place.chmod(0o755)
+def site():
+    with open_folder() as folder:
+        yield from run_site(folder)
+
+
+def run_site(folder):
     supervisor = Supervisor(folder / "data", free_port())
     try:
         supervisor.wait()
@@ -114,7 +133,7 @@ def test_a_killed_child_is_started_again_and_the_others_stay(site, name):
 
     eventually(is_back, f"{name} is started again")
     assert others < {child.pid for child in site.children()}
-    eventually(lambda: site.answers("/readyz"), "the site is ready")
+    eventually(lambda: site.answer("/readyz"), "the site is ready")
     line = re.findall(rf"Starting {name[:3]}\S* again in .*", site.output.read_text())[-1]
     assert "was ended by SIGKILL" in line
     assert str(site.data / "logs") in line
@@ -130,10 +149,68 @@ def test_a_request_waits_while_every_web_process_is_started_again(site):
         assert live.status == 200
 
 
-def test_a_killed_supervisor_takes_its_children_along_and_starts_again(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("killed")
-    for place in (folder, *folder.parents[:2]):
-        place.chmod(0o755)
+def test_every_part_is_heard_of_and_the_canary_comes_through(site):
+    def is_complete():
+        lines = site.answer("/readyz").splitlines()
+        return len(lines) == 4 and all(line.endswith(" s ago") for line in lines[1:])
+
+    eventually(is_complete, "worker, beat and canary are heard of")
+
+
+@pytest.fixture
+def small_disk(folder):
+    """A disk of 512 MiB."""
+    disk = folder / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=512m,mode=0755", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(command, check=False).returncode:
+        pytest.skip("only root may mount a small disk")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill(file):
+    """To the last byte."""
+    with contextlib.suppress(OSError), file.open("ab", buffering=0) as out:
+        while True:
+            out.write(b"x" * 4096)
+
+
+def is_full_after(fill, disk):
+    # A file that was removed frees its blocks a little later.
+    fill(disk / "filler")
+    return shutil.disk_usage(disk).free < 1 << 20
+
+
+def test_a_full_disk_ends_no_site_and_keeps_none_from_starting(small_disk):
+    own = {"LEAST_FREE_BYTES": str(16 << 20)}
+    first = Supervisor(small_disk, free_port(), **own)
+    try:
+        first.wait()
+        reserve = small_disk / "reserve"
+        eventually(reserve.exists, "the reserve is taken")
+        fill(small_disk / "filler")
+        eventually(lambda: not reserve.exists(), "the reserve is given up")
+        eventually(lambda: is_full_after(fill, small_disk), "the reserve is used up too")
+        eventually(lambda: "uploads are refused" in first.answer("/readyz"), "a warning")
+        assert "Sign in" in first.answer("/accounts/login/")
+        assert first.process.poll() is None
+    finally:
+        assert first.stop() == 0
+
+    second = Supervisor(small_disk, first.port, **own)
+    try:
+        second.wait()
+        assert "uploads are refused" in second.answer("/readyz")
+        assert "Sign in" in second.answer("/accounts/login/")
+        (small_disk / "filler").unlink()
+        eventually(lambda: "uploads are refused" not in second.answer("/readyz"), "room again")
+        eventually(reserve.exists, "the reserve is taken again")
+    finally:
+        assert second.stop() == 0
+
+
+def test_a_killed_supervisor_takes_its_children_along_and_starts_again(folder):
     port = free_port()
     first = Supervisor(folder / "data", port)
     first.wait()
@@ -142,7 +219,7 @@ def test_a_killed_supervisor_takes_its_children_along_and_starts_again(tmp_path_
     first.process.kill()
     first.process.wait()
     first.output.unlink()
-    second = Supervisor(Path(folder / "data"), port)
+    second = Supervisor(folder / "data", port)
     try:
         second.wait()
         _, alive = psutil.wait_procs(children, timeout=PATIENCE_S)
