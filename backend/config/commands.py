@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-CELERY = ("celery", "-A", "backend.config.celery")
+# Quiet: on a full disk its banner cannot be written to the log, and would end it.
+CELERY = ("celery", "--quiet", "-A", "backend.config.celery")
 
 
 def web(*, bind: str = "", socket: int | None = None) -> list[str]:

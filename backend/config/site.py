@@ -19,7 +19,7 @@ from backend.config import commands
 from backend.config.child import Child, Process
 from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
 from backend.config.progress import say
-from backend.config.reserve import Reserve
+from backend.config.reserve import RUNNING, STARTING, Reserve
 from backend.config.site_folder import SiteFolder, StartFailed
 from backend.config.web_server import listen
 
@@ -43,7 +43,7 @@ class Site:
         self._services: list[Postgres | Valkey] = []
         self._processes: list[Child] = []
         self._listener: socket.socket | None = None
-        self._reserve: Reserve | None = None
+        self._reserves: list[Reserve] = []
         self._disk_looked_at = 0.0
 
     @property
@@ -94,8 +94,8 @@ class Site:
         }
         if "DATABASE_URL" not in os.environ:
             postgres = Postgres(data)
-            self._reserve = Reserve(postgres.place)
-            self._look_at_disk()
+            self._reserves = [Reserve(postgres.place, name) for name in (STARTING, RUNNING)]
+            self._look_at_disk(is_starting=True)
             self._serve("postgres", postgres)
             own["DATABASE_URL"] = postgres.url
         if "REDIS_URL" not in os.environ:
@@ -180,14 +180,15 @@ class Site:
             if line:
                 say(line)
 
-    def _look_at_disk(self) -> None:
+    def _look_at_disk(self, *, is_starting: bool = False) -> None:
         now = time.monotonic()
-        if self._reserve is None or now - self._disk_looked_at < LOOK_AT_DISK_S:
+        if now - self._disk_looked_at < LOOK_AT_DISK_S:
             return
         self._disk_looked_at = now
-        with contextlib.suppress(OSError):
-            if line := self._reserve.tend():
-                say(line)
+        for reserve in self._reserves:
+            with contextlib.suppress(OSError):
+                if line := reserve.tend(is_starting=is_starting):
+                    say(line)
 
     def stop(self) -> None:
         """End everything that was started, the services last."""

@@ -7,7 +7,7 @@ import pytest
 
 from backend.config import child as children
 from backend.config.child import Child
-from backend.config.reserve import Reserve
+from backend.config.reserve import STARTING, Reserve
 
 
 class Clock:
@@ -131,3 +131,13 @@ class TestReserve:
         disk.free = 1 << 29
         assert reserve.tend() is None
         assert reserve.is_kept
+
+    def test_of_a_start_is_given_up_by_a_start_only(self, tmp_path, disk):
+        reserve = Reserve(tmp_path, STARTING)
+        reserve.tend()
+        disk.free = 8 << 20
+
+        assert reserve.tend() is None
+        assert reserve.is_kept
+        assert "is full" in reserve.tend(is_starting=True)
+        assert not reserve.is_kept
