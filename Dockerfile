@@ -14,14 +14,17 @@ RUN python agents/build_pyz.py agents/dist/loadsheet.pyz --wheel
 
 FROM python:3.11-slim AS service
 ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
     DATA_DIR=/data
 RUN useradd --system --create-home --uid 10001 loadsheet \
-    && install --directory --owner=loadsheet --mode=0700 /data
+    && install --directory --owner=loadsheet --mode=0700 /data /scratch
 WORKDIR /app
 COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
 COPY manage.py ./
 COPY backend/ backend/
+# The image is read-only where it runs.
+RUN python -m compileall -q backend
 COPY docs/ docs/
 COPY frontend/templates/ frontend/templates/
 COPY --from=frontend /app/frontend/dist/ frontend/dist/
@@ -35,4 +38,4 @@ USER loadsheet
 VOLUME /data
 EXPOSE 8000
 # The commands of all processes: backend/config/commands.py.
-CMD ["gunicorn", "backend.config.wsgi", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", "--timeout=120", "--keep-alive=15", "--max-requests=100000", "--no-control-socket"]
+CMD ["python", "-m", "backend.config.web_server", "--bind=0.0.0.0:8000"]

@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parent
 # These contact no service, so they need no real settings.
 OFFLINE = ("parse",)
 NOWHERE = {
-    "SECRET_KEY": "unused",
-    "TOKEN_PEPPER": "unused",
+    "SECRET_KEY": "unused: these commands contact no service 0123456789",
+    "TOKEN_PEPPER": "unused: these commands contact no service 0123456789",
     "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
     "REDIS_URL": "redis://127.0.0.1:1/0",
 }

@@ -1,7 +1,7 @@
-"""How often one sender may upload, and one address fail to sign in: moving windows on the broker.
+"""How often one sender may upload, and one address fail to sign in: moving windows in the cache.
 
-Counting must never cost an upload: with the broker away uploads are let through. Failed sign-ins
-are then counted in this process, so that an outage is no open door.
+Counting must never cost an upload: with the cache away uploads are let through. Failures are then
+counted in this process, so that an outage is no open door.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
-BROKER_TIMEOUT_S = 0.5
+CACHE_TIMEOUT_S = 0.5
 QUIET_AFTER_ERROR_S = 5.0
 _quiet_until = 0.0
 
@@ -43,7 +43,7 @@ def seconds_until_upload(sender: str) -> int:
 def seconds_until_preview(user: str) -> int:
     """Count one reading of files that are not saved; 0 when it may go on, else how long to wait.
 
-    With the broker away it is counted in this process: the parser's time is worth guarding.
+    With the cache away it is counted in this process: the parser's time is worth guarding.
     """
     limit = _parsed(f"{settings.PREVIEWS_PER_MINUTE}/minute")
     for limiter in _limiters():
@@ -58,23 +58,44 @@ def seconds_until_preview(user: str) -> int:
 
 def seconds_until_sign_in(address: str) -> int:
     """0 when `address` may try to sign in, else how long to wait. Counts nothing."""
-    limit = _parsed(f"{settings.FAILED_SIGN_INS_PER_HOUR}/hour")
+    return _seconds_until_failure("sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address)
+
+
+def count_failed_sign_in(address: str) -> None:
+    """Remember one wrong password or link from `address`."""
+    _count_failure("sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address)
+
+
+def seconds_until_token(address: str) -> int:
+    """0 when `address` may send another wrong token, else how long to wait. Counts nothing."""
+    return _seconds_until_failure("token", settings.FAILED_TOKENS_PER_HOUR, address)
+
+
+def count_failed_token(address: str) -> None:
+    """Remember one wrong token from `address`.
+
+    Apart from sign-ins: an agent with a revoked token must not lock out the people of its office.
+    """
+    _count_failure("token", settings.FAILED_TOKENS_PER_HOUR, address)
+
+
+def _seconds_until_failure(kind: str, per_hour: int, address: str) -> int:
+    limit = _parsed(f"{per_hour}/hour")
     for limiter in _limiters():
         try:
-            if limiter.test(limit, "sign-in", address):
+            if limiter.test(limit, kind, address):
                 return 0
-            return _seconds_left(limiter, limit, "sign-in", address)
+            return _seconds_left(limiter, limit, kind, address)
         except RedisError:
             _be_quiet()
     return 0
 
 
-def count_failed_sign_in(address: str) -> None:
-    """Remember one wrong password, link or token from `address`."""
-    limit = _parsed(f"{settings.FAILED_SIGN_INS_PER_HOUR}/hour")
+def _count_failure(kind: str, per_hour: int, address: str) -> None:
+    limit = _parsed(f"{per_hour}/hour")
     for limiter in _limiters():
         try:
-            limiter.hit(limit, "sign-in", address)
+            limiter.hit(limit, kind, address)
         except RedisError:
             _be_quiet()
         else:
@@ -103,9 +124,9 @@ def _limiters() -> list[MovingWindowRateLimiter]:
 @lru_cache(maxsize=1)
 def _shared() -> MovingWindowRateLimiter:
     storage = RedisStorage(
-        settings.REDIS_URL,
-        socket_timeout=BROKER_TIMEOUT_S,
-        socket_connect_timeout=BROKER_TIMEOUT_S,
+        settings.CACHE_URL,
+        socket_timeout=CACHE_TIMEOUT_S,
+        socket_connect_timeout=CACHE_TIMEOUT_S,
     )
     return MovingWindowRateLimiter(storage)
 
@@ -129,7 +150,7 @@ def _is_quiet() -> bool:
 
 
 def _be_quiet() -> None:
-    """A broker that is away is not asked again at once: each try would wait for its timeout."""
-    global _quiet_until  # noqa: PLW0603  one broker, one process-wide memory of its last failure
+    """A cache that is away is not asked again at once: each try would wait for its timeout."""
+    global _quiet_until  # noqa: PLW0603  one cache, one process-wide memory of its last failure
     _quiet_until = time.monotonic() + QUIET_AFTER_ERROR_S
     log.warning("limits_not_counted", exc_info=True)

@@ -53,11 +53,11 @@ def _find(clear: str, address: str) -> Token:
     try:
         return tokens.find(clear, TokenKind.AGENT)
     except tokens.TokenRefused as refused:
-        # Only a wrong token asks the broker: a right one is never held up by its neighbours'.
-        if wait := throttle.seconds_until_sign_in(address):
+        # Only a wrong token asks the cache: a right one is never held up by its neighbours'.
+        if wait := throttle.seconds_until_token(address):
             reason = "From your address too many tokens were wrong within an hour."
             raise TooMany(reason, wait) from None
-        throttle.count_failed_sign_in(address)
+        throttle.count_failed_token(address)
         raise Problem(401, "Token refused", refused.reason, hint=refused.hint) from None
 
 

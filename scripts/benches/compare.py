@@ -27,7 +27,7 @@ import numpy as np
 import psycopg
 
 from backend.config.embedded import free_port
-from backend.config.supervisor import Site
+from backend.config.site import Site
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 from backend.stats.percentiles import stored_percentiles

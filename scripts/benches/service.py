@@ -26,7 +26,7 @@ import httpx
 import psutil
 
 from backend.config.embedded import free_port
-from backend.config.supervisor import Site
+from backend.config.site import Site
 from backend.testing.reports import WRK, make_envelope, make_trial
 
 CLIENTS, SECONDS = 8, 10
@@ -240,7 +240,7 @@ def pace_ms() -> float:
 
 # What each process of the service is, by a word of its command line.
 PROGRAMS = {
-    "gunicorn": "web",
+    "web_server": "web",
     "celery": "worker",
     "parse_child": "parser",
     "postgres": "postgres",

@@ -18,8 +18,8 @@ def upload():
 
 
 @pytest.fixture
-def broker_away(settings, monkeypatch):
-    settings.REDIS_URL = NOBODY
+def cache_away(settings, monkeypatch):
+    settings.CACHE_URL = NOBODY
     throttle._shared.cache_clear()
     throttle._own.cache_clear()
     yield
@@ -43,7 +43,7 @@ def test_uploads_of_one_token_have_a_limit_and_others_their_own(upload, settings
     assert other.post("/api/v1/uploads", {"file": make_file()}).status_code == 202
 
 
-def test_uploads_pass_while_the_broker_is_away(upload, settings, broker_away):
+def test_uploads_pass_while_the_cache_is_away(upload, settings, cache_away):
     settings.UPLOADS_PER_MINUTE = 1
     assert [upload().status_code for _ in range(3)] == [202] * 3
 
@@ -54,7 +54,7 @@ def wrong_tokens(address, count):
 
 
 def test_wrong_tokens_of_one_address_have_a_limit(settings):
-    settings.FAILED_SIGN_INS_PER_HOUR = 3
+    settings.FAILED_TOKENS_PER_HOUR = 3
     answers = wrong_tokens("192.0.2.1", 4)
     assert [answer.status_code for answer in answers] == [401, 401, 401, 429]
     too_many(answers[-1])
@@ -85,10 +85,25 @@ def test_wrong_links_and_passwords_count_together(settings):
     assert sign_in("a long right password") == 302
 
 
-def test_failed_sign_ins_are_counted_while_the_broker_is_away(settings, broker_away):
-    settings.FAILED_SIGN_INS_PER_HOUR = 2
+def test_wrong_tokens_lock_out_no_sign_in_and_wrong_links_no_token(settings):
+    settings.FAILED_TOKENS_PER_HOUR = settings.FAILED_SIGN_INS_PER_HOUR = 3
+    browser = Client(REMOTE_ADDR="192.0.2.6")
+    assert wrong_tokens("192.0.2.6", 5)[-1].status_code == 429
+    assert browser.get("/sign-in/nonsense").status_code == 410
+
+    browser = Client(REMOTE_ADDR="192.0.2.7")
+    codes = [browser.get("/sign-in/nonsense").status_code for _ in range(5)]
+    assert codes[-1] == 429
+    assert wrong_tokens("192.0.2.7", 1)[0].status_code == 401
+
+
+def test_failures_are_counted_while_the_cache_is_away(settings, cache_away):
+    settings.FAILED_TOKENS_PER_HOUR = settings.FAILED_SIGN_INS_PER_HOUR = 2
     codes = [answer.status_code for answer in wrong_tokens("192.0.2.5", 3)]
     assert codes == [401, 401, 429]
+    browser = Client(REMOTE_ADDR="192.0.2.5")
+    codes = [browser.get("/sign-in/nonsense").status_code for _ in range(3)]
+    assert codes == [410, 410, 429]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 No container engine is needed: both files are read, and held to the code.
 """
 
+import importlib.util
 import json
 import re
 from urllib.parse import urlsplit
@@ -13,8 +14,9 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.urls import resolve
 
-from backend.config import commands
+from backend.config import commands, heartbeat
 from backend.config.environment import VARIABLES
+from backend.config.web_server import FORM_BYTES
 from backend.sharing import drawing
 
 ROOT = settings.BASE_DIR
@@ -24,7 +26,10 @@ OURS = ("migrate", "web", "worker", "beat")
 BIND = "0.0.0.0:8000"
 # What images of others read; ours may set nothing that is neither here nor in the settings.
 VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD"}
-VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED"}
+VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
+OTHERS = ("postgres", "broker", "cache", "proxy")
+LASTING = sorted(set(SERVICES) - {"migrate"})
+CADDYFILE = (ROOT / "Caddyfile").read_text()
 
 
 def instructions():
@@ -46,16 +51,21 @@ def filled(value):
     return re.sub(r"\$\{\w+(?::-([^}]*)|[^}]*)\}", lambda found: found[1] or "given", str(value))
 
 
+def size_of(text):
+    """Bytes of a size as compose writes it: 512m, 2g."""
+    return int(text[:-1]) << {"m": 20, "g": 30}[text[-1]]
+
+
 class TestCompose:
-    def test_has_the_five_processes(self):
-        assert set(SERVICES) == {"postgres", "valkey", *OURS}
+    def test_has_our_processes_and_what_they_need(self):
+        assert set(SERVICES) == {*OTHERS, *OURS}
 
     @pytest.mark.parametrize(
         ("service", "expected"),
         [
             ("web", commands.web(bind=BIND)),
             ("worker", commands.worker()),
-            ("beat", commands.beat(schedule="/tmp/beat-schedule")),
+            ("beat", commands.beat()),
         ],
     )
     def test_runs_the_commands_that_start_runs(self, service, expected):
@@ -70,9 +80,7 @@ class TestCompose:
 
     @pytest.mark.parametrize("service", OURS)
     def test_sets_only_variables_the_settings_read(self, service):
-        unknown = set(SERVICES[service]["environment"]) - set(VARIABLES)
-
-        assert not unknown
+        assert set(SERVICES[service]["environment"]) <= set(VARIABLES) | VARIABLES_OF_PYTHON
 
     @pytest.mark.parametrize("service", OURS)
     def test_sets_every_variable_that_has_no_default(self, service):
@@ -110,7 +118,8 @@ class TestCompose:
     def test_names_only_volumes_and_networks_that_exist(self):
         for service in SERVICES.values():
             for volume in service.get("volumes", []):
-                assert volume.split(":")[0] in COMPOSE["volumes"]
+                name = volume.split(":")[0]
+                assert name in COMPOSE["volumes"] or name.startswith(("/", "./"))
             assert set(service["networks"]) <= set(COMPOSE["networks"])
 
     def test_keeps_artefacts_where_web_and_worker_both_find_them(self):
@@ -126,14 +135,95 @@ class TestCompose:
         assert str(url.port) == BIND.split(":")[1]
         assert url.hostname in filled(SERVICES["web"]["environment"]["ALLOWED_HOSTS"]).split(",")
 
-    def test_publishes_the_port_the_web_server_listens_on(self):
-        assert [port.split(":")[-1] for port in SERVICES["web"]["ports"]] == [BIND.split(":")[1]]
-
-    def test_shows_the_database_and_the_broker_to_nobody_outside(self):
+    def test_shows_the_proxy_only(self):
         assert COMPOSE["networks"]["inside"]["internal"] is True
-        for name in ("postgres", "valkey", "worker", "beat"):
+        for name in set(SERVICES) - {"proxy"}:
             assert SERVICES[name]["networks"] == ["inside"]
             assert "ports" not in SERVICES[name]
+
+    def test_asks_the_database_over_tcp(self):
+        # While it is first made, it answers on its socket only, and then stops once more.
+        assert "--host=127.0.0.1" in SERVICES["postgres"]["healthcheck"]["test"]
+
+    def test_migrates_again_when_the_database_went_away(self):
+        assert SERVICES["migrate"]["restart"].startswith("on-failure")
+        for name in ("web", "worker", "beat"):
+            condition = SERVICES[name]["depends_on"]["migrate"]["condition"]
+            assert condition == "service_completed_successfully"
+
+    @pytest.mark.parametrize("name", LASTING)
+    def test_brings_back_and_checks_every_service(self, name):
+        assert SERVICES[name]["restart"] == "unless-stopped"
+        assert SERVICES[name]["healthcheck"]["test"][0] == "CMD"
+
+    @pytest.mark.parametrize("name", sorted(SERVICES))
+    def test_limits_every_service(self, name):
+        service = SERVICES[name]
+
+        assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+        assert service["pids_limit"] > 0
+        assert service["read_only"] is True
+        assert service["logging"]["options"] == {"max-size": "20m", "max-file": "5"}
+        assert "no-new-privileges:true" in service["security_opt"]
+
+    def test_gives_the_worker_room_for_two_readers(self):
+        readers = 2 * int(VARIABLES["PARSE_MEMORY_BYTES"].default)
+
+        assert size_of(SERVICES["worker"]["mem_limit"]) > readers
+
+    @pytest.mark.parametrize(
+        ("name", "policy"), [("broker", "noeviction"), ("cache", "allkeys-lru")]
+    )
+    def test_bounds_broker_and_cache_each_in_its_way(self, name, policy):
+        command = SERVICES[name]["command"]
+        values = dict(zip(command[1::2], command[2::2], strict=True))
+
+        assert values["--maxmemory-policy"] == policy
+        most = values["--maxmemory"].removesuffix("b")
+        assert size_of(most) < size_of(SERVICES[name]["mem_limit"])
+        assert values["--appendonly"] == "no"
+        variable = {"broker": "REDIS_URL", "cache": "CACHE_URL"}[name]
+        assert urlsplit(SERVICES["web"]["environment"][variable]).hostname == name
+
+    @pytest.mark.parametrize("part", ["worker", "beat"])
+    def test_checks_the_heartbeats_that_there_are(self, part):
+        python, option, module, name = SERVICES[part]["healthcheck"]["test"][1:]
+
+        assert (python, option) == ("python", "-m")
+        assert importlib.util.find_spec(module)
+        assert name == part
+        assert name in heartbeat.SILENT_AFTER_S
+
+    def test_keeps_temporary_files_on_a_disk_of_their_own(self):
+        for name in ("web", "worker"):
+            assert SERVICES[name]["environment"]["TMPDIR"] in SERVICES[name]["volumes"]
+
+
+class TestProxy:
+    def test_asks_the_port_the_web_server_listens_on(self):
+        port = BIND.split(":")[1]
+
+        assert f"dynamic a web {port}" in CADDYFILE
+        assert "web" in SERVICES
+
+    def test_takes_the_largest_upload_and_no_larger_one(self):
+        most = int(re.search(r"max_size (\d+)MiB", CADDYFILE)[1]) << 20
+
+        assert most == int(VARIABLES["UPLOAD_MAX_BYTES"].default) + FORM_BYTES
+
+    @pytest.mark.parametrize("limit", ["read_header", "read_body", "idle", "max_header_size"])
+    def test_bounds_slow_and_large_requests(self, limit):
+        assert re.search(rf"^\s*{limit} \d", CADDYFILE, re.MULTILINE)
+
+    def test_is_trusted_for_what_it_sets_itself(self):
+        # Caddy passes on a client's X-Forwarded-… only where trusted_proxies names the client.
+        assert SERVICES["web"]["environment"]["TRUST_PROXY"] == "true"
+        assert "trusted_proxies" not in CADDYFILE
+
+    def test_is_given_the_address_it_serves(self):
+        assert "{$SITE_ADDRESS" in CADDYFILE
+        assert "SITE_ADDRESS" in SERVICES["proxy"]["environment"]
+        assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["proxy"]["volumes"]
 
 
 class TestDockerfile:

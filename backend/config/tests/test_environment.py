@@ -1,5 +1,6 @@
 """A wrong value stops the start with a line that names the variable, what was got and expected."""
 
+import secrets
 import subprocess
 import sys
 
@@ -117,3 +118,24 @@ def test_a_terminal_finds_the_secrets_and_the_database_of_a_running_start(tmp_pa
 
 def test_a_terminal_invents_nothing_when_nothing_runs(tmp_path):
     assert manage.beside_start(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [("x", "1 characters, 1 of them"), ("a" * 60, "60 characters, 1 of them"), ("s3cret!" * 4, "")],
+)
+def test_a_secret_that_can_be_guessed_is_refused_and_not_shown(monkeypatch, value, got):
+    monkeypatch.setenv("SECRET_KEY", value)
+
+    with pytest.raises(ImproperlyConfigured, match=r"^SECRET_KEY has .* at least 50") as refusal:
+        env.secret("SECRET_KEY", "a long random text")
+
+    assert got in str(refusal.value)
+    assert "s3cret!" not in str(refusal.value)
+
+
+def test_a_random_secret_is_taken(monkeypatch):
+    value = secrets.token_hex(32)
+    monkeypatch.setenv("SECRET_KEY", value)
+
+    assert env.secret("SECRET_KEY", "a long random text") == value

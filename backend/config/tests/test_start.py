@@ -3,14 +3,15 @@
 import errno
 import os
 import shutil
+import socket
 import sys
 from collections import namedtuple
 
 import pytest
 from django.conf import settings
 
-from backend.config import supervisor
-from backend.config.supervisor import Site, StartFailed
+from backend.config import demo, site
+from backend.config.site_folder import SiteFolder, StartFailed
 
 sys.path.append(str(settings.BASE_DIR / "scripts"))
 import prepare
@@ -68,26 +69,50 @@ def test_a_file_that_cannot_be_written_while_preparing(monkeypatch, code, words)
 def test_no_room_for_a_database(monkeypatch, tmp_path):
     disk_with(monkeypatch, 20 << 20)
     with pytest.raises(StartFailed, match=r"20 MiB free, 128 MiB are needed.*--data DIR"):
-        Site(0, tmp_path)._prepare()
+        SiteFolder(tmp_path).prepare()
+
+
+def test_a_folder_with_data_is_served_on_a_full_disk(monkeypatch, tmp_path):
+    (tmp_path / "secrets.json").write_text("{}")
+    disk_with(monkeypatch, 0)
+
+    SiteFolder(tmp_path).prepare()
+
+    assert (tmp_path / "artefacts").is_dir()
 
 
 def test_a_failure_on_a_full_disk_is_named_for_it(monkeypatch, tmp_path):
     disk_with(monkeypatch, 0)
-    line = supervisor._why(StartFailed("web ended\nwith status 1"), tmp_path)
+    line = SiteFolder(tmp_path).explain(StartFailed("web ended\nwith status 1"))
     assert line.startswith(f"the disk of {tmp_path} is full: make room")
     assert "\n" not in line
 
 
-def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, tmp_path, capsys):
-    site = Site(8000, tmp_path)
+def test_temporary_files_of_a_killed_start_are_removed(tmp_path):
+    (tmp_path / "scratch" / "folder").mkdir(parents=True)
+    (tmp_path / "scratch" / "body").write_text("half a request")
 
-    def fail():
+    SiteFolder(tmp_path).prepare()
+
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_port_in_use_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(site, "PORT_TIMEOUT_S", 0)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(StartFailed, match=f"port {port} cannot be used.*--port N"):
+            site.Site(port, tmp_path).start()
+
+
+def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, tmp_path, capsys):
+    def fail(_):
         raise StartFailed("wrk was not found.")
 
-    monkeypatch.setattr(site.__class__, "_measure", lambda _: fail())
-    monkeypatch.setattr(site.__class__, "manage", lambda *_: "/sign-in/ls_link_x")
-    site.demo()
-    said = capsys.readouterr().out
-    assert "The demo was not measured: wrk was not found. Loadsheet runs" in said
-    assert "http://127.0.0.1:8000/sign-in/ls_link_x" in said
+    monkeypatch.setattr(demo, "measure", fail)
+    monkeypatch.setattr(site.Site, "manage", lambda *_: "/sign-in/ls_link_x")
+    demo.show_demo(site.Site(8000, tmp_path))
+    output = capsys.readouterr().out
+    assert "The demo was not measured: wrk was not found. Loadsheet runs" in output
+    assert "http://127.0.0.1:8000/sign-in/ls_link_x" in output
     assert not (tmp_path / "demo-run").exists()

@@ -1,0 +1,134 @@
+"""Heartbeats: worker and beat say every few seconds that they run, the canary that hints arrive.
+
+They are rows of the database, so that they go on while the broker is away. The canary is a task
+that beat sends through the broker and a worker runs: a worker may run and take no tasks.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
+from django.db import DatabaseError, connection
+from django.db.models.functions import Now
+
+log = logging.getLogger(__name__)
+
+INTERVAL_S = 10.0
+WORKER, BEAT, CANARY = "worker", "beat", "canary"
+# After this many seconds of silence a part counts as missing. The canary waits behind the uploads
+# that every reader is busy with.
+SILENT_AFTER_S = {WORKER: 60, BEAT: 60, CANARY: 300}
+WARNINGS = {
+    WORKER: "no worker runs: uploads are received and not read",
+    BEAT: "beat does not run: leftovers are not swept",
+    CANARY: "the broker or the workers take no tasks, or all workers are busy",
+}
+# Rows of machines that are gone.
+KEPT = "1 day"
+
+
+def record(part: str) -> None:
+    """Store a heartbeat; without the database it is logged, once for each failure."""
+    from backend.config.models import Heartbeat
+
+    heartbeat = Heartbeat(name=name_of(part), at=Now())
+    try:
+        Heartbeat.objects.bulk_create(
+            [heartbeat], update_conflicts=True, unique_fields=["name"], update_fields=["at"]
+        )
+    except DatabaseError:
+        log.warning("heartbeat_not_stored", extra={"part": part}, exc_info=True)
+
+
+def name_of(part: str) -> str:
+    """Every machine has its own row of a part; the canary is one for all."""
+    return part if part == CANARY else f"{part}@{socket.gethostname()}"[:160]
+
+
+def ages() -> dict[str, float | None]:
+    """Seconds since each part was last heard of anywhere; None is never. Raises DatabaseError."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT split_part(name, '@', 1), extract(epoch FROM min(now() - at))::float8"
+            " FROM config_heartbeat GROUP BY 1"
+        )
+        heard: dict[str, float] = dict(cursor.fetchall())
+    return {part: heard.get(part) for part in SILENT_AFTER_S}
+
+
+def warning(part: str, age_s: float | None) -> str | None:
+    """A sentence where the part is silent for too long."""
+    if age_s is not None and age_s <= SILENT_AFTER_S[part]:
+        return None
+    return WARNINGS[part]
+
+
+def sweep() -> None:
+    """Forget machines that are gone."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM config_heartbeat WHERE at < now() - %s::interval", [KEPT])
+
+
+@shared_task(name="config.canary")  # type: ignore[untyped-decorator]
+def canary() -> None:
+    """Show that a task came through the broker to a worker."""
+    record(CANARY)
+    sweep()
+
+
+_is_ending = threading.Event()
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def start_worker_heartbeat(**_: Any) -> None:
+    """A thread of the worker's own process, so that it goes on while the broker is away."""
+    threading.Thread(target=_beat_until_the_end, name="heartbeat", daemon=True).start()
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def end_worker_heartbeat(**_: Any) -> None:
+    _is_ending.set()
+
+
+def _beat_until_the_end() -> None:
+    while not _is_ending.is_set():
+        record(WORKER)
+        # Readers are forked from this process and must not inherit an open connection.
+        connection.close()
+        _is_ending.wait(INTERVAL_S)
+
+
+class Pulse:
+    """Records a heartbeat when it is asked to, at most every INTERVAL_S."""
+
+    def __init__(self, part: str) -> None:
+        self.part = part
+        self._due_at = 0.0
+
+    def tick(self) -> None:
+        if time.monotonic() < self._due_at:
+            return
+        self._due_at = time.monotonic() + INTERVAL_S
+        record(self.part)
+
+
+def check(part: str, database_url: str) -> str | None:
+    """For a health check: why this machine's part counts as missing, else None.
+
+    Asks the database itself, for Django takes a second of processor time to start.
+    """
+    import psycopg
+
+    query = "SELECT extract(epoch FROM now() - at)::float8 FROM config_heartbeat WHERE name = %s"
+    with psycopg.connect(database_url, connect_timeout=5) as database:
+        row = database.execute(query, [name_of(part)]).fetchone()
+    if row is None:
+        return f"{name_of(part)} was never heard of"
+    age_s: float = row[0]
+    return f"{name_of(part)}: {age_s:.0f} s ago" if age_s > SILENT_AFTER_S[part] else None

@@ -1,0 +1,58 @@
+"""Room that is kept for the database on its disk: files that are given up when the disk is full.
+
+A database that cannot write its log stops, and one that cannot write its first files does not
+start. One reserve is what it goes on with, the other what it starts with, so that people can read,
+and delete what fills the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+# Four segments of PostgreSQL's log each.
+LARGEST_BYTES = 64 << 20
+# Of a small disk.
+LARGEST_SHARE = 1 / 16
+RUNNING, STARTING = "reserve", "reserve-start"
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """A file of zeros in a folder of the database's disk."""
+
+    folder: Path
+    name: str = RUNNING
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.name
+
+    @property
+    def is_kept(self) -> bool:
+        return self.path.exists()
+
+    def tend(self, *, is_starting: bool = False) -> str | None:
+        """Give the reserve up or take it back; returns a line for people when it was given up."""
+        may_go = is_starting or self.name == RUNNING
+        usage = shutil.disk_usage(self.folder)
+        size = min(LARGEST_BYTES, int(usage.total * LARGEST_SHARE))
+        if may_go and self.is_kept and usage.free < size // 4:
+            self.path.unlink(missing_ok=True)
+            return (
+                f"The disk of {self.folder} is full. The database goes on with its reserve of "
+                f"{size >> 20} MiB: make room"
+            )
+        if not self.is_kept and usage.free > 4 * size:
+            self._take(size)
+        return None
+
+    def _take(self, size: int) -> None:
+        half = self.folder / f"{self.name}.half"
+        with contextlib.suppress(OSError):
+            with half.open("wb") as out:
+                os.posix_fallocate(out.fileno(), 0, size)
+            half.rename(self.path)

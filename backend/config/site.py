@@ -1,0 +1,203 @@
+"""A whole Loadsheet on one machine: its folder, its services and its processes.
+
+What ends is started again, with growing pauses; nothing that ends takes the rest with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from backend.config import commands
+from backend.config.child import Child, Process
+from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_parent
+from backend.config.progress import say
+from backend.config.reserve import RUNNING, STARTING, Reserve
+from backend.config.site_folder import SiteFolder, StartFailed
+from backend.config.web_server import listen
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+WEB_PROCESSES = 2
+READY_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 35
+# A start right after a killed one finds the port in use until the old processes have ended.
+PORT_TIMEOUT_S = 5
+LOOK_AT_DISK_S = 1.0
+
+
+class Site:
+    """Everything that runs, in the order it was started."""
+
+    def __init__(self, port: int, data: Path) -> None:
+        self.port = port
+        self.folder = SiteFolder(data)
+        self.environment: dict[str, str] = {}
+        self.children: list[Child] = []
+        self._services: list[Postgres | Valkey] = []
+        self._processes: list[Child] = []
+        self._listener: socket.socket | None = None
+        self._reserves: list[Reserve] = []
+        self._disk_looked_at = 0.0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Services, tables, processes; raises StartFailed, EmbeddedFailed or OSError."""
+        self.folder.prepare()
+        self._listener = self._listen()
+        self.environment = self._environment()
+        say("Bringing the tables up to date")
+        self.manage("migrate", "--verbosity=0")
+        web = commands.web(socket=self._listener.fileno())
+        for number in range(1, WEB_PROCESSES + 1):
+            self._run(f"web-{number}", web, log="web")
+        self._run("worker", commands.worker())
+        self._run("beat", commands.beat())
+        self._wait_until_ready()
+
+    def _listen(self) -> socket.socket:
+        """The socket of all web processes: while they are started again, requests wait in it."""
+        if not 0 < self.port < 1 << 16:
+            raise StartFailed(f"port {self.port} is none: give 1 to 65535 with --port N.")
+        deadline = time.monotonic() + PORT_TIMEOUT_S
+        while True:
+            try:
+                return listen("127.0.0.1", self.port)
+            except OSError as error:
+                if time.monotonic() > deadline:
+                    reason = error.strerror or "refused"
+                    hint = "Stop what listens there or choose another with --port N."
+                    line = f"port {self.port} cannot be used: {reason}. {hint}"
+                    raise StartFailed(line) from None
+            time.sleep(0.1)
+
+    def _environment(self) -> dict[str, str]:
+        data = self.folder.path
+        own = {
+            **os.environ,
+            **self.folder.secrets(),
+            "DATA_DIR": str(data),
+            "TMPDIR": str(self.folder.scratch),
+            "PUBLIC_URL": os.environ.get("PUBLIC_URL", self.url),
+            "DJANGO_SETTINGS_MODULE": "backend.config.settings",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")]),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        }
+        if "DATABASE_URL" not in os.environ:
+            postgres = Postgres(data)
+            self._reserves = [Reserve(postgres.place, name) for name in (STARTING, RUNNING)]
+            self._look_at_disk(is_starting=True)
+            self._serve("postgres", postgres)
+            own["DATABASE_URL"] = postgres.url
+        if "REDIS_URL" not in os.environ:
+            valkey = Valkey(data)
+            self._serve("valkey", valkey)
+            own["REDIS_URL"] = valkey.url
+        return own
+
+    def _serve(self, name: str, service: Postgres | Valkey) -> None:
+        say(f"Starting {name}")
+        log = self.folder.log_of(name)
+        child = Child(name, log, lambda: service.spawn(log))
+        self._services.append(service)
+        self.children.append(child)
+        child.start()
+        service.wait(log)
+
+    def _run(self, name: str, command: list[str], *, log: str = "") -> None:
+        say(f"Starting {name}")
+        path = self.folder.log_of(log or name)
+        child = Child(name, path, lambda: self._spawn(command, path))
+        self._processes.append(child)
+        self.children.append(child)
+        child.start()
+
+    def _spawn(self, command: list[str], log: Path) -> Process:
+        assert self._listener is not None
+        with log.open("ab") as out:
+            return subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=out,
+                stderr=out,
+                process_group=0,
+                pass_fds=[self._listener.fileno()],
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
+            )
+
+    def _wait_until_ready(self) -> None:
+        """A web process that ends now has wrong settings: to start it again would not help."""
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            for child in self._processes:
+                if not child.is_running:
+                    raise StartFailed(f"{child.name} {child.reason()}")
+            with contextlib.suppress(OSError):
+                if self.get("/readyz"):
+                    return
+            time.sleep(0.1)
+        raise StartFailed(f"the web server did not get ready; see {self.folder.log_of('web')}")
+
+    def get(self, path: str) -> bytes:
+        """The body that the site answers with; raises OSError."""
+        with urllib.request.urlopen(self.url + path, timeout=5) as answer:  # noqa: S310  our own URL
+            body: bytes = answer.read()
+            return body
+
+    def manage(self, *arguments: str) -> str:
+        """What `manage.py` with `arguments` prints; raises StartFailed."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or ["it said nothing"]
+            raise StartFailed(f"manage.py {arguments[0]} failed: {lines[-1].strip()[:300]}")
+        return done.stdout
+
+    def tend(self) -> None:
+        """Look once at every child and at the disk; to be called several times a second."""
+        self._look_at_disk()
+        for child in self.children:
+            try:
+                line = child.tend()
+            except EmbeddedFailed as failed:
+                line = str(failed)
+            if line:
+                say(line)
+
+    def _look_at_disk(self, *, is_starting: bool = False) -> None:
+        now = time.monotonic()
+        if now - self._disk_looked_at < LOOK_AT_DISK_S:
+            return
+        self._disk_looked_at = now
+        for reserve in self._reserves:
+            with contextlib.suppress(OSError):
+                if line := reserve.tend(is_starting=is_starting):
+                    say(line)
+
+    def stop(self) -> None:
+        """End everything that was started, the services last."""
+        for child in self._processes:
+            child.ask_to_stop()
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        for child in self._processes:
+            child.wait(deadline - time.monotonic())
+        for service in reversed(self._services):
+            service.stop()
+        if self._listener is not None:
+            self._listener.close()
