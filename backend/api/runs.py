@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.cells import NotVisible
-from backend.analysis.run_view import run_view
+from backend.analysis.loading.rows import NotVisible
+from backend.analysis.pages.run import run_view
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented

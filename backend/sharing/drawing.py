@@ -21,7 +21,7 @@ from typing import Any
 
 from django.conf import settings
 
-from backend.analysis.answers import kept
+from backend.analysis.loading.response_cache import kept
 from backend.runs.identity import canonical_json
 from backend.sharing.models import Drawing, ResultSet
 from backend.sharing.reading import Reading

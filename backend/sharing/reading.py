@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from backend.analysis.answers import answer
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
+from backend.analysis.compare.comparison import compare
+from backend.analysis.loading.response_cache import answer
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.sharing.document import document_of
 from backend.sharing.models import ResultSet

@@ -15,11 +15,11 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
-from backend.analysis.answers import answer
-from backend.analysis.cells import NotVisible, understood
-from backend.analysis.comparison import compare as figures_of
-from backend.analysis.known import UnknownValue
-from backend.analysis.query import CompareQuery, QueryError
+from backend.analysis.compare.comparison import compare as figures_of
+from backend.analysis.loading.response_cache import answer
+from backend.analysis.loading.rows import NotVisible, understood
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible

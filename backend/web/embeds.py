@@ -18,9 +18,9 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.analysis.cells import NotVisible
-from backend.analysis.outcome_words import outcome_text
-from backend.analysis.query import DRAWING, QueryError
+from backend.analysis.export.comparability_text import outcome_text
+from backend.analysis.loading.rows import NotVisible
+from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import Reading, find_result_set

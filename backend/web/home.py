@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.analysis.questions import Question, questions_of
+from backend.analysis.pages.front_questions import Question, questions_of
 from backend.ingest.models import State, Upload
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload

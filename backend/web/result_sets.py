@@ -20,9 +20,9 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.analysis.cells import NotVisible
-from backend.analysis.outcome_words import outcome_text
-from backend.analysis.query import DRAWING, CompareQuery, QueryError
+from backend.analysis.export.comparability_text import outcome_text
+from backend.analysis.loading.rows import NotVisible
+from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.export import csv_of

@@ -16,11 +16,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.cells import NotVisible
-from backend.analysis.checks import check_named, described
-from backend.analysis.reproduction import reproduction_of
-from backend.analysis.resource_use import used
-from backend.analysis.run_view import run_view
+from backend.analysis.grouping.fired_checks import check_named, described
+from backend.analysis.loading.rows import NotVisible
+from backend.analysis.pages.reproduction import reproduction_of
+from backend.analysis.pages.resource_use import used
+from backend.analysis.pages.run import run_view
 from backend.fleet.heartbeats import forget_progress
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.session_view import session_view
+from backend.analysis.pages.session import session_view
 from backend.web import visible
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access
 from backend.accounts.models import Workspace, default_must_match
-from backend.analysis.factors import FACTORS
+from backend.analysis.query.factors import FACTORS
 from backend.web import visible
 
 # Of the comparison's factors those that are facts of machines; the tool is a choice of its own.

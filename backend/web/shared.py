@@ -14,9 +14,9 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
-from backend.analysis.known import UnknownValue
-from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
-from backend.analysis.times import instant
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError, UnknownField
+from backend.analysis.query.timestamps import instant
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain

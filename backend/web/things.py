@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.catalogue import host_fact
+from backend.analysis.loading.series_cache import host_fact
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
 from backend.runs.listing import run_page

@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.resource_use import resource_groups
-from backend.analysis.run_view import hosts_of, trial_view
-from backend.analysis.trial_figures import trial_figures
+from backend.analysis.pages.resource_use import resource_groups
+from backend.analysis.pages.run import hosts_of, trial_view
+from backend.analysis.pages.trial import trial_figures
 from backend.ingest.evidence import artefacts_by_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
 from backend.runs.dismissals import dismissals_of

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
-from backend.analysis.checks import check_named, described
+from backend.analysis.grouping.fired_checks import check_named, described
 from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryFile, DryTrial, dry_run
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope

@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
-from backend.analysis.query import CompareQuery
-from backend.analysis.questions import ALL
+from backend.analysis.pages.front_questions import ALL
+from backend.analysis.query.compare_query import CompareQuery
 from backend.testing.looks import PICTURES, faults_of, violations
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run
 from backend.testing.uploads import make_tenant

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from backend.accounts.models import TokenKind
 from backend.accounts.tokens import LINK_LIFETIME, issue
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Trial
 from backend.sharing.edits import supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live

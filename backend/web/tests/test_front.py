@@ -9,9 +9,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
-from backend.analysis.questions import questions_of
+from backend.analysis.compare.comparison import compare
+from backend.analysis.pages.front_questions import questions_of
+from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
 from backend.runs.models import Trial
 from backend.sharing.models import Visibility

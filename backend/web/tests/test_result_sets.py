@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Server, Trial
 from backend.sharing import drawing
 from backend.sharing.freezing import Description, freeze, save_live
@@ -375,7 +375,7 @@ class TestElsewhere:
         assert json.loads(sent[1])["series"]
 
     def test_outcome_and_what_is_left_out_travel(self, stranger, scene, monkeypatch):
-        monkeypatch.setattr("backend.analysis.series.MAX_SERIES", 1)
+        monkeypatch.setattr("backend.analysis.grouping.grouping.MAX_SERIES", 1)
         run = make_run(
             scene.own.workspace,
             *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")),

@@ -1,0 +1,154 @@
+"""The knee of each sweep, in words: from which load on more load brings no more throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.analysis.grouping.points import plain
+from backend.analysis.grouping.sweep import (
+    NAMED,
+    Swept,
+    known,
+    load_of,
+    more_series,
+    throughput_at,
+    unmeasured,
+)
+from backend.analysis.query.fields import number_text
+from backend.analysis.query.units import at_load, load_text, rate_text
+from backend.stats.intervals import LEAST_TRIALS
+from backend.stats.knee import Knee, Load, find_knee
+
+# A share of the throughput that a knee's noise must not reach if it is to be called one.
+LOOSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class KneeRow:
+    """One of `knees`, with what a sentence needs besides."""
+
+    swept: Swept
+    knee: Knee
+    why: str
+    # Whether others were measured between it and the next load of this sweep.
+    open_above: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "series": self.swept.group.id,
+            "x": plain(self.knee.x),
+            "throughput": throughput_at(self.swept, self.knee.x),
+            "why": self.why,
+        }
+
+
+def knees_of(
+    swept: Sequence[Swept], *, axis: str, relevant: float, loads: Sequence[float] = ()
+) -> list[KneeRow]:
+    """`knees` of the figures: where more load brings no more throughput.
+
+    Points with more than 1 % of failures do not count: answering less is no throughput. Nor do
+    those of fewer than 3 trials. `loads`: every load that any of the series was measured at.
+    """
+    return [_knee(one, axis, relevant, loads) for one in swept]
+
+
+def _knee(swept: Swept, axis: str, relevant: float, loads: Sequence[float]) -> KneeRow:
+    answered = [point for point in swept.points if not point.failing]
+    counted = [
+        Load(load_of(point), trials)
+        for point in answered
+        if len(trials := tuple(known(point, "throughput"))) >= LEAST_TRIALS
+    ]
+    knee = find_knee(counted, relevant=relevant)
+    after = min((one.x for one in counted if knee.x is not None and one.x > knee.x), default=None)
+    own = {load_of(point) for point in swept.points}
+    others = unmeasured([load for load in loads if load not in own], knee.x, after)
+    dropped = {
+        "above 1 % failures": len(swept.points) - len(answered),
+        f"of fewer than {LEAST_TRIALS} trials": len(answered) - len(counted),
+    }
+    why = knee_why(knee, axis, relevant, (after, others))
+    if knee.highest is not None:
+        why += "".join(_not_counted(count, reason) for reason, count in dropped.items() if count)
+    return KneeRow(swept, knee, why, bool(others))
+
+
+def _not_counted(count: int, reason: str) -> str:
+    return f" ({count} load{'' if count == 1 else 's'} {reason} not counted)"
+
+
+def knee_why(
+    knee: Knee, axis: str, relevant: float, gap: tuple[float | None, Sequence[float]]
+) -> str:
+    """The sentence beside a knee, or in its place.
+
+    `relevant`: the least gain that counts. `gap`: the next load of this sweep above the knee, and
+    those in between at which only others were measured.
+    """
+    if knee.highest is None:
+        return f"A knee needs at least 3 loads of at least {LEAST_TRIALS} trials"
+    if knee.outcome == "rising":
+        return f"Throughput still rises {at_load(knee.highest, axis)}, the highest load that counts"
+    if knee.x is None:
+        return (
+            f"Whether throughput rises beyond {load_text(knee.perhaps or knee.highest, axis)} is "
+            "within noise: more trials would tell"
+        )
+    parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
+    if knee.perhaps is not None:
+        parts.append(f"it may already be {at_load(knee.perhaps, axis)}")
+    if knee.perhaps is not None or (knee.excess or 0) > LOOSE:
+        parts.append("more trials would tell")
+    return "; ".join(parts)
+
+
+def _gaps(
+    below: float | None, x: float, gap: tuple[float | None, Sequence[float]], axis: str
+) -> list[str]:
+    """Between which loads the knee may be as well, for nothing was measured there."""
+    after, others = gap
+    where = "" if after is None else f"between {number_text(x)} and {load_text(after, axis)}"
+    if where and others:
+        where += f" (where others were: {', '.join(number_text(load) for load in others[:3])})"
+    if below is None:
+        lowest = "it is the lowest load measured, so the knee may be below"
+        return [lowest, *([f"nothing was measured {where}"] if others else [])]
+    text = f"nothing was measured between {number_text(below)} and {number_text(x)}"
+    return [f"{text}, nor {where}" if where else text]
+
+
+def _beyond(knee: Knee, relevant: float) -> str:
+    """How much more load may bring, as far as the trials tell."""
+    excess = knee.excess or 0
+    gain = f"{float(f'{excess * 100:.2g}'):g} %"
+    if excess == 0:
+        return "Beyond it throughput gains nothing"
+    if excess <= relevant:
+        return f"Beyond it throughput gains at most {gain}"
+    return f"Beyond it throughput shows no gain; its noise leaves room for at most {gain}"
+
+
+def knee_finding(rows: Sequence[KneeRow], *, axis: str) -> str:
+    """`nginx gains no more beyond 64 connections (12,000 requests/s); caddy: …`, the fastest first.
+
+    Three series; the rest is counted.
+    """
+    if not rows:
+        return "No series to look for a knee in"
+    ordered = sorted(rows, key=lambda row: -(throughput_at(row.swept, row.knee.x) or 0))
+    texts = [_knee_text(row, axis) for row in ordered[:NAMED]]
+    return "; ".join([*texts, *more_series(len(ordered) - NAMED)])
+
+
+def _knee_text(row: KneeRow, axis: str) -> str:
+    label, knee = row.swept.group.label, row.knee
+    if knee.x is None:
+        return f"{label}: {row.why[0].lower()}{row.why[1:]}"
+    rate = throughput_at(row.swept, knee.x)
+    most = "" if rate is None else f" ({rate_text(rate)})"
+    # Where noise or a load that was left out could hide it, no gain is ruled out.
+    unsure = (knee.excess or 0) > LOOSE or row.open_above
+    verb = "shows no gain" if unsure else "gains no more"
+    return f"{label} {verb} beyond {load_text(knee.x, axis)}{most}"

@@ -1,0 +1,50 @@
+"""A series over its points, as what is derived from it reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from backend.analysis.grouping.grouping import SeriesGroup
+from backend.analysis.grouping.points import Point
+
+# How many series a sentence names.
+NAMED = 3
+
+
+class Swept(Protocol):
+    """A series with its points, in the order of x."""
+
+    @property
+    def group(self) -> SeriesGroup: ...
+
+    @property
+    def points(self) -> Sequence[Point]: ...
+
+
+def known(point: Point, metric: str) -> list[float]:
+    """The figure of each trial that has one."""
+    return [value for value in point.metrics[metric].each if value is not None]
+
+
+def throughput_at(swept: Swept, x: float | None) -> float | None:
+    """The throughput of the point at `x`; None where there is none."""
+    found = (point.metrics["throughput"].value for point in swept.points if point.x == x)
+    return next(found, None)
+
+
+def load_of(point: Point) -> float:
+    """The load of a point on an axis of loads."""
+    return float(point.x or 0)
+
+
+def more_series(count: int) -> list[str]:
+    """`17 more series`, where a sentence does not name them; nothing for none."""
+    return [f"{count} more series"] if count > 0 else []
+
+
+def unmeasured(loads: Iterable[float], low: float | None, high: float | None) -> list[float]:
+    """The loads between two neighbours of a series at which only others were measured."""
+    if low is None or high is None:
+        return []
+    return sorted({float(x) for x in loads if low < x < high})

@@ -1,0 +1,238 @@
+"""The fields of a comparison: each may filter; most may be the x axis, the series or the facets.
+
+One table. Adding a field is adding a line to FIELDS.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from backend.analysis.query.records import CellFact, HostFact, SeriesFact
+
+Value = str | int | float | None
+# What a field belongs to: where it is filtered, and what a value of it is known of.
+Level = Literal["series", "run", "load"]
+UNKNOWN = "unknown"
+
+
+class OfRun(Protocol):
+    """What a run adds to a comparison."""
+
+    @property
+    def started_at(self) -> datetime | None: ...
+    @property
+    def recorded_at(self) -> datetime: ...
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One thing that results differ in.
+
+    `values`: the values of a series, as they stand in a link; None is unknown.
+    `aliases`: other spellings of a value that a link may have; slugs are read by names.renamed.
+    `covers`: the parts of the identity that differ along with it, and so make no series when it
+    is the x axis.
+    """
+
+    id: str
+    label: str
+    level: Level
+    values: Callable[[SeriesFact], Sequence[Value]] = lambda _: ()
+    aliases: Callable[[SeriesFact], Sequence[str]] = lambda _: ()
+    covers: tuple[str, ...] = ()
+    kind: Literal["category", "number"] = "category"
+
+
+def _host_values(host: HostFact | None) -> Sequence[Value]:
+    return (None,) if host is None else (host.label,)
+
+
+def _host_aliases(host: HostFact | None) -> Sequence[str]:
+    return () if host is None else (str(host.id),)
+
+
+def _configuration(series: SeriesFact) -> Sequence[Value]:
+    return series.server.settings or (None,)
+
+
+_SERVER = ("name", "version", "runtime", "configuration")
+_HOSTS = ("server_host", "client_host")
+FIELDS = {
+    field.id: field
+    for field in (
+        Field(
+            "server",
+            "Server",
+            "series",
+            lambda one: (one.server.name,),
+            lambda one: (str(one.server.id),),
+            _SERVER,
+        ),
+        Field(
+            "version", "Version", "series", lambda one: (one.server.version,), covers=_SERVER[1:2]
+        ),
+        Field(
+            "runtime", "Runtime", "series", lambda one: (one.server.runtime,), covers=_SERVER[2:3]
+        ),
+        Field("configuration", "Configuration", "series", _configuration, covers=_SERVER[3:]),
+        Field(
+            "host",
+            "Server host",
+            "series",
+            lambda one: _host_values(one.server_host),
+            lambda one: _host_aliases(one.server_host),
+            _HOSTS,
+        ),
+        Field(
+            "client",
+            "Client host",
+            "series",
+            lambda one: _host_values(one.client_host),
+            lambda one: _host_aliases(one.client_host),
+            _HOSTS,
+        ),
+        Field(
+            "workload",
+            "Workload",
+            "series",
+            lambda one: (one.workload.name,),
+            lambda one: (str(one.workload.id),),
+            ("workload", "payload"),
+        ),
+        Field(
+            "payload",
+            "Payload (bytes)",
+            "series",
+            lambda one: (one.workload.payload_bytes,),
+            covers=("workload", "payload"),
+            kind="number",
+        ),
+        Field(
+            "tool", "Load tool", "series", lambda one: (one.tool,), covers=("tool", "tool_version")
+        ),
+        Field(
+            "tool_version",
+            "Load tool version",
+            "series",
+            lambda one: (one.tool_version,),
+            covers=("tool_version",),
+        ),
+        Field("loop", "Loop", "series", lambda one: (one.loop,), covers=("loop",)),
+        Field("connections", "Connections", "load", covers=("connections",), kind="number"),
+        Field("rate", "Offered requests/s", "load", covers=("rate",), kind="number"),
+        Field("label", "Label", "run", covers=("label",)),
+        Field("run", "Run", "run"),
+        Field("date", "Date", "run", covers=("date",)),
+    )
+}
+
+# The parts that make a series together; each is what two results must share to be of one.
+IDENTITY: dict[str, Callable[[CellFact], object]] = {
+    "name": lambda cell: cell.server.name,
+    "version": lambda cell: cell.server.version,
+    "runtime": lambda cell: cell.server.runtime,
+    "configuration": lambda cell: cell.server.settings,
+    "server_host": lambda cell: _id(cell.series.server_host),
+    "client_host": lambda cell: _id(cell.series.client_host),
+    "workload": lambda cell: (cell.workload.name, cell.workload.path),
+    "payload": lambda cell: cell.workload.payload_bytes,
+    "request": lambda cell: (
+        cell.workload.method,
+        cell.workload.keepalive,
+        cell.workload.tls,
+        tuple(sorted((name, str(value)) for name, value in cell.workload.headers.items())),
+        cell.workload.body_sha256,
+    ),
+    "tool": lambda cell: cell.series.tool,
+    "tool_version": lambda cell: cell.series.tool_version,
+    "loop": lambda cell: cell.series.loop,
+    "connections": lambda cell: cell.connections,
+    "rate": lambda cell: cell.rate_rps,
+}
+
+
+def _id(host: HostFact | None) -> uuid.UUID | None:
+    return None if host is None else host.id
+
+
+_OF_SERIES = tuple(name for name, field in FIELDS.items() if field.level == "series")
+# What may make a series, or divide a chart into panels.
+GROUPING = (*_OF_SERIES, "connections", "rate", "date", "label")
+AXES = ("connections", "rate", *_OF_SERIES, "date", "label")
+
+
+def known_as(field: Field, series: SeriesFact) -> frozenset[str]:
+    """Every spelling in a link that means a value of this series."""
+    return frozenset((*texts_of(field, series), *field.aliases(series)))
+
+
+def texts_of(field: Field, series: SeriesFact) -> tuple[str, ...]:
+    """The values of a series as they stand in a link."""
+    return tuple(UNKNOWN if one is None else text_of(one) for one in field.values(series))
+
+
+def text_of(value: str | float) -> str:
+    """A value as it stands in a link and on an axis of categories."""
+    if isinstance(value, float):
+        return number_text(value)
+    return str(value)
+
+
+def number_text(value: float) -> str:
+    """A load point in full: 64, 1234567, 0.5; no exponent that a browser would spell otherwise."""
+    return f"{value:.0f}" if float(value).is_integer() and value < 1e15 else repr(value)
+
+
+def value_of(field: Field, cell: CellFact) -> Value:
+    """The one value of a cell on an axis; several settings of a configuration stand together."""
+    if field.id == "connections":
+        return cell.connections
+    if field.id == "rate":
+        return cell.rate_rps
+    if field.id == "date":
+        return moment_of(cell.run)
+    if field.id == "label":
+        return labels_of(cell.run)
+    return value_of_series(field, cell.series)
+
+
+def value_of_series(field: Field, series: SeriesFact) -> Value:
+    """The one value of a series on an axis."""
+    values = field.values(series)
+    if field.kind == "number" or len(values) == 1:
+        return values[0]
+    return ", ".join(text_of(value) for value in values if value is not None)
+
+
+def moment_of(run: OfRun) -> str:
+    """When a run happened, as it stands on an axis."""
+    when = run.started_at or run.recorded_at
+    return f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def labels_of(run: OfRun) -> str | None:
+    """All labels of a run together; None where it has none.
+
+    One with a comma or a quote is quoted, so that no two sets of labels read the same.
+    """
+    said = (f"{key}:{text}" for key, text in sorted(run.labels.items()))
+    return ", ".join(_quoted(one) if {",", '"'} & set(one) else one for one in said) or None
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+# What a run adds where a link asks for it: when something was measured, and how its run is
+# labelled, is no part of what was measured.
+OF_RUN: dict[str, Callable[[CellFact], str | None]] = {
+    "date": lambda cell: moment_of(cell.run),
+    "label": lambda cell: labels_of(cell.run),
+}
