@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from backend.analysis.grouping.fired_checks import Fired
-from backend.analysis.grouping.grouping import LOAD_WORDS, Plan, SeriesGroup, ordered
+from backend.analysis.grouping.grouping import LOAD_WORDS, Plan, SeriesGroup
 from backend.analysis.query.factors import (
     DEFAULT_MUST_MATCH,
     FACTORS,
@@ -26,6 +26,7 @@ from backend.analysis.query.factors import (
     Factor,
 )
 from backend.analysis.query.fields import FIELDS, IDENTITY, OF_RUN, Field, number_text, value_of
+from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import CellFact
 
 Status = Literal["comparable", "caveats", "not_comparable"]

@@ -14,13 +14,14 @@ from backend.analysis.compare.headline import finding_of, no_finding, nothing_at
 from backend.analysis.compare.ranking import Entrant, Ranking, rank
 from backend.analysis.compare.views import Demands, Derived, Panel, curve_points, derive
 from backend.analysis.grouping.fired_checks import Dismissals, Fired, common_ceiling, fired_checks
-from backend.analysis.grouping.grouping import Plan, SeriesGroup, group, ordered, plan_of
+from backend.analysis.grouping.grouping import Plan, SeriesGroup, group, plan_of
 from backend.analysis.grouping.points import Point, plain, point_of
 from backend.analysis.loading.histogram_cache import curves, merged_percentiles
 from backend.analysis.loading.rows import load_cells, load_dismissals, with_trials
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import FIELDS, Value, text_of
 from backend.analysis.query.metrics import METRICS, shown
+from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import CellFact, RunFact, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.runs.transactions import repeatable_read

@@ -13,9 +13,9 @@ from backend.analysis.compare.ratio_table import RatioTable, Sample, entry_of, r
 from backend.analysis.compare.saturation import KneeRow, knee_finding, knees_of
 from backend.analysis.compare.trend import Track, changes_of, track_of, trend_finding
 from backend.analysis.grouping.grouping import Plan, grouped_by_name
-from backend.analysis.grouping.points import Point, Pool, plain, pool_of
+from backend.analysis.grouping.points import Point, plain
 from backend.analysis.grouping.sweep import Swept
-from backend.analysis.loading.histogram_cache import Curve
+from backend.analysis.loading.histogram_cache import Curve, Pool, pool_of
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
 from backend.analysis.query.fields import FIELDS, Value

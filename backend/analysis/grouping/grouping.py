@@ -6,11 +6,11 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import FIELDS, IDENTITY, OF_RUN, Value, text_of, value_of
+from backend.analysis.query.natural_order import natural, ordered
 from backend.analysis.query.records import CellFact, HostFact
 from backend.analysis.query.units import load_text
 
@@ -214,30 +214,6 @@ def _as_first_named(cell: CellFact) -> CellFact:
         if (thing := getattr(cell.series, part)) is not None and thing.first_name is not None
     }
     return replace(cell, series=replace(cell.series, **named)) if named else cell
-
-
-def ordered(places: Iterable[Value]) -> list[Value]:
-    """Places in the order of the axis: numbers by size, versions and names as people sort them."""
-    return sorted(places, key=natural)
-
-
-@lru_cache(maxsize=16_384)
-def natural(place: Value) -> tuple[tuple[int, float, str], ...]:
-    """`1.10` after `1.9`: digits count as numbers."""
-    if isinstance(place, int | float):
-        return ((0, float(place), ""),)
-    text, parts, digits = str(place), [], ""
-    for char in text:
-        if char.isdecimal() and char.isascii():
-            digits += char
-            continue
-        if digits:
-            parts.append((0, float(digits), ""))
-            digits = ""
-        parts.append((1, 0.0, char.lower()))
-    if digits:
-        parts.append((0, float(digits), ""))
-    return tuple(parts)
 
 
 def _held(cell: CellFact, plan: Plan) -> str | None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.fields import Value
 from backend.analysis.query.metrics import ERROR_CLASSES, METRICS, Metric
 from backend.analysis.query.records import CellFact, TrialFact
 from backend.runs.checks import TrialFacts, check_cell
 from backend.stats import Estimate, median_interval
-
-# The ids of the cells that meet in one point.
-Pool = frozenset[uuid.UUID]
 
 MIN_TRIALS = 3
 HIGH_ERROR_RATE = 0.01
@@ -82,11 +79,6 @@ class Point:
 def plain(place: Value) -> Value:
     """64 rather than 64.0: a number of connections is whole."""
     return int(place) if isinstance(place, float) and place.is_integer() else place
-
-
-def pool_of(cells: Iterable[CellFact]) -> Pool:
-    """What names the pool of these cells, in whatever order they come."""
-    return frozenset(cell.id for cell in cells)
 
 
 def point_of(

@@ -15,12 +15,12 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from backend.analysis.grouping.grouping import natural
 from backend.analysis.loading.rows import Selection, as_text, require_recorded, select
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.loading.validation import LOADS, load_text_of, require_loads
 from backend.analysis.query.compare_query import FILTERS, MAX_LENGTH, CompareQuery
 from backend.analysis.query.fields import FIELDS, UNKNOWN, Field
+from backend.analysis.query.natural_order import natural
 from backend.runs.transactions import repeatable_read
 
 # A catalogue, and the trials of its series by their positions.

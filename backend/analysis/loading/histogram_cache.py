@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.analysis.grouping.points import Pool, pool_of
 from backend.analysis.loading.rows import load_curves, load_histograms
 from backend.analysis.query.metrics import PERCENTILE_KEYS
 from backend.analysis.query.records import CellFact
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 
+# The ids of the cells that meet in one point.
+Pool = frozenset[uuid.UUID]
 Percentiles = Mapping[str, float | None]
 Curve = Mapping[str, Any]
 
@@ -29,6 +30,11 @@ class Merged:
 
     percentiles_us: Percentiles
     curve: Curve
+
+
+def pool_of(cells: Iterable[CellFact]) -> Pool:
+    """What names the pool of these cells, in whatever order they come."""
+    return frozenset(cell.id for cell in cells)
 
 
 # About three kilobytes each, where five cells meet.

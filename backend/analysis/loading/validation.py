@@ -14,7 +14,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from backend.analysis.grouping.grouping import natural
 from backend.analysis.loading.run_labels import carrying
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.query.compare_query import FILTERS, CompareQuery, QueryError, quoted
@@ -28,6 +27,7 @@ from backend.analysis.query.fields import (
     text_of,
     value_of_series,
 )
+from backend.analysis.query.natural_order import natural
 from backend.runs.models import Cell, Run
 
 # A number of connections and an offered rate.

@@ -14,9 +14,10 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.grouping.grouping import load_axis, natural
+from backend.analysis.grouping.grouping import load_axis
 from backend.analysis.query.compare_query import MAX_VALUES, CompareQuery
 from backend.analysis.query.fields import UNKNOWN, number_text
+from backend.analysis.query.natural_order import natural
 from backend.runs.models import Cell, Host, Run, Trial
 from backend.stats.changes import LEAST_POSITIONS
 
