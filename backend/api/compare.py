@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.analysis.compare.comparison import compare
-from backend.analysis.loading.response_cache import answer
+from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.loading.rows import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import VIEWS, CompareQuery, QueryError
@@ -92,7 +92,7 @@ def figures_json(request: Request) -> bytes:
     workspace_ids = access.workspace_ids_of(required_actor(request))
     query = read_query(request.query_params)
     try:
-        return answer(
+        return get_or_compute_json(
             "compare", query, workspace_ids, lambda: compare(query, workspace_ids=workspace_ids)
         )
     except UnknownValue as unknown:

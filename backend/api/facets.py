@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.analysis.loading.facets import FACETS, facets
-from backend.analysis.loading.response_cache import answer
+from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.loading.rows import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import QueryError
@@ -73,7 +73,7 @@ class Facets(APIView):
             raise bad_query(QueryError("field", min(unknown), ", ".join(FACETS)))
         query = read_query(asked)
         try:
-            counted = answer(
+            counted = get_or_compute_json(
                 f"facets of {only}",
                 query,
                 workspace_ids,

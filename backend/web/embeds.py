@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.analysis.export.comparability_text import outcome_text
+from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.rows import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
@@ -71,7 +71,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         {
             "result_set": found,
             "figures": figures,
-            "outcome": outcome_text(figures),
+            "outcome": comparability_text(figures),
             "outcome_class": TONES[figures["outcome"]["status"]],
             "theme": theme,
             "page_url": f"{settings.PUBLIC_URL}{found.path}",

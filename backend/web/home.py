@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.analysis.pages.front_questions import Question, questions_of
+from backend.analysis.pages.front_questions import Question, list_questions
 from backend.ingest.models import State, Upload
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
@@ -115,7 +115,7 @@ def _questions(workspace: Workspace) -> list[Question]:
     key = f"questions:{workspace.pk}:{workspace.data_version}"
     known: list[Question] | None = cache.get(key)
     if known is None:
-        known = questions_of(workspace.pk, workspace.slug)
+        known = list_questions(workspace.pk, workspace.slug)
         cache.set(key, known, QUESTIONS_KEPT_S)
     return known
 

@@ -20,7 +20,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.analysis.export.comparability_text import outcome_text
+from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.rows import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.sharing import drawing
@@ -220,7 +220,7 @@ def _card(reading: Reading) -> dict[str, str]:
     return {
         "finding": figures["finding"],
         "conditions": figures["conditions"],
-        "outcome": outcome_text(figures),
+        "outcome": comparability_text(figures),
     }
 
 

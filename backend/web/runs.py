@@ -16,11 +16,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.grouping.fired_checks import check_named, described
+from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.rows import NotVisible
-from backend.analysis.pages.reproduction import reproduction_of
-from backend.analysis.pages.resource_use import used
-from backend.analysis.pages.run import run_view
+from backend.analysis.pages.reproduction import describe_reproduction
+from backend.analysis.pages.resource_use import resource_columns
+from backend.analysis.pages.run import describe_run
 from backend.fleet.heartbeats import forget_progress
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
@@ -120,13 +120,17 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if progress is None:
         raise Http404
     try:
-        view = run_view(run_id, workspace_ids=visible.workspaces(request))
+        view = describe_run(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
         return _waiting(request, progress)
     workspace = visible.workspace_or_404(request, view["workspace"])
     files = artefacts_by_trial(run_id)
     trials = [
-        {**trial, "artefacts": files.get(trial["id"], []), "used": used(trial["resources"])}
+        {
+            **trial,
+            "artefacts": files.get(trial["id"], []),
+            "used": resource_columns(trial["resources"]),
+        }
         for trial in view["trials"]
     ]
     upload = Upload.objects.filter(run_id=run_id).only("id", "state").first()
@@ -139,7 +143,9 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
-        "again": reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials)),
+        "again": describe_reproduction(
+            Run.objects.get(pk=run_id), (trial["tool"] for trial in trials)
+        ),
         "base": settings.PUBLIC_URL,
         "checks": _checks(run_id, trials),
         "may_dismiss": visible.may_write(request, workspace),
@@ -193,7 +199,7 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
             found = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
             found["trials"].append({"url": f"/t/{trial['id']}", "ordinal": trial["ordinal"]})
     for stored in (one for row in _cell_checks(run_id) for one in row):
-        described_one = {**described(check_named(stored["id"])), "trials": [], "cells": 0}
+        described_one = {**describe_check(find_check(stored["id"])), "trials": [], "cells": 0}
         fired.setdefault(stored["id"], described_one)["cells"] += 1
     standing = dismissals_of([run_id])[run_id]
     for found in fired.values():

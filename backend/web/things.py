@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.loading.series_cache import host_fact
+from backend.analysis.loading.series_cache import load_host
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
 from backend.runs.listing import run_page
@@ -211,7 +211,7 @@ def _texts(values: Any) -> list[str]:
 
 def _host_value(found: Host) -> str:
     """A host in a link: its name, else the slug that stands for it."""
-    fact = host_fact(found)
+    fact = load_host(found)
     return fact.name or fact.slug
 
 

@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.pages.resource_use import resource_groups
-from backend.analysis.pages.run import hosts_of, trial_view
-from backend.analysis.pages.trial import trial_figures
+from backend.analysis.pages.resource_use import list_resource_figures
+from backend.analysis.pages.run import describe_hosts, describe_trial
+from backend.analysis.pages.trial import list_trial_figures
 from backend.ingest.evidence import artefacts_by_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
 from backend.runs.dismissals import dismissals_of
@@ -38,10 +38,10 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     if found is None:
         raise Http404
     workspace = found.run.workspace
-    groups = trial_figures(found)
+    groups = list_trial_figures(found)
     provenance = _provenance(found)
     standing = dismissals_of([found.run_id])[found.run_id]
-    view = trial_view(found)
+    view = describe_trial(found)
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -59,10 +59,10 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "why_not": provenance.why_not,
         "checks": [{**check, "dismissal": standing.get(check["id"])} for check in view["checks"]],
         "may_dismiss": visible.may_write(request, workspace),
-        "resources": resource_groups(found.resources),
+        "resources": list_resource_figures(found.resources),
         "glance": _glance(found.glance),
         "artefacts": artefacts_by_trial(found.run_id).get(str(found.pk), []),
-        "hosts": [shown_host(host) for host in hosts_of(found.run)],
+        "hosts": [shown_host(host) for host in describe_hosts(found.run)],
         "has_timeline": TrialTimeline.objects.filter(trial=found).exists(),
         "timeline_url": f"/api/v1/trials/{found.pk}/timeline",
         **_neighbours(found),

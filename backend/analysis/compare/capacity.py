@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from backend.analysis.grouping.points import Point, plain
 from backend.analysis.grouping.sweep import (
     NAMED,
-    Swept,
+    Sweep,
     load_of,
     more_series,
     throughput_at,
@@ -28,23 +28,23 @@ LIMITED = "p99"
 class CapacityRow:
     """One of `capacity.rows`, with what a sentence needs besides."""
 
-    swept: Swept
+    sweep: Sweep
     highest: Highest
     why: str
 
     def as_dict(self) -> dict[str, object]:
         return {
-            "series": self.swept.group.id,
+            "series": self.sweep.group.id,
             "x": plain(self.highest.x),
-            "throughput": throughput_at(self.swept, self.highest.x),
+            "throughput": throughput_at(self.sweep, self.highest.x),
             "low": plain(self.highest.low),
             "high": plain(self.highest.high),
             "why": self.why,
         }
 
 
-def capacity_of(
-    swept: Sequence[Swept],
+def find_capacities(
+    sweeps: Sequence[Sweep],
     *,
     limit_us: float,
     axis: str,
@@ -55,13 +55,13 @@ def capacity_of(
     A point that did not reach its rate, or with more than 1 % of failures, never counts as under.
     `loads`: every load of the comparison; those that a series lacks are named where it matters.
     """
-    return [_capacity(one, limit_us, axis, loads) for one in swept]
+    return [_capacity(one, limit_us, axis, loads) for one in sweeps]
 
 
-def _capacity(swept: Swept, limit: float, axis: str, loads: Sequence[float]) -> CapacityRow:
-    highest = highest_under([_bounded(point) for point in swept.points], limit)
-    why = "; ".join(_capacity_why(swept, highest, limit, (axis, loads)))
-    return CapacityRow(swept, highest, why)
+def _capacity(sweep: Sweep, limit: float, axis: str, loads: Sequence[float]) -> CapacityRow:
+    highest = highest_under([_bounded(point) for point in sweep.points], limit)
+    why = "; ".join(_capacity_why(sweep, highest, limit, (axis, loads)))
+    return CapacityRow(sweep, highest, why)
 
 
 def _bounded(point: Point) -> Bounded:
@@ -71,12 +71,12 @@ def _bounded(point: Point) -> Bounded:
 
 
 def _capacity_why(
-    swept: Swept, highest: Highest, limit: float, among: tuple[str, Sequence[float]]
+    sweep: Sweep, highest: Highest, limit: float, among: tuple[str, Sequence[float]]
 ) -> list[str]:
     axis, loads = among
     if highest.x is None:
-        return [_never(swept, highest, limit, axis)]
-    by_load = {load_of(point): point for point in swept.points}
+        return [_never(sweep, highest, limit, axis)]
+    by_load = {load_of(point): point for point in sweep.points}
     parts = [f"p99 {_shown(by_load[highest.x])}"]
     if highest.next is None:
         parts.append("the highest load measured: it may bear more")
@@ -101,8 +101,8 @@ def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
     return f"{text}, where others were ({', '.join(number_text(x) for x in missing[:3])})"
 
 
-def _never(swept: Swept, highest: Highest, limit: float, axis: str) -> str:
-    known = [point for point in swept.points if point.metrics[LIMITED].value is not None]
+def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
+    known = [point for point in sweep.points if point.metrics[LIMITED].value is not None]
     if not known:
         return "Its p99 is not known at any load"
     lowest = min(known, key=load_of)
@@ -133,7 +133,7 @@ def _shown(point: Point) -> str:
     return f"{time_text(measure.value)} [{time_text(measure.low)}, {time_text(measure.high)}]"
 
 
-def capacity_finding(rows: Sequence[CapacityRow], *, limit_us: float, axis: str) -> str:
+def capacity_headline(rows: Sequence[CapacityRow], *, limit_us: float, axis: str) -> str:
     """`With p99 under 10 ms: nginx up to 256 connections (12,300 requests/s), surely 64; …`"""
     if not rows:
         return "No series to look for a capacity in"
@@ -144,10 +144,10 @@ def capacity_finding(rows: Sequence[CapacityRow], *, limit_us: float, axis: str)
 
 
 def _capacity_text(row: CapacityRow, axis: str) -> str:
-    label, highest = row.swept.group.label, row.highest
+    label, highest = row.sweep.group.label, row.highest
     if highest.x is None:
         return f"{label} at no measured load{_doubt(highest)}"
-    rate = throughput_at(row.swept, highest.x)
+    rate = throughput_at(row.sweep, highest.x)
     served = "" if rate is None else f" ({rate_text(rate)})"
     return f"{label} up to {load_text(highest.x, axis)}{served}{_doubt(highest)}"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from backend.analysis.grouping.fired_checks import Fired
-from backend.analysis.grouping.grouping import LOAD_WORDS, Plan, SeriesGroup
+from backend.analysis.grouping.grouping import LOAD_WORDS, Grouping, SeriesGroup
 from backend.analysis.query.factors import (
     DEFAULT_MUST_MATCH,
     FACTORS,
@@ -25,9 +25,9 @@ from backend.analysis.query.factors import (
     TESTED,
     Factor,
 )
-from backend.analysis.query.fields import FIELDS, IDENTITY, OF_RUN, Field, number_text, value_of
+from backend.analysis.query.fields import FIELDS, IDENTITY, RUN_PARTS, Field, number_text, value_of
 from backend.analysis.query.natural_order import ordered
-from backend.analysis.query.records import CellFact
+from backend.analysis.query.records import LoadedCell
 
 Status = Literal["comparable", "caveats", "not_comparable"]
 # Characters of a value in a reason.
@@ -35,7 +35,7 @@ MAX_TEXT = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Comparability:
     status: Status
     differing: tuple[str, ...]
     reasons: tuple[str, ...]
@@ -68,36 +68,36 @@ class Outcome:
         }
 
 
-def outcome_of(
+def judge_comparability(
     groups: Sequence[SeriesGroup],
     fired: Sequence[Fired],
     *,
     trials: int,
-    plan: Plan,
+    grouping: Grouping,
     must_match: Collection[str] = DEFAULT_MUST_MATCH,
     override: bool = False,
-) -> Outcome:
+) -> Comparability:
     """May these series be ranked against each other, and if not, why not."""
     if not groups:
-        return Outcome("not_comparable", (), ("nothing was measured that fits this query",))
-    axis = FIELDS[plan.x]
-    cells = _one_of_each((cell for one in groups for cell in one.cells()), plan)
-    silent = _silent(plan)
+        return Comparability("not_comparable", (), ("nothing was measured that fits this query",))
+    axis = FIELDS[grouping.x]
+    cells = _one_of_each((cell for one in groups for cell in one.cells()), grouping)
+    silent = _silent(grouping)
     every = [_ruled(factor, must_match) for factor in FACTORS]
     placed = _placed((*every, *TESTED), cells, axis)
     across = [factor for factor in every if factor.id not in placed]
     tested = _tested(cells, placed | silent)
     differing = [*tested, *(factor for factor in across if len(_known(factor, cells)) > 1)]
-    mixed = _mixed(groups, plan, every)
-    along = [] if mixed else _along(groups, plan, across, placed | silent)
+    mixed = _mixed(groups, grouping, every)
+    along = [] if mixed else _along(groups, grouping, across, placed | silent)
     # Where servers differ, what differs of one of them is told where it does so along the axis.
-    moved = [*along, *_over_days(groups, plan, placed | silent)]
+    moved = [*along, *_over_days(groups, grouping, placed | silent)]
     further = [factor for factor in dict.fromkeys(moved) if factor not in differing]
     refused = [
         factor for factor in (*differing, *further) if factor in (*along, *_refused(differing))
     ]
     # An axis of loads says only where: the comparison is not about it.
-    about = across if plan.x_is_load else every
+    about = across if grouping.x_is_load else every
     dimensions = _dimensions(cells, about, _tested(cells, silent))
     # Along the axis everything may differ: only what differs across it can be mistaken.
     confounded = _dimensions(cells, across, tested)
@@ -116,7 +116,7 @@ def outcome_of(
     alone = len(dimensions) == 1 and len(confounded) <= 1 and not (further or mixed)
     status: Status = "caveats" if reasons else "comparable"
     forbidden = bool(refused or mixed)
-    return Outcome(
+    return Comparability(
         status="not_comparable" if forbidden else status,
         differing=tuple(factor.id for factor in (*differing, *further)),
         reasons=tuple(reasons),
@@ -134,7 +134,7 @@ def _ruled(factor: Factor, must_match: Collection[str]) -> Factor:
     return replace(factor, rule="axis" if factor.id in must_match else "note")
 
 
-def _placed(factors: Iterable[Factor], cells: Sequence[CellFact], axis: Field) -> set[str]:
+def _placed(factors: Iterable[Factor], cells: Sequence[LoadedCell], axis: Field) -> set[str]:
     """The factors that differ along the axis alone: at each place they have one value.
 
     A server has its version and a host its kernel, so a place says these too; but not where one
@@ -151,7 +151,7 @@ def _placed(factors: Iterable[Factor], cells: Sequence[CellFact], axis: Field) -
     }
 
 
-def _tested(cells: Sequence[CellFact], without: Collection[str]) -> list[Factor]:
+def _tested(cells: Sequence[LoadedCell], without: Collection[str]) -> list[Factor]:
     """What differs of what is under test, but for the factors `without`; servers as a whole.
 
     A date is about nothing by itself: it counts where nothing else under test differs.
@@ -167,7 +167,7 @@ def _tested(cells: Sequence[CellFact], without: Collection[str]) -> list[Factor]
 
 
 def _dimensions(
-    cells: Sequence[CellFact], factors: Sequence[Factor], tested: Sequence[Factor]
+    cells: Sequence[LoadedCell], factors: Sequence[Factor], tested: Sequence[Factor]
 ) -> tuple[str, ...]:
     """Everything that differs at all, each by one word."""
     words = [one.short for one in tested]
@@ -182,15 +182,15 @@ def _dimensions(
     return (*words, *(("machine",) if machine else ()))
 
 
-def _mixed(groups: Sequence[SeriesGroup], plan: Plan, every: Sequence[Factor]) -> list[str]:
+def _mixed(groups: Sequence[SeriesGroup], grouping: Grouping, every: Sequence[Factor]) -> list[str]:
     """What differs inside of a point: pooled trials must be of one kind.
 
     Of what the axis covers, what is called otherwise or must match: a host may get another kernel
     and keep its name.
     """
-    covered = [part for part in FIELDS[plan.x].covers if part not in plan.parts]
-    reads: list[tuple[str, Callable[[CellFact], object]]] = [
-        (part, IDENTITY[part]) for part in IDENTITY if part not in (*plan.parts, *covered)
+    covered = [part for part in FIELDS[grouping.x].covers if part not in grouping.parts]
+    reads: list[tuple[str, Callable[[LoadedCell], object]]] = [
+        (part, IDENTITY[part]) for part in IDENTITY if part not in (*grouping.parts, *covered)
     ]
     reads += [
         (factor.part if factor.id != "same_host" else factor.id, factor.read)
@@ -207,7 +207,7 @@ def _mixed(groups: Sequence[SeriesGroup], plan: Plan, every: Sequence[Factor]) -
     return [f"points mix different {named}; let them make series, or choose one"] * bool(named)
 
 
-def _differs(part: str, read: Callable[[CellFact], object], cells: Sequence[CellFact]) -> bool:
+def _differs(part: str, read: Callable[[LoadedCell], object], cells: Sequence[LoadedCell]) -> bool:
     """Whether pooled cells differ; who did not say where the client ran contradicts nobody."""
     values = {read(cell) for cell in cells}
     return len(values - {None} if part == "same_host" else values) > 1
@@ -234,7 +234,7 @@ _PLURAL = {
 
 def _along(
     groups: Sequence[SeriesGroup],
-    plan: Plan,
+    grouping: Grouping,
     across: Sequence[Factor],
     without: Collection[str],
 ) -> list[Factor]:
@@ -242,11 +242,11 @@ def _along(
 
     A date is about nothing by itself: what changed over the days is judged as across series.
     """
-    if plan.x == "date":
+    if grouping.x == "date":
         return []
     found: list[Factor] = []
     for one in groups:
-        cells = _one_of_each(one.cells(), plan)
+        cells = _one_of_each(one.cells(), grouping)
         found += _tested(cells, without)
         found += [
             factor for factor in across if factor.rule != "note" and len(_known(factor, cells)) > 1
@@ -254,24 +254,26 @@ def _along(
     return found
 
 
-def _over_days(groups: Sequence[SeriesGroup], plan: Plan, without: Collection[str]) -> list[Factor]:
+def _over_days(
+    groups: Sequence[SeriesGroup], grouping: Grouping, without: Collection[str]
+) -> list[Factor]:
     """What is under test that changed in a series over the days: the trend is about it."""
-    if plan.x != "date":
+    if grouping.x != "date":
         return []
-    series = [_one_of_each(one.cells(), plan) for one in groups]
+    series = [_one_of_each(one.cells(), grouping) for one in groups]
     return [factor for cells in series for factor in _tested(cells, without)]
 
 
-def _silent(plan: Plan) -> set[str]:
+def _silent(grouping: Grouping) -> set[str]:
     """The parts of a run that nobody asked about: every run has a date and may have labels."""
-    return set(OF_RUN) - set(plan.parts) - set(FIELDS[plan.x].covers)
+    return set(RUN_PARTS) - set(grouping.parts) - set(FIELDS[grouping.x].covers)
 
 
-def _one_of_each(cells: Iterable[CellFact], plan: Plan) -> list[CellFact]:
+def _one_of_each(cells: Iterable[LoadedCell], grouping: Grouping) -> list[LoadedCell]:
     """One cell for each that no factor tells apart: trials and places on an axis of loads."""
-    axis, silent = FIELDS[plan.x], _silent(plan)
+    axis, silent = FIELDS[grouping.x], _silent(grouping)
     reads = [IDENTITY[part] for part in LOAD_WORDS if part not in axis.covers]
-    reads += [read for part, read in OF_RUN.items() if part not in silent]
+    reads += [read for part, read in RUN_PARTS.items() if part not in silent]
     found = {
         (cell.run.same_host, cell.series.id, *(read(cell) for read in reads)): cell
         for cell in cells
@@ -279,11 +281,11 @@ def _one_of_each(cells: Iterable[CellFact], plan: Plan) -> list[CellFact]:
     return list(found.values())
 
 
-def _known(factor: Factor, cells: Sequence[CellFact]) -> set[object]:
+def _known(factor: Factor, cells: Sequence[LoadedCell]) -> set[object]:
     return {factor.read(cell) for cell in cells} - {None}
 
 
-def _partly_unknown(factor: Factor, cells: Sequence[CellFact]) -> bool:
+def _partly_unknown(factor: Factor, cells: Sequence[LoadedCell]) -> bool:
     values = {factor.read(cell) for cell in cells}
     return factor.rule != "note" and None in values and len(values) == 2
 
@@ -311,19 +313,19 @@ def _dimension(factor: Factor) -> str:
     return "machine" if factor.id in MACHINE else factor.id
 
 
-def _reason(factor: Factor, cells: Sequence[CellFact], axis: Field | None) -> str:
+def _reason(factor: Factor, cells: Sequence[LoadedCell], axis: Field | None) -> str:
     """Why a factor forbids the comparison; `axis` where it differs along that."""
     remedy = REMEDIES.get(factor.id)
     hint = f"; choose one {remedy}" if remedy else ""
     return f"{_difference(factor, cells, axis)}{hint}"
 
 
-def _difference(factor: Factor, cells: Sequence[CellFact], axis: Field | None = None) -> str:
+def _difference(factor: Factor, cells: Sequence[LoadedCell], axis: Field | None = None) -> str:
     where = "" if axis is None else f" along the axis ({axis.label.lower()})"
     return f"{factor.word} differs{where}: {_values(factor, cells)}"
 
 
-def _values(factor: Factor, cells: Sequence[CellFact]) -> str:
+def _values(factor: Factor, cells: Sequence[LoadedCell]) -> str:
     values = {factor.read(cell) for cell in cells}
     if factor.rule != "test":
         values.discard(None)

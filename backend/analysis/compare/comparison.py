@@ -8,21 +8,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.analysis.compare.comparability import Outcome, Status, outcome_of
+from backend.analysis.compare.comparability import Comparability, Status, judge_comparability
 from backend.analysis.compare.conditions import conditions_of
-from backend.analysis.compare.headline import finding_of, no_finding, nothing_at
+from backend.analysis.compare.headline import explain_no_points, explain_no_ranking, write_headline
 from backend.analysis.compare.ranking import Entrant, Ranking, rank
 from backend.analysis.compare.views import Demands, Derived, Panel, curve_points, derive
-from backend.analysis.grouping.fired_checks import Dismissals, Fired, common_ceiling, fired_checks
-from backend.analysis.grouping.grouping import Plan, SeriesGroup, group, plan_of
+from backend.analysis.grouping.fired_checks import (
+    Dismissals,
+    Fired,
+    collect_fired_checks,
+    common_ceiling,
+)
+from backend.analysis.grouping.grouping import Grouping, choose_grouping, group_cells
 from backend.analysis.grouping.points import Point, plain, point_of
+from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.histogram_cache import curves, merged_percentiles
-from backend.analysis.loading.rows import load_cells, load_dismissals, with_trials
+from backend.analysis.loading.rows import fetch_cells, fetch_dismissals, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import FIELDS, Value, text_of
 from backend.analysis.query.metrics import METRICS, shown
 from backend.analysis.query.natural_order import ordered
-from backend.analysis.query.records import CellFact, RunFact, slug_of
+from backend.analysis.query.records import LoadedCell, LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.runs.transactions import repeatable_read
 
@@ -32,23 +38,12 @@ BY_REQUEST = "Not comparable, ranked by request"
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
-    """One series with the figures of its points."""
-
-    group: SeriesGroup
-    points: tuple[Point, ...]
-
-    def at(self, x: Value) -> Point | None:
-        return next((point for point in self.points if point.x == x), None)
-
-
-@dataclass(frozen=True, slots=True)
 class Gathered:
     """Everything a comparison says, before it is put into words."""
 
     query: CompareQuery
-    plan: Plan
-    runs: tuple[RunFact, ...]
+    grouping: Grouping
+    runs: tuple[LoadedRun, ...]
     sweeps: tuple[Sweep, ...]
     left_out: tuple[str, ...]
     dismissals: Dismissals
@@ -79,7 +74,7 @@ class Judged:
     panel: str | None
     sweeps: tuple[Sweep, ...]
     fired: tuple[Fired, ...]
-    outcome: Outcome
+    outcome: Comparability
     ranking: Ranking | None
     finding: str
 
@@ -110,7 +105,7 @@ def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
     points = curve_points(gathered.sweeps, panels)
     return derive(
         gathered.query,
-        gathered.plan,
+        gathered.grouping,
         gathered.sweeps,
         panels=panels,
         curves=curves(point.cells for point in points),
@@ -120,25 +115,25 @@ def _derive(gathered: Gathered, judged: Sequence[Judged]) -> Derived:
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     """Load, group and compute the points."""
-    loaded = load_cells(query, workspace_ids)
+    loaded = fetch_cells(query, workspace_ids)
     query = loaded.query
-    plan = plan_of(query, loaded.cells)
-    groups, left_out = group(loaded.cells, plan)
+    grouping = choose_grouping(query, loaded.cells)
+    groups, left_out = group_cells(loaded.cells, grouping)
     metrics = _metrics(query, loaded.cells)
     # Trials are the many rows: read for what is shown only.
-    cells, cut = with_trials([cell for one in groups for cell in one.cells()], metrics)
-    groups, _ = group(cells, plan)
+    cells, cut = fetch_trials([cell for one in groups for cell in one.cells()], metrics)
+    groups, _ = group_cells(cells, grouping)
     merged = merged_percentiles(at for one in groups for at in one.points.values())
     sweeps = [
         Sweep(one, tuple(point_of(x, at, merged, metrics) for x, at in one.points.items()))
         for one in groups
     ]
     sentences = (*loaded.left_out, *left_out, *cut)
-    dismissals = load_dismissals([run.id for run in loaded.runs])
-    return Gathered(query, plan, loaded.runs, tuple(sweeps), sentences, dismissals)
+    dismissals = fetch_dismissals([run.id for run in loaded.runs])
+    return Gathered(query, grouping, loaded.runs, tuple(sweeps), sentences, dismissals)
 
 
-def _metrics(query: CompareQuery, cells: Sequence[CellFact]) -> tuple[str, ...]:
+def _metrics(query: CompareQuery, cells: Sequence[LoadedCell]) -> tuple[str, ...]:
     """The metrics of every point; the share of the offered rate where one was offered."""
     asked = shown(query.metric)
     offered = "achieved" not in asked and any(cell.rate_rps is not None for cell in cells)
@@ -169,12 +164,12 @@ def _judge(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> 
 def _checked(gathered: Gathered, panel: str | None, sweeps: tuple[Sweep, ...]) -> Judged:
     """Whether the series may be held against each other; not ranked, nothing found yet."""
     points = [point for sweep in sweeps for point in sweep.points]
-    fired = fired_checks(points, _ceiling(points), gathered.dismissals)
-    outcome = outcome_of(
+    fired = collect_fired_checks(points, _ceiling(points), gathered.dismissals)
+    outcome = judge_comparability(
         [sweep.group for sweep in sweeps],
         fired,
         trials=sum(len(point.trials) for point in points),
-        plan=gathered.plan,
+        grouping=gathered.grouping,
         must_match=gathered.demands.must_match,
         override=gathered.query.override,
     )
@@ -214,14 +209,14 @@ def ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
 
 
 def _finding(
-    gathered: Gathered, sweeps: Sequence[Sweep], outcome: Outcome, ranking: Ranking | None
+    gathered: Gathered, sweeps: Sequence[Sweep], outcome: Comparability, ranking: Ranking | None
 ) -> str:
     if not outcome.ranks:
-        return no_finding(outcome)
+        return explain_no_ranking(outcome)
     if ranking is None:
         places = ordered({point.x for sweep in sweeps for point in sweep.points})
-        return nothing_at(gathered.query.at or "", gathered.plan.x, places)
-    text = finding_of(ranking, axis=gathered.plan.x, relevant=gathered.demands.relevant)
+        return explain_no_points(gathered.query.at or "", gathered.grouping.x, places)
+    text = write_headline(ranking, axis=gathered.grouping.x, relevant=gathered.demands.relevant)
     if outcome.overridden:
         text = f"{BY_REQUEST}: {text}"
     if gathered.query.baseline is not None and ranking.baseline is None:
@@ -230,7 +225,7 @@ def _finding(
 
 
 def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> dict[str, Any]:
-    one = judged[0] if gathered.plan.facet is None else None
+    one = judged[0] if gathered.grouping.facet is None else None
     outcome = one.outcome if one else _outcomes(judged)
     ranking = one.ranking if one else None
     finding = one.finding if one else _findings(gathered, judged)
@@ -252,7 +247,7 @@ def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> d
         "x": _axis(gathered),
         "metric": gathered.query.metric,
         "metrics": [metric.as_dict() for metric in METRICS.values()],
-        "series": [_series(sweep, gathered.plan) for sweep in gathered.sweeps],
+        "series": [_series(sweep, gathered.grouping) for sweep in gathered.sweeps],
         "ranking": None if ranking is None else ranking.as_dict(),
         "panels": None if one else [panel.as_dict() for panel in judged],
         **figures,
@@ -262,18 +257,18 @@ def _answer(gathered: Gathered, judged: Sequence[Judged], derived: Derived) -> d
     }
 
 
-def _ratio_finding(gathered: Gathered, outcome: Outcome, derived: Derived) -> str | None:
+def _ratio_finding(gathered: Gathered, outcome: Comparability, derived: Derived) -> str | None:
     """The sentence of the table of ratios, where that is what was asked for."""
     if gathered.query.view != "ratios" or derived.ratios is None or not outcome.ranks:
         return None
     label = METRICS[gathered.query.metric].label
     text = derived.ratios.finding(label)
-    if text is None and gathered.plan.facet is None:
+    if text is None and gathered.grouping.facet is None:
         text = f"{label} relative to {derived.ratios.baseline}. {derived.ratios.means_text()}"
     return f"{BY_REQUEST}: {text}" if text and outcome.overridden else text
 
 
-def _with_derived(finding: str, derived: str | None, outcome: Outcome) -> str:
+def _with_derived(finding: str, derived: str | None, outcome: Comparability) -> str:
     """The sentence of the asked view in place of the ranking's; never without why there is none."""
     if derived is None:
         return finding
@@ -287,7 +282,7 @@ def _findings(gathered: Gathered, judged: Sequence[Judged]) -> str:
     said = [_of_panel(one) for one in judged[:MAX_SAID_PANELS]]
     more = len(judged) - len(said)
     tail = f"; and {more} more" if more else ""
-    return f"By {FIELDS[gathered.plan.facet or ''].label.lower()}: {'; '.join(said)}{tail}"
+    return f"By {FIELDS[gathered.grouping.facet or ''].label.lower()}: {'; '.join(said)}{tail}"
 
 
 def _of_panel(one: Judged) -> str:
@@ -300,7 +295,7 @@ def _of_panel(one: Judged) -> str:
 _GRAVITY: tuple[Status, ...] = ("comparable", "caveats", "not_comparable")
 
 
-def _outcomes(judged: Sequence[Judged]) -> Outcome:
+def _outcomes(judged: Sequence[Judged]) -> Comparability:
     """The gravest outcome of the panels, with the reasons of all; those of each are said once."""
     gravest = max((one.outcome.status for one in judged), key=_GRAVITY.index)
     differing = dict.fromkeys(id_ for one in judged for id_ in one.outcome.differing)
@@ -314,10 +309,10 @@ def _outcomes(judged: Sequence[Judged]) -> Outcome:
     about = {(one.outcome.intent, one.outcome.confounded) for one in judged}
     intent, confounded = about.pop() if len(about) == 1 else (None, ())
     overridden = any(one.outcome.overridden for one in judged)
-    return Outcome(gravest, tuple(differing), tuple(reasons), intent, confounded, overridden)
+    return Comparability(gravest, tuple(differing), tuple(reasons), intent, confounded, overridden)
 
 
-def _by_workload(gathered: Gathered) -> Outcome:
+def _by_workload(gathered: Gathered) -> Comparability:
     """The outcome of a table of ratios: nothing in it is held against another workload.
 
     Where some workloads are withheld and others not, that is a caveat of the table.
@@ -343,7 +338,7 @@ def _together(judged: Sequence[Judged]) -> list[Fired]:
 
 
 def _axis(gathered: Gathered) -> dict[str, Any]:
-    field = FIELDS[gathered.plan.x]
+    field = FIELDS[gathered.grouping.x]
     return {
         "field": field.id,
         "label": field.label,
@@ -365,8 +360,8 @@ def _links(gathered: Gathered) -> dict[str, str]:
     return links if slug is None else {"page": f"/w/{slug}/compare{tail}", **links}
 
 
-def _series(sweep: Sweep, plan: Plan) -> dict[str, Any]:
-    first: CellFact = sweep.group.first
+def _series(sweep: Sweep, grouping: Grouping) -> dict[str, Any]:
+    first: LoadedCell = sweep.group.first
     series, host = first.series, first.series.server_host
     return {
         "id": sweep.group.id,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from backend.analysis.grouping.points import Point
-from backend.analysis.query.records import CellFact, HostFact
+from backend.analysis.query.records import LoadedCell, LoadedHost
 
 
 def conditions_of(points: Sequence[Point]) -> str:
@@ -30,7 +30,7 @@ def conditions_of(points: Sequence[Point]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _each(cells: Iterable[CellFact], read: Callable[[CellFact], str | None], noun: str) -> str:
+def _each(cells: Iterable[LoadedCell], read: Callable[[LoadedCell], str | None], noun: str) -> str:
     texts = sorted({text for cell in cells if (text := read(cell)) is not None})
     if len(texts) <= 1:
         return texts[0] if texts else ""
@@ -38,18 +38,18 @@ def _each(cells: Iterable[CellFact], read: Callable[[CellFact], str | None], nou
     return f"{len(texts)} {noun}: {', '.join(texts[:3])}{more}"
 
 
-def _payload(cell: CellFact) -> str | None:
+def _payload(cell: LoadedCell) -> str | None:
     size = cell.workload.payload_bytes
     return None if size is None else f"{size} B"
 
 
-def _keepalive(cell: CellFact) -> str | None:
+def _keepalive(cell: LoadedCell) -> str | None:
     if cell.workload.keepalive is None:
         return None
     return "keep-alive" if cell.workload.keepalive else "no keep-alive"
 
 
-def _loop(cell: CellFact) -> str | None:
+def _loop(cell: LoadedCell) -> str | None:
     return None if cell.series.loop == "unknown" else f"{cell.series.loop} loop"
 
 
@@ -61,7 +61,7 @@ def _trials(points: Sequence[Point]) -> str:
     return f"{least} trial{'' if least == 1 else 's'} a point"
 
 
-def _hosts(cells: Sequence[CellFact]) -> str:
+def _hosts(cells: Sequence[LoadedCell]) -> str:
     pairs = {(cell.series.client_host, cell.series.server_host) for cell in cells}
     hosts = {host for pair in pairs for host in pair if host is not None}
     if not hosts:
@@ -72,7 +72,7 @@ def _hosts(cells: Sequence[CellFact]) -> str:
     return f"{len(hosts)} {noun}: {'; '.join(texts[:2])}{more}"
 
 
-def host_text(host: HostFact) -> str:
+def host_text(host: LoadedHost) -> str:
     """`2-core Xeon, Linux 6.1`, as far as it is known."""
     cores = None if host.cores is None else f"{host.cores}-core"
     model = re.sub(r"\((?:R|TM|r|tm)\)", "", host.cpu_model or "")

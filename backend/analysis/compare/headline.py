@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor, log10
 
-from backend.analysis.compare.comparability import Outcome
+from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Entrant, Ranking, Row, ratio_of
 from backend.analysis.query.fields import Value, text_of
 from backend.analysis.query.metrics import METRICS
@@ -54,19 +54,19 @@ def _alone_text(metric: str) -> str:
     )
 
 
-def no_finding(outcome: Outcome) -> str:
+def explain_no_ranking(outcome: Comparability) -> str:
     """Why there is no ranking."""
     if not outcome.differing:
         return f"No comparison: {outcome.reasons[0]}"
     return f"These series cannot be ranked: {outcome.reasons[0]}"
 
 
-def nothing_at(asked: str, axis: str, values: Sequence[Value]) -> str:
+def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> str:
     measured = ", ".join(text_of(value) for value in values if value is not None)
     return f"Nothing was measured {at_place(asked, axis)}; measured are {measured}"
 
 
-def finding_of(ranking: Ranking, *, axis: str, relevant: float) -> str:
+def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> str:
     """The sentence of a ranking."""
     place = at_place("" if ranking.x is None else text_of(ranking.x), axis)
     if METRICS[ranking.metric].group == "errors":
@@ -95,7 +95,7 @@ def _opponent(ranked: Sequence[Row], ranking: Ranking) -> Entrant:
 
 def _pair(a: Entrant, b: Entrant, found: Ratio, where: tuple[str, str, float]) -> str:
     metric, place, relevant = where
-    ratio = times(found)
+    ratio = ratio_text(found)
     if found.verdict in ("improved", "regressed"):
         return _ahead(metric).format(a=a.label, b=b.label, ratio=ratio, at=place)
     if found.verdict == "unchanged":
@@ -133,7 +133,7 @@ def _errors(ranking: Ranking, place: str) -> str:
     return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 
 
-def times(found: Ratio) -> str:
+def ratio_text(found: Ratio) -> str:
     """`1.62× [1.55, 1.70]`, no finer than its interval; or without one where there is none."""
     if found.value is None:
         return "unknown"

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from backend.analysis.compare.headline import times
+from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ranking import ratio_dict
 from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import NAMED, Swept, known, more_series
+from backend.analysis.grouping.sweep import NAMED, Sweep, known, more_series
 from backend.analysis.query.metrics import METRICS
 from backend.stats import Better, Ratio, holding, ratio
 from backend.stats.intervals import mean_ratio
@@ -84,7 +84,7 @@ class RatioTable:
         if not found:
             return None
         found.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
-        said = [f"{row} {times(mean)}" for row, mean in found[:NAMED]]
+        said = [f"{row} {ratio_text(mean)}" for row, mean in found[:NAMED]]
         texts = "; ".join([*said, *more_series(len(found) - NAMED)])
         return f"{metric} over {len(self.common)} workloads, relative to {self.baseline}: {texts}"
 
@@ -105,7 +105,7 @@ def _plain(cell: Ratio | None) -> dict[str, object] | None:
 
 
 def entry_of(
-    swept: Swept, *, row: str, metric: str, unranked: Callable[[Point], str | None]
+    sweep: Sweep, *, row: str, metric: str, unranked: Callable[[Point], str | None]
 ) -> Entry:
     """The entry of a series; `unranked` says why a point may not be compared, or None."""
     pooled = METRICS[metric].group == "latency"
@@ -115,10 +115,10 @@ def entry_of(
             unranked(point),
             point.metrics[metric].value if pooled else None,
         )
-        for point in swept.points
+        for point in sweep.points
         if point.x is not None
     }
-    first = swept.group.first
+    first = sweep.group.first
     return Entry(row, first.server.name, first.workload.name, samples)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backend.analysis.grouping.points import plain
 from backend.analysis.grouping.sweep import (
     NAMED,
-    Swept,
+    Sweep,
     known,
     load_of,
     more_series,
@@ -25,10 +25,10 @@ LOOSE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class KneeRow:
+class SaturationRow:
     """One of `knees`, with what a sentence needs besides."""
 
-    swept: Swept
+    sweep: Sweep
     knee: Knee
     why: str
     # Whether others were measured between it and the next load of this sweep.
@@ -36,26 +36,26 @@ class KneeRow:
 
     def as_dict(self) -> dict[str, object]:
         return {
-            "series": self.swept.group.id,
+            "series": self.sweep.group.id,
             "x": plain(self.knee.x),
-            "throughput": throughput_at(self.swept, self.knee.x),
+            "throughput": throughput_at(self.sweep, self.knee.x),
             "why": self.why,
         }
 
 
-def knees_of(
-    swept: Sequence[Swept], *, axis: str, relevant: float, loads: Sequence[float] = ()
-) -> list[KneeRow]:
+def find_saturation_points(
+    sweeps: Sequence[Sweep], *, axis: str, relevant: float, loads: Sequence[float] = ()
+) -> list[SaturationRow]:
     """`knees` of the figures: where more load brings no more throughput.
 
     Points with more than 1 % of failures do not count: answering less is no throughput. Nor do
     those of fewer than 3 trials. `loads`: every load that any of the series was measured at.
     """
-    return [_knee(one, axis, relevant, loads) for one in swept]
+    return [_knee(one, axis, relevant, loads) for one in sweeps]
 
 
-def _knee(swept: Swept, axis: str, relevant: float, loads: Sequence[float]) -> KneeRow:
-    answered = [point for point in swept.points if not point.failing]
+def _knee(sweep: Sweep, axis: str, relevant: float, loads: Sequence[float]) -> SaturationRow:
+    answered = [point for point in sweep.points if not point.failing]
     counted = [
         Load(load_of(point), trials)
         for point in answered
@@ -63,23 +63,23 @@ def _knee(swept: Swept, axis: str, relevant: float, loads: Sequence[float]) -> K
     ]
     knee = find_knee(counted, relevant=relevant)
     after = min((one.x for one in counted if knee.x is not None and one.x > knee.x), default=None)
-    own = {load_of(point) for point in swept.points}
+    own = {load_of(point) for point in sweep.points}
     others = unmeasured([load for load in loads if load not in own], knee.x, after)
     dropped = {
-        "above 1 % failures": len(swept.points) - len(answered),
+        "above 1 % failures": len(sweep.points) - len(answered),
         f"of fewer than {LEAST_TRIALS} trials": len(answered) - len(counted),
     }
-    why = knee_why(knee, axis, relevant, (after, others))
+    why = explain_saturation(knee, axis, relevant, (after, others))
     if knee.highest is not None:
         why += "".join(_not_counted(count, reason) for reason, count in dropped.items() if count)
-    return KneeRow(swept, knee, why, bool(others))
+    return SaturationRow(sweep, knee, why, bool(others))
 
 
 def _not_counted(count: int, reason: str) -> str:
     return f" ({count} load{'' if count == 1 else 's'} {reason} not counted)"
 
 
-def knee_why(
+def explain_saturation(
     knee: Knee, axis: str, relevant: float, gap: tuple[float | None, Sequence[float]]
 ) -> str:
     """The sentence beside a knee, or in its place.
@@ -130,23 +130,23 @@ def _beyond(knee: Knee, relevant: float) -> str:
     return f"Beyond it throughput shows no gain; its noise leaves room for at most {gain}"
 
 
-def knee_finding(rows: Sequence[KneeRow], *, axis: str) -> str:
+def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     """`nginx gains no more beyond 64 connections (12,000 requests/s); caddy: …`, the fastest first.
 
     Three series; the rest is counted.
     """
     if not rows:
         return "No series to look for a knee in"
-    ordered = sorted(rows, key=lambda row: -(throughput_at(row.swept, row.knee.x) or 0))
+    ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
     texts = [_knee_text(row, axis) for row in ordered[:NAMED]]
     return "; ".join([*texts, *more_series(len(ordered) - NAMED)])
 
 
-def _knee_text(row: KneeRow, axis: str) -> str:
-    label, knee = row.swept.group.label, row.knee
+def _knee_text(row: SaturationRow, axis: str) -> str:
+    label, knee = row.sweep.group.label, row.knee
     if knee.x is None:
         return f"{label}: {row.why[0].lower()}{row.why[1:]}"
-    rate = throughput_at(row.swept, knee.x)
+    rate = throughput_at(row.sweep, knee.x)
     most = "" if rate is None else f" ({rate_text(rate)})"
     # Where noise or a load that was left out could hide it, no gain is ruled out.
     unsure = (knee.excess or 0) > LOOSE or row.open_above

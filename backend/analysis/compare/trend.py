@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from backend.analysis.compare.headline import times
+from backend.analysis.compare.headline import ratio_text
 from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import Swept, known
+from backend.analysis.grouping.sweep import Sweep, known
 from backend.analysis.query.fields import number_text
 from backend.analysis.query.units import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
@@ -35,17 +35,17 @@ class Track:
         return sum(1 for _, trials in self.values if trials)
 
 
-def track_of(swept: Swept, metric: str, unranked: Callable[[Point], str | None]) -> Track:
+def track_of(sweep: Sweep, metric: str, unranked: Callable[[Point], str | None]) -> Track:
     """The track of a series; `unranked` says why a point may not be compared, or None."""
     values = [
         (point.x, () if unranked(point) else tuple(known(point, metric)))
-        for point in swept.points
+        for point in sweep.points
         if point.x is not None
     ]
-    return Track(swept.group.id, swept.group.label, values)
+    return Track(sweep.group.id, sweep.group.label, values)
 
 
-def changes_of(
+def list_changes(
     tracks: Sequence[Track], *, metric: Mapping[str, str], axis: Axis, relevant: float
 ) -> list[dict[str, object]]:
     """`changes` of the figures: significant and relevant changes of each series, in order.
@@ -87,12 +87,12 @@ def change_text(
     before, after = (figure_text(value, metric["unit"]) for value in (one.before, one.after))
     name = metric["label"][0].lower() + metric["label"][1:]
     return (
-        f"{label} {one.ratio.verdict} {_WITH[axis]} {place}: {name} {times(one.ratio)}, "
+        f"{label} {one.ratio.verdict} {_WITH[axis]} {place}: {name} {ratio_text(one.ratio)}, "
         f"{before} before, {after} since"
     )
 
 
-def trend_finding(
+def trend_headline(
     changes: Sequence[Mapping[str, object]],
     tracks: Sequence[Track],
     *,

@@ -6,15 +6,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from backend.analysis.compare.capacity import CapacityRow, capacity_finding, capacity_of
-from backend.analysis.compare.comparability import Outcome, outcome_of
+from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
+from backend.analysis.compare.comparability import Comparability, judge_comparability
 from backend.analysis.compare.ranking import Entrant
 from backend.analysis.compare.ratio_table import RatioTable, Sample, entry_of, ratio_table
-from backend.analysis.compare.saturation import KneeRow, knee_finding, knees_of
-from backend.analysis.compare.trend import Track, changes_of, track_of, trend_finding
-from backend.analysis.grouping.grouping import Plan, grouped_by_name
+from backend.analysis.compare.saturation import (
+    SaturationRow,
+    find_saturation_points,
+    saturation_headline,
+)
+from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+from backend.analysis.grouping.grouping import Grouping, group_by_name
 from backend.analysis.grouping.points import Point, plain
-from backend.analysis.grouping.sweep import Swept
+from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.histogram_cache import Curve, Pool, pool_of
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
@@ -38,7 +42,7 @@ class Panel:
     """Where the series of a panel are ranked, and what may be said of them."""
 
     at: Value
-    outcome: Outcome
+    outcome: Comparability
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Derived:
     """Beside the series of an answer, in the shapes of the figures."""
 
     curves: dict[str, Any] | None
-    knees: tuple[KneeRow, ...]
+    knees: tuple[SaturationRow, ...]
     capacity: tuple[CapacityRow, ...]
     ratios: RatioTable | None
     changes: tuple[dict[str, object], ...]
@@ -67,8 +71,8 @@ class Derived:
 
 def derive(
     query: CompareQuery,
-    plan: Plan,
-    sweeps: Sequence[Swept],
+    grouping: Grouping,
+    sweeps: Sequence[Sweep],
     *,
     panels: Mapping[str | None, Panel],
     curves: Mapping[Pool, Curve],
@@ -76,20 +80,22 @@ def derive(
 ) -> Derived:
     """All that follows. `curves`: those of the points at the ranked place of each panel."""
     sound = [one for one in sweeps if panels[one.group.panel].outcome.sweeps]
-    knees, capacity = _loads(query, plan, sound, demands.relevant)
-    tracks = _tracks(query, plan, [one for one in sweeps if panels[one.group.panel].outcome.ranks])
-    changes = _changes(query, plan, tracks, demands.relevant)
+    knees, capacity = _loads(query, grouping, sound, demands.relevant)
+    tracks = _tracks(
+        query, grouping, [one for one in sweeps if panels[one.group.panel].outcome.ranks]
+    )
+    changes = _changes(query, grouping, tracks, demands.relevant)
     return Derived(
         curves=_curves(sweeps, panels, curves),
         knees=tuple(knees),
         capacity=tuple(capacity),
-        ratios=_ratios(query, plan, sweeps, demands),
+        ratios=_ratios(query, grouping, sweeps, demands),
         changes=tuple(changes),
-        finding=_finding(query, plan, (knees, capacity), (changes, tracks)),
+        finding=_finding(query, grouping, (knees, capacity), (changes, tracks)),
     )
 
 
-def curve_points(sweeps: Sequence[Swept], panels: Mapping[str | None, Panel]) -> list[Point]:
+def curve_points(sweeps: Sequence[Sweep], panels: Mapping[str | None, Panel]) -> list[Point]:
     """The points whose curves an answer draws: those at the ranked place."""
     return [
         point
@@ -100,7 +106,7 @@ def curve_points(sweeps: Sequence[Swept], panels: Mapping[str | None, Panel]) ->
 
 
 def _curves(
-    sweeps: Sequence[Swept], panels: Mapping[str | None, Panel], curves: Mapping[Pool, Curve]
+    sweeps: Sequence[Sweep], panels: Mapping[str | None, Panel], curves: Mapping[Pool, Curve]
 ) -> dict[str, Any] | None:
     """Merged histograms as curves; a series without them is not there."""
     drawn = []
@@ -116,47 +122,47 @@ def _curves(
 
 
 def _loads(
-    query: CompareQuery, plan: Plan, sweeps: Sequence[Swept], relevant: float
-) -> tuple[list[KneeRow], list[CapacityRow]]:
+    query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep], relevant: float
+) -> tuple[list[SaturationRow], list[CapacityRow]]:
     """Knees, and the highest loads under the limit: along an axis of loads only."""
-    if not plan.x_is_load:
+    if not grouping.x_is_load:
         return [], []
     loads = sorted({float(point.x or 0) for sweep in sweeps for point in sweep.points})
-    knees = knees_of(sweeps, axis=plan.x, relevant=relevant, loads=loads)
+    knees = find_saturation_points(sweeps, axis=grouping.x, relevant=relevant, loads=loads)
     if query.limit is None:
         return knees, []
-    return knees, capacity_of(sweeps, limit_us=query.limit, axis=plan.x, loads=loads)
+    return knees, find_capacities(sweeps, limit_us=query.limit, axis=grouping.x, loads=loads)
 
 
-def _tracks(query: CompareQuery, plan: Plan, sweeps: Sequence[Swept]) -> list[Track]:
-    if plan.x not in _TRENDS or METRICS[query.metric].group == "errors":
+def _tracks(query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep]) -> list[Track]:
+    if grouping.x not in _TRENDS or METRICS[query.metric].group == "errors":
         return []
     return [track_of(sweep, query.metric, _unranked(sweep, query.metric)) for sweep in sweeps]
 
 
-def _unranked(sweep: Swept, metric: str) -> Callable[[Point], str | None]:
+def _unranked(sweep: Sweep, metric: str) -> Callable[[Point], str | None]:
     return lambda point: Entrant(sweep.group.id, sweep.group.label, point).unranked(metric)
 
 
 def _changes(
-    query: CompareQuery, plan: Plan, tracks: Sequence[Track], relevant: float
+    query: CompareQuery, grouping: Grouping, tracks: Sequence[Track], relevant: float
 ) -> list[dict[str, object]]:
     if not tracks:
         return []
     metric = METRICS[query.metric].as_dict()
-    return changes_of(tracks, metric=metric, axis=_TRENDS[plan.x], relevant=relevant)
+    return list_changes(tracks, metric=metric, axis=_TRENDS[grouping.x], relevant=relevant)
 
 
 def _ratios(
-    query: CompareQuery, plan: Plan, sweeps: Sequence[Swept], demands: Demands
+    query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep], demands: Demands
 ) -> RatioTable | None:
     """Servers × workloads, each within its workload; None where there is one workload."""
-    covered = set(FIELDS[plan.x].covers).intersection(WORKLOAD_PARTS)
+    covered = set(FIELDS[grouping.x].covers).intersection(WORKLOAD_PARTS)
     if covered or METRICS[query.metric].group == "errors":
         return None
     if len({sweep.group.first.workload.name for sweep in sweeps}) < 2:
         return None
-    rows, withheld = _rows(plan, sweeps), _withheld(query, plan, sweeps, demands)
+    rows, withheld = _rows(grouping, sweeps), _withheld(query, grouping, sweeps, demands)
     entries = []
     for sweep in sweeps:
         entry = entry_of(
@@ -171,31 +177,31 @@ def _ratios(
         entries.append(entry)
     base = next((rows[one.group.id] for one in sweeps if one.group.id == query.baseline), None)
     better = METRICS[query.metric].better
-    at = None if query.at is None or not plan.x_is_load else float(query.at)
+    at = None if query.at is None or not grouping.x_is_load else float(query.at)
     return ratio_table(entries, better=better, relevant=demands.relevant, baseline=base, at=at)
 
 
-def _rows(plan: Plan, sweeps: Sequence[Swept]) -> dict[str, str]:
+def _rows(grouping: Grouping, sweeps: Sequence[Sweep]) -> dict[str, str]:
     """What each series is called but for its workload."""
     # One cell of each: places do not name a series, and a series has only so many.
     first = {sweep.group.first.id: sweep.group.id for sweep in sweeps}
     cells = [sweep.group.first for sweep in sweeps]
-    groups = grouped_by_name(cells, replace(plan, facet=None, without=WORKLOAD_PARTS))
+    groups = group_by_name(cells, replace(grouping, facet=None, without=WORKLOAD_PARTS))
     return {first[cell.id]: one.label for one in groups for cell in one.cells()}
 
 
 def _withheld(
-    query: CompareQuery, plan: Plan, sweeps: Sequence[Swept], demands: Demands
+    query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep], demands: Demands
 ) -> dict[str, str]:
     """Why the series of a workload may not be compared, for those that may not."""
     found = {}
     for name in {sweep.group.first.workload.name for sweep in sweeps}:
         groups = [sweep.group for sweep in sweeps if sweep.group.first.workload.name == name]
-        outcome = outcome_of(
+        outcome = judge_comparability(
             groups,
             (),
             trials=0,
-            plan=plan,
+            grouping=grouping,
             must_match=demands.must_match,
             override=query.override,
         )
@@ -206,8 +212,8 @@ def _withheld(
 
 def _finding(
     query: CompareQuery,
-    plan: Plan,
-    loads: tuple[Sequence[KneeRow], Sequence[CapacityRow]],
+    grouping: Grouping,
+    loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
     trend: tuple[Sequence[Mapping[str, object]], Sequence[Track]],
 ) -> str | None:
     """The sentence of the asked view; None where it is the ranking's."""
@@ -215,9 +221,9 @@ def _finding(
     changes, tracks = trend
     if tracks:
         metric = METRICS[query.metric].as_dict()
-        return trend_finding(changes, tracks, metric=metric, axis=_TRENDS[plan.x])
+        return trend_headline(changes, tracks, metric=metric, axis=_TRENDS[grouping.x])
     if capacity and query.limit is not None:
-        return capacity_finding(capacity, limit_us=query.limit, axis=plan.x)
+        return capacity_headline(capacity, limit_us=query.limit, axis=grouping.x)
     if knees and query.view == "tradeoff":
-        return knee_finding(knees, axis=plan.x)
+        return saturation_headline(knees, axis=grouping.x)
     return None

@@ -29,7 +29,7 @@ def is_overridden(figures: Mapping[str, Any]) -> bool:
     return asked and outcome.get("status") == "not_comparable"
 
 
-def outcome_text(figures: Mapping[str, Any]) -> str:
+def comparability_text(figures: Mapping[str, Any]) -> str:
     """`comparable with caveats: client and server on one host; kernel differs: 6.1, 6.8`"""
     outcome = figures["outcome"]
     intent = outcome.get("intent")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.analysis.grouping.points import Point
-from backend.analysis.query.records import DismissalFact
+from backend.analysis.query.records import LoadedDismissal
 from backend.runs.checks import CHECKS, Check
 
 MAX_LISTED = 100
@@ -25,7 +25,7 @@ class Fired:
     cells: list[str] = field(default_factory=list)
     trials: list[str] = field(default_factory=list)
     # Where it fired too, but a member said why that is no finding: counted nowhere above.
-    dismissed: dict[uuid.UUID, DismissalFact] = field(default_factory=dict)
+    dismissed: dict[uuid.UUID, LoadedDismissal] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -33,7 +33,7 @@ class Fired:
 
     def as_dict(self) -> dict[str, object]:
         return {
-            **described(self.check),
+            **describe_check(self.check),
             "count": self.count,
             "cells": self.cells[:MAX_LISTED],
             "trials": self.trials[:MAX_LISTED],
@@ -41,13 +41,13 @@ class Fired:
         }
 
 
-def check_named(id_: str) -> Check:
+def find_check(id_: str) -> Check:
     """The check, or a stand-in for one that an older version stored and is gone since."""
     gone = Check(id_, "info", id_, "This version of Loadsheet no longer has this check.")
     return CHECKS.get(id_, gone)
 
 
-def described(check: Check) -> dict[str, Any]:
+def describe_check(check: Check) -> dict[str, Any]:
     return {
         "id": check.id,
         "severity": check.severity,
@@ -57,10 +57,10 @@ def described(check: Check) -> dict[str, Any]:
     }
 
 
-Dismissals = Mapping[tuple[uuid.UUID, str], DismissalFact]
+Dismissals = Mapping[tuple[uuid.UUID, str], LoadedDismissal]
 
 
-def fired_checks(
+def collect_fired_checks(
     points: Iterable[Point], ceiling: Sequence[Point] = (), dismissals: Dismissals | None = None
 ) -> list[Fired]:
     """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
@@ -91,7 +91,7 @@ def _dismissed(
 
 
 def _of(found: dict[str, Fired], id_: str) -> Fired:
-    return found.setdefault(id_, Fired(check_named(id_)))
+    return found.setdefault(id_, Fired(find_check(id_)))
 
 
 def common_ceiling(points: Sequence[Point]) -> list[Point]:

@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.fields import FIELDS, IDENTITY, OF_RUN, Value, text_of, value_of
+from backend.analysis.query.fields import FIELDS, IDENTITY, RUN_PARTS, Value, text_of, value_of
 from backend.analysis.query.natural_order import natural, ordered
-from backend.analysis.query.records import CellFact, HostFact
+from backend.analysis.query.records import LoadedCell, LoadedHost
 from backend.analysis.query.units import load_text
 
 MAX_SERIES = 40
 MAX_POINTS = 60
 LoadAxis = Literal["connections", "rate"]
-PARTS = {**IDENTITY, **OF_RUN}
+PARTS = {**IDENTITY, **RUN_PARTS}
 LOAD_WORDS = {"connections": "connections", "rate": "offered requests/s"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Grouping:
     """How cells become series and points: the axis, what makes a series, what makes a panel."""
 
     x: str
@@ -76,22 +76,25 @@ class SeriesGroup:
     # Of its runs, where that makes the series: their time, their labels.
     of_run: str | None
     panel: str | None
-    points: Mapping[Value, tuple[CellFact, ...]]
+    points: Mapping[Value, tuple[LoadedCell, ...]]
 
     @property
-    def first(self) -> CellFact:
+    def first(self) -> LoadedCell:
         return next(iter(self.points.values()))[0]
 
-    def cells(self) -> list[CellFact]:
+    def cells(self) -> list[LoadedCell]:
         return [cell for cells in self.points.values() for cell in cells]
 
 
-def plan_of(query: CompareQuery, cells: Sequence[CellFact]) -> Plan:
-    """The asked plan. Over connections, which no link spells out, is over the cells' own load."""
+def choose_grouping(query: CompareQuery, cells: Sequence[LoadedCell]) -> Grouping:
+    """The grouping that `query` asks for.
+
+    Connections, the default axis, stand for the load of the cells, which may be an offered rate.
+    """
     x = query.x
     if x == "connections":
         x = load_axis((cell.series.loop, cell.connections, cell.rate_rps) for cell in cells)
-    return Plan(x, query.series, query.facet)
+    return Grouping(x, query.series, query.facet)
 
 
 def load_axis(loads: Iterable[tuple[str, int | None, float | None]]) -> LoadAxis:
@@ -109,38 +112,40 @@ def load_axis(loads: Iterable[tuple[str, int | None, float | None]]) -> LoadAxis
     return "rate" if opened and len(rates) >= len(connections) else "connections"
 
 
-def group(cells: Sequence[CellFact], plan: Plan) -> tuple[list[SeriesGroup], list[str]]:
+def group_cells(
+    cells: Sequence[LoadedCell], grouping: Grouping
+) -> tuple[list[SeriesGroup], list[str]]:
     """The series in a stable order, and sentences on what was left out."""
-    axis, reads = FIELDS[plan.x], [PARTS[part] for part in plan.parts]
-    grouped: dict[tuple[object, ...], dict[Value, list[CellFact]]] = {}
+    axis, reads = FIELDS[grouping.x], [PARTS[part] for part in grouping.parts]
+    grouped: dict[tuple[object, ...], dict[Value, list[LoadedCell]]] = {}
     dropped = 0
     for cell in cells:
         place = value_of(axis, cell)
         if place is None:
             dropped += 1
             continue
-        key = (cell.series.workspace_id, _panel(plan, cell), *(read(cell) for read in reads))
+        key = (cell.series.workspace_id, _panel(grouping, cell), *(read(cell) for read in reads))
         grouped.setdefault(key, defaultdict(list))[place].append(cell)
-    found = [_group(points, plan) for points in grouped.values()]
+    found = [_group(points, grouping) for points in grouped.values()]
     found.sort(key=_order)
-    return label(found[:MAX_SERIES], plan), _left_out(found, dropped, plan)
+    return label(found[:MAX_SERIES], grouping), _left_out(found, dropped, grouping)
 
 
-def grouped_by_name(cells: Iterable[CellFact], plan: Plan) -> list[SeriesGroup]:
+def group_by_name(cells: Iterable[LoadedCell], grouping: Grouping) -> list[SeriesGroup]:
     """The series of these cells with their labels, whatever their places on the axis."""
-    reads = [PARTS[part] for part in plan.parts]
-    found: dict[tuple[object, ...], list[CellFact]] = defaultdict(list)
+    reads = [PARTS[part] for part in grouping.parts]
+    found: dict[tuple[object, ...], list[LoadedCell]] = defaultdict(list)
     for cell in cells:
         found[(cell.series.workspace_id, *(read(cell) for read in reads))].append(cell)
-    return label([_group({"": same}, plan) for same in found.values()], plan)
+    return label([_group({"": same}, grouping) for same in found.values()], grouping)
 
 
-def _left_out(found: Sequence[SeriesGroup], dropped: int, plan: Plan) -> list[str]:
+def _left_out(found: Sequence[SeriesGroup], dropped: int, grouping: Grouping) -> list[str]:
     said = []
     if dropped:
-        word = LOAD_WORDS.get(plan.x, FIELDS[plan.x].label.lower())
-        known = "number of connections" if plan.x == "connections" else word
-        known = "offered rate" if plan.x == "rate" else known
+        word = LOAD_WORDS.get(grouping.x, FIELDS[grouping.x].label.lower())
+        known = "number of connections" if grouping.x == "connections" else word
+        known = "offered rate" if grouping.x == "rate" else known
         said.append(f"{dropped} cells have no known {known} and are not shown")
     if len(found) > MAX_SERIES:
         said.append(f"{MAX_SERIES} of {len(found)} series are shown; add a filter")
@@ -149,10 +154,10 @@ def _left_out(found: Sequence[SeriesGroup], dropped: int, plan: Plan) -> list[st
     return said
 
 
-def _panel(plan: Plan, cell: CellFact) -> str | None:
-    if plan.facet is None:
+def _panel(grouping: Grouping, cell: LoadedCell) -> str | None:
+    if grouping.facet is None:
         return None
-    value = value_of(FIELDS[plan.facet], cell)
+    value = value_of(FIELDS[grouping.facet], cell)
     return "unknown" if value is None else text_of(value)
 
 
@@ -167,21 +172,21 @@ def _order(one: SeriesGroup) -> tuple[object, ...]:
     )
 
 
-def _group(points: Mapping[Value, Sequence[CellFact]], plan: Plan) -> SeriesGroup:
+def _group(points: Mapping[Value, Sequence[LoadedCell]], grouping: Grouping) -> SeriesGroup:
     kept = {place: tuple(points[place]) for place in ordered(points)[:MAX_POINTS]}
     first = next(iter(kept.values()))[0]
     return SeriesGroup(
-        id=_id(first, plan),
-        label=_name(first, plan),
-        held=_held(first, plan),
-        of_run=_of_run(first, plan),
-        panel=_panel(plan, first),
+        id=_id(first, grouping),
+        label=_name(first, grouping),
+        held=_held(first, grouping),
+        of_run=_of_run(first, grouping),
+        panel=_panel(grouping, first),
         points=kept,
     )
 
 
 # What a server and a workload are whole: named by their ids, which outlive their names.
-_WHOLE: dict[str, tuple[frozenset[str], Callable[[CellFact], object]]] = {
+_WHOLE: dict[str, tuple[frozenset[str], Callable[[LoadedCell], object]]] = {
     "server": (
         frozenset({"name", "version", "runtime", "configuration"}),
         lambda cell: cell.server.id,
@@ -193,11 +198,11 @@ _WHOLE: dict[str, tuple[frozenset[str], Callable[[CellFact], object]]] = {
 }
 
 
-def _id(cell: CellFact, plan: Plan) -> str:
+def _id(cell: LoadedCell, grouping: Grouping) -> str:
     """Eight hexadecimal digits, the same as long as what makes the series is the same."""
     cell = _as_first_named(cell)
-    parts = set(plan.parts)
-    named = {"workspace": str(cell.series.workspace_id), "panel": _panel(plan, cell)}
+    parts = set(grouping.parts)
+    named = {"workspace": str(cell.series.workspace_id), "panel": _panel(grouping, cell)}
     for name, (whole, read) in _WHOLE.items():
         if whole <= parts:
             parts -= whole
@@ -206,7 +211,7 @@ def _id(cell: CellFact, plan: Plan) -> str:
     return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()[:8]
 
 
-def _as_first_named(cell: CellFact) -> CellFact:
+def _as_first_named(cell: LoadedCell) -> LoadedCell:
     """The cell with the names that its things had first: a link's baseline outlives a renaming."""
     named = {
         part: replace(thing, name=thing.first_name)
@@ -216,32 +221,32 @@ def _as_first_named(cell: CellFact) -> CellFact:
     return replace(cell, series=replace(cell.series, **named)) if named else cell
 
 
-def _held(cell: CellFact, plan: Plan) -> str | None:
+def _held(cell: LoadedCell, grouping: Grouping) -> str | None:
     """The loads that are not on the axis, where they are part of what makes a series."""
     loads = (("connections", cell.connections), ("rate", cell.rate_rps))
     said = [
         load_text(float(load), name)
         for name, load in loads
-        if name in plan.parts and load is not None
+        if name in grouping.parts and load is not None
     ]
     return ", ".join(said) or None
 
 
-def _of_run(cell: CellFact, plan: Plan) -> str | None:
+def _of_run(cell: LoadedCell, grouping: Grouping) -> str | None:
     """The labels and the time of the runs, where they are part of what makes a series."""
-    said = [_NAMES[part](cell) or "" for part in reversed(OF_RUN) if part in plan.parts]
+    said = [_NAMES[part](cell) or "" for part in reversed(RUN_PARTS) if part in grouping.parts]
     return ", ".join(said) or None
 
 
-def _name(cell: CellFact, plan: Plan) -> str:
+def _name(cell: LoadedCell, grouping: Grouping) -> str:
     """What a series is called unless another is called the same: the server, where it has one."""
-    if "name" in plan.parts:
-        return cell.server.label if "version" in plan.parts else cell.server.name
-    texts = (read(cell) for part, read in _NAMES.items() if part in plan.parts)
+    if "name" in grouping.parts:
+        return cell.server.label if "version" in grouping.parts else cell.server.name
+    texts = (read(cell) for part, read in _NAMES.items() if part in grouping.parts)
     return next((text for text in texts if text), "everything")
 
 
-_NAMES: dict[str, Callable[[CellFact], str | None]] = {
+_NAMES: dict[str, Callable[[LoadedCell], str | None]] = {
     "version": lambda cell: cell.server.version,
     "runtime": lambda cell: cell.server.runtime,
     "configuration": lambda cell: " ".join(cell.server.settings),
@@ -251,26 +256,30 @@ _NAMES: dict[str, Callable[[CellFact], str | None]] = {
     "client_host": lambda cell: _host_text(cell.series.client_host),
     "loop": lambda cell: f"{cell.series.loop} loop",
     "connections": lambda cell: load_text(float(cell.connections or 0), "connections"),
-    "label": lambda cell: str(OF_RUN["label"](cell) or "no label"),
-    "date": lambda cell: str(OF_RUN["date"](cell)),
+    "label": lambda cell: str(RUN_PARTS["label"](cell) or "no label"),
+    "date": lambda cell: str(RUN_PARTS["date"](cell)),
 }
 
 
-def label(groups: Sequence[SeriesGroup], plan: Plan) -> list[SeriesGroup]:
+def label(groups: Sequence[SeriesGroup], grouping: Grouping) -> list[SeriesGroup]:
     """Groups with labels that differ: each ambiguous one names what tells it apart."""
     by_label: dict[tuple[str | None, str], list[SeriesGroup]] = defaultdict(list)
     for one in groups:
         by_label[(one.panel, one.label)].append(one)
-    labels = {one.id: text for same in by_label.values() for one, text in _told_apart(same, plan)}
+    labels = {
+        one.id: text for same in by_label.values() for one, text in _told_apart(same, grouping)
+    }
     return [replace(one, label=labels[one.id]) for one in groups]
 
 
-def _told_apart(same: Sequence[SeriesGroup], plan: Plan) -> Iterable[tuple[SeriesGroup, str]]:
+def _told_apart(
+    same: Sequence[SeriesGroup], grouping: Grouping
+) -> Iterable[tuple[SeriesGroup, str]]:
     """Each with the texts that tell it from the others, and no more of them than are needed."""
     if len(same) == 1:
         return [(same[0], same[0].label)]
     told: list[tuple[str, ...]] = [() for _ in same]
-    for texts in _tellings(same, plan):
+    for texts in _tellings(same, grouping):
         further = [(*mine, text) for mine, text in zip(told, texts, strict=True)]
         if len(set(further)) > len(set(told)):
             told = further
@@ -283,10 +292,10 @@ def _told_apart(same: Sequence[SeriesGroup], plan: Plan) -> Iterable[tuple[Serie
     ]
 
 
-def _tellings(same: Sequence[SeriesGroup], plan: Plan) -> Iterable[list[str]]:
+def _tellings(same: Sequence[SeriesGroup], grouping: Grouping) -> Iterable[list[str]]:
     """What each may be called after, the most telling first: only what makes the series."""
     for parts, read in _TELLING:
-        if not parts or not parts.isdisjoint(plan.parts):
+        if not parts or not parts.isdisjoint(grouping.parts):
             yield [read(one) for one in same]
 
 
@@ -302,11 +311,11 @@ def _size(one: SeriesGroup) -> str:
     return "" if size is None else f"{size} B"
 
 
-def _host_text(host: HostFact | None) -> str:
+def _host_text(host: LoadedHost | None) -> str:
     return "unknown host" if host is None else host.label
 
 
-def _kernel(host: HostFact | None) -> str:
+def _kernel(host: LoadedHost | None) -> str:
     return "" if host is None else host.kernel or ""
 
 
@@ -314,7 +323,7 @@ _HOSTS = frozenset({"server_host", "client_host"})
 # The parts of which one makes the series where the text may tell; none: in any case.
 _TELLING: tuple[tuple[frozenset[str], Callable[[SeriesGroup], str]], ...] = (
     (frozenset({"version"}), lambda one: one.first.server.version or ""),
-    (frozenset(OF_RUN), lambda one: one.of_run or ""),
+    (frozenset(RUN_PARTS), lambda one: one.of_run or ""),
     (frozenset({"workload"}), lambda one: one.first.workload.name),
     (frozenset({"payload"}), _size),
     (frozenset({"workload"}), lambda one: one.first.workload.path or ""),

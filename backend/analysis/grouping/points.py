@@ -9,7 +9,7 @@ from statistics import median
 from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.fields import Value
 from backend.analysis.query.metrics import ERROR_CLASSES, METRICS, Metric
-from backend.analysis.query.records import CellFact, TrialFact
+from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.runs.checks import TrialFacts, check_cell
 from backend.stats import Estimate, median_interval
 
@@ -47,8 +47,8 @@ class Measure:
 @dataclass(frozen=True, slots=True)
 class Point:
     x: Value
-    cells: tuple[CellFact, ...]
-    trials: tuple[TrialFact, ...]
+    cells: tuple[LoadedCell, ...]
+    trials: tuple[LoadedTrial, ...]
     overload: bool | None
     metrics: Mapping[str, Measure]
     # Shares of the attempts, by class; None where a load tool does not tell.
@@ -83,7 +83,7 @@ def plain(place: Value) -> Value:
 
 def point_of(
     x: Value,
-    cells: Sequence[CellFact],
+    cells: Sequence[LoadedCell],
     merged: Mapping[Pool, Mapping[str, float | None]],
     wanted: Sequence[str],
 ) -> Point:
@@ -109,7 +109,7 @@ def point_of(
 
 
 def _measure(
-    metric: Metric, trials: Sequence[TrialFact], whole: Mapping[str, float | None]
+    metric: Metric, trials: Sequence[LoadedTrial], whole: Mapping[str, float | None]
 ) -> Measure:
     each = tuple(metric.read(trial) for trial in trials)
     if metric.percentile is not None:
@@ -181,7 +181,7 @@ def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure
     )
 
 
-def _mean(each: Sequence[float | None], trials: Sequence[TrialFact]) -> float | None:
+def _mean(each: Sequence[float | None], trials: Sequence[LoadedTrial]) -> float | None:
     """The mean over all requests, where every trial's is of its samples."""
     counts = [trial.requests_completed for trial in trials]
     if any(trial.origin != "computed" for trial in trials) or None in counts or None in each:
@@ -191,7 +191,7 @@ def _mean(each: Sequence[float | None], trials: Sequence[TrialFact]) -> float | 
     return weighed / total if total else None
 
 
-def _largest(each: tuple[float | None, ...], trials: Sequence[TrialFact]) -> Measure:
+def _largest(each: tuple[float | None, ...], trials: Sequence[LoadedTrial]) -> Measure:
     """The largest of all: a maximum has no interval."""
     known = [value for value in each if value is not None]
     if not known:
@@ -203,7 +203,7 @@ def _largest(each: tuple[float | None, ...], trials: Sequence[TrialFact]) -> Mea
 
 
 def _failures(
-    metric: Metric, each: tuple[float | None, ...], trials: Sequence[TrialFact]
+    metric: Metric, each: tuple[float | None, ...], trials: Sequence[LoadedTrial]
 ) -> Measure:
     """Failed attempts of all attempts: rates are pooled by their counts, never averaged."""
     known = [value for value in each if value is not None]
@@ -219,13 +219,13 @@ def _failures(
     )
 
 
-def _pooled(trials: Sequence[TrialFact]) -> float | None:
+def _pooled(trials: Sequence[LoadedTrial]) -> float | None:
     counts = [count for trial in trials if (count := trial.attempts) is not None]
     total = sum(made for _, made in counts)
     return sum(failed for failed, _ in counts) / total if total else None
 
 
-def _share(class_: str, trials: Sequence[TrialFact]) -> float | None:
+def _share(class_: str, trials: Sequence[LoadedTrial]) -> float | None:
     """What share of the attempts failed in this class; None as soon as one trial does not tell."""
     failed = made = 0.0
     for trial in trials:
@@ -236,7 +236,7 @@ def _share(class_: str, trials: Sequence[TrialFact]) -> float | None:
     return min(1.0, failed / made) if made else None
 
 
-def _overload(cell: CellFact, achieved: float | None) -> bool | None:
+def _overload(cell: LoadedCell, achieved: float | None) -> bool | None:
     if cell.series.loop == "closed":
         return False
     if cell.rate_rps is None or achieved is None:
@@ -244,7 +244,7 @@ def _overload(cell: CellFact, achieved: float | None) -> bool | None:
     return achieved / cell.rate_rps < REACHED_SHARE if cell.rate_rps else None
 
 
-def _cell_checks(cells: Sequence[CellFact], trials: Sequence[TrialFact]) -> set[str]:
+def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> set[str]:
     """The rules over a cell: as stored, or asked anew for trials that several runs bring."""
     stored = {id_ for cell in cells for id_ in cell.checks}
     if len(cells) == 1:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.points import Point
+from backend.analysis.query.fields import Value
 
 # How many series a sentence names.
 NAMED = 3
 
 
-class Swept(Protocol):
-    """A series with its points, in the order of x."""
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One series with the figures of its points, in the order of x."""
 
-    @property
-    def group(self) -> SeriesGroup: ...
+    group: SeriesGroup
+    points: tuple[Point, ...]
 
-    @property
-    def points(self) -> Sequence[Point]: ...
+    def at(self, x: Value) -> Point | None:
+        return next((point for point in self.points if point.x == x), None)
 
 
 def known(point: Point, metric: str) -> list[float]:
@@ -27,9 +29,9 @@ def known(point: Point, metric: str) -> list[float]:
     return [value for value in point.metrics[metric].each if value is not None]
 
 
-def throughput_at(swept: Swept, x: float | None) -> float | None:
+def throughput_at(sweep: Sweep, x: float | None) -> float | None:
     """The throughput of the point at `x`; None where there is none."""
-    found = (point.metrics["throughput"].value for point in swept.points if point.x == x)
+    found = (point.metrics["throughput"].value for point in sweep.points if point.x == x)
     return next(found, None)
 
 

@@ -17,7 +17,7 @@ from django.db import connection
 
 from backend.analysis.loading.rows import Selection, as_text, require_recorded, select
 from backend.analysis.loading.series_cache import Catalogue
-from backend.analysis.loading.validation import LOADS, load_text_of, require_loads
+from backend.analysis.loading.validation import LOADS, load_spelling, require_loads
 from backend.analysis.query.compare_query import FILTERS, MAX_LENGTH, CompareQuery
 from backend.analysis.query.fields import FIELDS, UNKNOWN, Field
 from backend.analysis.query.natural_order import natural
@@ -186,7 +186,7 @@ def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, 
     found: Counter[str] = Counter()
     for (connections, rate), trials in counts.loads.items():
         mine, others = (connections, rate) if field.id == "connections" else (rate, connections)
-        found[load_text_of(mine)] += trials if not other or load_text_of(others) in other else 0
+        found[load_spelling(mine)] += trials if not other or load_spelling(others) in other else 0
     return found
 
 

@@ -16,7 +16,7 @@ Kind = FormerName.Kind
 NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workload": Kind.WORKLOAD}
 
 
-def renamed(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
+def replace_former_names(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
     """`query` with the current names of what it names by slugs or by former names.
 
     A value that something else is spelled like stays beside them; so does an id, which means one

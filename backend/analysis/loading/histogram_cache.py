@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.analysis.loading.rows import load_curves, load_histograms
+from backend.analysis.loading.rows import fetch_curves, fetch_histograms
 from backend.analysis.query.metrics import PERCENTILE_KEYS
-from backend.analysis.query.records import CellFact
+from backend.analysis.query.records import LoadedCell
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 
@@ -32,7 +32,7 @@ class Merged:
     curve: Curve
 
 
-def pool_of(cells: Iterable[CellFact]) -> Pool:
+def pool_of(cells: Iterable[LoadedCell]) -> Pool:
     """What names the pool of these cells, in whatever order they come."""
     return frozenset(cell.id for cell in cells)
 
@@ -43,7 +43,7 @@ _kept: dict[Pool, Merged] = {}
 _lock = threading.Lock()
 
 
-def merged_percentiles(points: Iterable[Sequence[CellFact]]) -> dict[Pool, Percentiles]:
+def merged_percentiles(points: Iterable[Sequence[LoadedCell]]) -> dict[Pool, Percentiles]:
     """{"50": µs, …} over every trial of each point of several cells, all with a histogram.
 
     One statement for what is not kept yet, none when everything is.
@@ -52,23 +52,23 @@ def merged_percentiles(points: Iterable[Sequence[CellFact]]) -> dict[Pool, Perce
     return {pool: merged.percentiles_us for pool, merged in _merged(pools).items()}
 
 
-def curves(points: Iterable[Sequence[CellFact]]) -> dict[Pool, Curve]:
+def curves(points: Iterable[Sequence[LoadedCell]]) -> dict[Pool, Curve]:
     """The percentile curve over every trial of each point that has all histograms."""
     pools = [pool_of(cells) for cells in points if _merges(cells)]
-    stored = load_curves([cell_id for pool in pools if len(pool) == 1 for cell_id in pool])
+    stored = fetch_curves([cell_id for pool in pools if len(pool) == 1 for cell_id in pool])
     known: dict[Pool, Curve] = {frozenset({cell_id}): curve for cell_id, curve in stored.items()}
     merged = _merged([pool for pool in pools if pool not in known])
     return known | {pool: one.curve for pool, one in merged.items()}
 
 
-def _merges(cells: Sequence[CellFact]) -> bool:
+def _merges(cells: Sequence[LoadedCell]) -> bool:
     return all(cell.percentiles_us for cell in cells)
 
 
 def _merged(pools: Sequence[Pool]) -> dict[Pool, Merged]:
     known = {pool: kept for pool in pools if (kept := _kept.get(pool)) is not None}
     missing = [pool for pool in pools if pool not in known]
-    stored = load_histograms([cell_id for pool in missing for cell_id in pool])
+    stored = fetch_histograms([cell_id for pool in missing for cell_id in pool])
     fresh = {pool: _merge(pool, stored) for pool in missing if pool <= stored.keys()}
     _keep(fresh)
     return known | fresh

@@ -19,7 +19,7 @@ from django.core.cache import caches
 from redis.exceptions import RedisError
 
 from backend import __version__
-from backend.analysis.loading.series_cache import tenants
+from backend.analysis.loading.series_cache import load_settings
 from backend.analysis.query.compare_query import CompareQuery
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ QUIET_AFTER_ERROR_S = 5.0
 _quiet_until = 0.0
 
 
-def answer(
+def get_or_compute_json(
     kind: str,
     query: CompareQuery,
     workspace_ids: Sequence[uuid.UUID],
@@ -46,7 +46,7 @@ def answer(
     return fresh
 
 
-def kept(key: str, compute: Callable[[], bytes]) -> bytes:
+def get_or_compute_bytes(key: str, compute: Callable[[], bytes]) -> bytes:
     """The bytes under `key`, which names all that they depend on; where none are kept, computed."""
     if (found := _get(key)) is not None:
         return found
@@ -56,7 +56,7 @@ def kept(key: str, compute: Callable[[], bytes]) -> bytes:
 
 
 def _key(kind: str, query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> str:
-    versions = [f"{one.id}={one.data_version}" for one in tenants(workspace_ids)]
+    versions = [f"{one.id}={one.data_version}" for one in load_settings(workspace_ids)]
     text = "\n".join((__version__, kind, query.canonical(), *versions))
     return f"answer:{hashlib.sha256(text.encode()).hexdigest()}"
 

@@ -30,9 +30,14 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from backend.analysis.loading.former_names import renamed
-from backend.analysis.loading.run_labels import labelled
-from backend.analysis.loading.series_cache import Catalogue, Tenant, catalogue_of, tenants
+from backend.analysis.loading.former_names import replace_former_names
+from backend.analysis.loading.run_labels import with_any_label
+from backend.analysis.loading.series_cache import (
+    Catalogue,
+    WorkspaceSettings,
+    get_catalogue,
+    load_settings,
+)
 from backend.analysis.loading.validation import (
     LOADS,
     Load,
@@ -45,7 +50,13 @@ from backend.analysis.loading.validation import (
 from backend.analysis.query.compare_query import FILTERS, CompareQuery
 from backend.analysis.query.fields import FIELDS, UNKNOWN
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.records import CellFact, DismissalFact, RunFact, SeriesFact, TrialFact
+from backend.analysis.query.records import (
+    LoadedCell,
+    LoadedDismissal,
+    LoadedRun,
+    LoadedSeries,
+    LoadedTrial,
+)
 from backend.runs.dismissals import dismissals_of
 from backend.runs.measured import attempts
 from backend.runs.models import Cell, Run, Trial
@@ -68,8 +79,8 @@ class Loaded:
     """
 
     query: CompareQuery
-    runs: tuple[RunFact, ...]
-    cells: tuple[CellFact, ...]
+    runs: tuple[LoadedRun, ...]
+    cells: tuple[LoadedCell, ...]
     left_out: tuple[str, ...]
 
 
@@ -79,9 +90,9 @@ class Selection:
 
     # What was asked, by the names that things have now.
     query: CompareQuery
-    tenants: tuple[Tenant, ...]
+    tenants: tuple[WorkspaceSettings, ...]
     catalogues: tuple[Catalogue, ...]
-    series: Mapping[uuid.UUID, SeriesFact]
+    series: Mapping[uuid.UUID, LoadedSeries]
     # Whether `series` are fewer than all that the reader has.
     narrowed: bool
     load: Q
@@ -109,13 +120,13 @@ def select(
 
     Raises UnknownValue for what nothing there is called.
     """
-    theirs = tenants(workspace_ids, query.workspace)
+    theirs = load_settings(workspace_ids, query.workspace)
     if query.workspace is not None and not theirs:
         raise UnknownValue(
-            "workspace", query.workspace, {one.slug for one in tenants(workspace_ids)}
+            "workspace", query.workspace, {one.slug for one in load_settings(workspace_ids)}
         )
-    catalogues = tuple(catalogue_of(tenant) for tenant in theirs)
-    query = renamed(query, catalogues)
+    catalogues = tuple(get_catalogue(tenant) for tenant in theirs)
+    query = replace_former_names(query, catalogues)
     with asking(query):
         require_values(query, catalogues)
     asked = {
@@ -135,7 +146,7 @@ def select(
     )
 
 
-def _chosen(catalogue: Catalogue, asked: Mapping[str, frozenset[str]]) -> Sequence[SeriesFact]:
+def _chosen(catalogue: Catalogue, asked: Mapping[str, frozenset[str]]) -> Sequence[LoadedSeries]:
     """The series of a catalogue that every filter leaves."""
     left = list(range(len(catalogue.series)))
     for name, wanted in asked.items():
@@ -160,7 +171,7 @@ def _run_filter(query: CompareQuery, without: str | None) -> Q:
     if query.run and without != "run":
         wanted &= Q(pk__in=query.run)
     if query.label and without != "label":
-        wanted &= labelled(query.label)
+        wanted &= with_any_label(query.label)
     if query.since is not None:
         wanted &= Q(happened_at__gte=datetime.combine(query.since, time(), UTC))
     if query.until is not None:
@@ -170,7 +181,7 @@ def _run_filter(query: CompareQuery, without: str | None) -> Q:
 
 
 @repeatable_read()
-def understood(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
+def resolve_query(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
     """`query` by the names of now, as far as it means something recorded.
 
     Raises UnknownValue, and NotVisible for a run that is not there for the reader.
@@ -182,7 +193,7 @@ def understood(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Compa
     return selection.query
 
 
-def load_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loaded:
+def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loaded:
     """The runs and cells `query` selects among the workspaces a reader may see.
 
     Raises NotVisible and UnknownValue.
@@ -215,7 +226,9 @@ def require_recorded(selection: Selection) -> None:
 _RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open")
 
 
-def _runs(query: CompareQuery, selection: Selection) -> tuple[dict[uuid.UUID, RunFact], list[str]]:
+def _runs(
+    query: CompareQuery, selection: Selection
+) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
     rows = selection.chosen_runs().order_by("-recorded_at", "pk")
     if not query.run and (selection.narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
@@ -225,8 +238,8 @@ def _runs(query: CompareQuery, selection: Selection) -> tuple[dict[uuid.UUID, Ru
     return {row[0]: _run_fact(row, by_id[row[1]]) for row in found[:MAX_RUNS]}, left_out
 
 
-def _run_fact(row: Sequence[Any], tenant: Tenant) -> RunFact:
-    return RunFact(
+def _run_fact(row: Sequence[Any], tenant: WorkspaceSettings) -> LoadedRun:
+    return LoadedRun(
         id=row[0],
         workspace=tenant.slug,
         relevant_share=tenant.relevant_share,
@@ -266,7 +279,7 @@ def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
 _CELL = ("pk", "run_id", "series_id", "connections", "rate_rps")
 
 
-def _cells(selection: Selection, runs: Mapping[uuid.UUID, RunFact]) -> list[CellFact]:
+def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[LoadedCell]:
     """The cells in one statement, those of the oldest run first."""
     rows = (
         selection.cells()
@@ -274,7 +287,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, RunFact]) -> list[Cell
         .values_list(*_CELL, as_text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
     )
     known = [
-        CellFact(
+        LoadedCell(
             id=pk,
             run=runs[run_id],
             series=selection.series[series_id],
@@ -290,7 +303,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, RunFact]) -> list[Cell
     return sorted(known, key=lambda cell: (cell.run.recorded_at, cell.id))
 
 
-def _loads(cells: Iterable[CellFact]) -> set[Load]:
+def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
     return {(cell.connections, cell.rate_rps) for cell in cells}
 
 
@@ -299,9 +312,9 @@ _TRIAL = ("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed",
 _JSON = frozenset({"resources"})
 
 
-def with_trials(
-    cells: Sequence[CellFact], metrics: Iterable[str] = ()
-) -> tuple[list[CellFact], list[str]]:
+def fetch_trials(
+    cells: Sequence[LoadedCell], metrics: Iterable[str] = ()
+) -> tuple[list[LoadedCell], list[str]]:
     """The cells with their counted trials, in the order of execution; cells without any drop.
 
     A trial counts when it is no warm-up and tells something: a throughput, a share of failures or
@@ -320,7 +333,7 @@ def with_trials(
             *(as_text(name) if name in _JSON else name for name in more),
         )[: MAX_TRIALS + 1]
     )
-    trials: dict[uuid.UUID, list[TrialFact]] = {}
+    trials: dict[uuid.UUID, list[LoadedTrial]] = {}
     silent = 0
     for row in rows[:MAX_TRIALS]:
         trial = _trial(row[1:], more)
@@ -335,10 +348,10 @@ def with_trials(
     return known, cut
 
 
-def _trial(row: Sequence[Any], more: Sequence[str]) -> TrialFact:
+def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
     errors = _read(row[7])
     counts = attempts(row[3], row[4], errors)
-    return TrialFact(
+    return LoadedTrial(
         id=row[0],
         throughput_rps=row[1],
         error_rate=row[2],
@@ -355,10 +368,10 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> TrialFact:
     )
 
 
-def load_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str], DismissalFact]:
+def fetch_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str], LoadedDismissal]:
     """The dismissals that stand, by run and check."""
     return {
-        (run_id, check_id): DismissalFact(
+        (run_id, check_id): LoadedDismissal(
             run_id, check_id, row.reason, str(row.author) if row.author else None, row.dismissed_at
         )
         for run_id, rows in dismissals_of(run_ids).items()
@@ -366,7 +379,7 @@ def load_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str],
     }
 
 
-def load_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
+def fetch_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
     """The stored merged histograms, for points pooled over several runs."""
     if not cell_ids:
         return {}
@@ -374,7 +387,7 @@ def load_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
     return {pk: bytes(stored) for pk, stored in rows if stored is not None}
 
 
-def load_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
+def fetch_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
     """The stored percentile curves: {"count": n, "points": [[percent, µs], …]}."""
     if not cell_ids:
         return {}

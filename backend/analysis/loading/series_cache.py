@@ -14,15 +14,21 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from backend.accounts.models import Workspace
-from backend.analysis.query.fields import Field, known_as, texts_of
-from backend.analysis.query.records import HostFact, SeriesFact, ServerFact, WorkloadFact, slug_of
+from backend.analysis.query.fields import Field, spellings_of, texts_of
+from backend.analysis.query.records import (
+    LoadedHost,
+    LoadedSeries,
+    LoadedServer,
+    LoadedWorkload,
+    slug_of,
+)
 from backend.runs.models import FormerName, Host, Series, Server, Workload
 
 MAX_SERIES_KNOWN = 50_000
 MAX_KEPT = 32
 
 
-class Names:
+class FormerNames:
     """The names that things of a workspace had before, each pair of a kind and a name."""
 
     def __init__(self, rows: Iterable[tuple[str, str, str]]) -> None:
@@ -43,13 +49,15 @@ class Names:
         return self._current.get((kind, spelling), frozenset())
 
 
-NO_NAMES = Names(())
+NO_FORMER_NAMES = FormerNames(())
 
 
 class Catalogue:
     """The series of one workspace, with what a link may call the values of their fields."""
 
-    def __init__(self, series: Iterable[SeriesFact], names: Names = NO_NAMES) -> None:
+    def __init__(
+        self, series: Iterable[LoadedSeries], names: FormerNames = NO_FORMER_NAMES
+    ) -> None:
         self.series = tuple(series)
         self.names = names
         self._spellings: dict[str, list[frozenset[str]]] = {}
@@ -60,7 +68,7 @@ class Catalogue:
     def spellings(self, field: Field) -> list[frozenset[str]]:
         """For each series every spelling that means its value of the field."""
         if field.id not in self._spellings:
-            self._spellings[field.id] = [known_as(field, one) for one in self.series]
+            self._spellings[field.id] = [spellings_of(field, one) for one in self.series]
         return self._spellings[field.id]
 
     def has(self, field: Field, spelling: str) -> bool:
@@ -91,7 +99,7 @@ _lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Tenant:
+class WorkspaceSettings:
     """A workspace as a comparison needs it."""
 
     id: uuid.UUID
@@ -102,13 +110,15 @@ class Tenant:
     min_trials: int
 
 
-def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list[Tenant]:
+def load_settings(
+    workspace_ids: Iterable[uuid.UUID], slug: str | None = None
+) -> list[WorkspaceSettings]:
     """The workspaces with these ids, or only the one among them with this slug."""
     rows = Workspace.objects.filter(pk__in=list(workspace_ids)).order_by("slug")
     if slug is not None:
         rows = rows.filter(slug=slug)
     return [
-        Tenant(
+        WorkspaceSettings(
             one.pk,
             one.slug,
             one.data_version,
@@ -120,7 +130,7 @@ def tenants(workspace_ids: Iterable[uuid.UUID], slug: str | None = None) -> list
     ]
 
 
-def catalogue_of(tenant: Tenant) -> Catalogue:
+def get_catalogue(tenant: WorkspaceSettings) -> Catalogue:
     """Every series of a workspace."""
     key = tenant.id, tenant.data_version
     if (known := _kept.get(key)) is not None:
@@ -135,17 +145,17 @@ def catalogue_of(tenant: Tenant) -> Catalogue:
 
 def _load(workspace_id: uuid.UUID) -> Catalogue:
     own = Q(workspace=workspace_id)
-    names = Names(FormerName.objects.filter(own).values_list("kind", "former", "current"))
+    names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
     servers = {row.pk: _server(row, names) for row in Server.objects.filter(own)}
     workloads = {row.pk: _workload(row, names) for row in Workload.objects.filter(own)}
-    hosts = {row.pk: host_fact(row, names) for row in Host.objects.filter(own)}
+    hosts = {row.pk: load_host(row, names) for row in Host.objects.filter(own)}
     rows = Series.objects.filter(own).order_by("pk")
     columns = rows.values_list(
         *("pk", "server_id", "workload_id", "server_host_id", "client_host_id"),
         *("tool", "tool_version", "loop"),
     )
     series = (
-        SeriesFact(
+        LoadedSeries(
             id=pk,
             workspace_id=workspace_id,
             server=servers[server],
@@ -163,8 +173,8 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
     return Catalogue(series, names)
 
 
-def _server(row: Server, names: Names) -> ServerFact:
-    return ServerFact(
+def _server(row: Server, names: FormerNames) -> LoadedServer:
+    return LoadedServer(
         row.pk,
         row.name,
         row.version,
@@ -175,8 +185,8 @@ def _server(row: Server, names: Names) -> ServerFact:
     )
 
 
-def _workload(row: Workload, names: Names) -> WorkloadFact:
-    return WorkloadFact(
+def _workload(row: Workload, names: FormerNames) -> LoadedWorkload:
+    return LoadedWorkload(
         row.pk,
         row.name,
         row.method,
@@ -190,8 +200,8 @@ def _workload(row: Workload, names: Names) -> WorkloadFact:
     )
 
 
-def host_fact(host: Host, names: Names = NO_NAMES) -> HostFact:
-    return HostFact(
+def load_host(host: Host, names: FormerNames = NO_FORMER_NAMES) -> LoadedHost:
+    return LoadedHost(
         id=host.pk,
         name=host.name,
         slug=slug_of(host.name or host.cpu_model or str(host.pk)),

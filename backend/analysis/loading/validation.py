@@ -14,16 +14,16 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from backend.analysis.loading.run_labels import carrying
+from backend.analysis.loading.run_labels import with_label
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.query.compare_query import FILTERS, CompareQuery, QueryError, quoted
 from backend.analysis.query.fields import (
     FIELDS,
     UNKNOWN,
     Field,
-    labels_of,
-    moment_of,
     number_text,
+    run_labels_text,
+    run_time_text,
     text_of,
     value_of_series,
 )
@@ -126,7 +126,10 @@ def _require_spelled(
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
 
-_OF_RUN: Mapping[str, Callable[[Run], str | None]] = {"date": moment_of, "label": labels_of}
+_OF_RUN: Mapping[str, Callable[[Run], str | None]] = {
+    "date": run_time_text,
+    "label": run_labels_text,
+}
 
 
 def _require_moment(at: str, axis: str, theirs: QuerySet[Run]) -> None:
@@ -143,7 +146,7 @@ def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> N
     if query.at is not None and query.x in _OF_RUN:
         _require_moment(query.at, query.x, theirs)
     for label in query.label:
-        if not theirs.filter(carrying(label)).exists() and theirs.exists():
+        if not theirs.filter(with_label(label)).exists() and theirs.exists():
             rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]
             known = {f"{key}:{text}" for labels in rows for key, text in labels.items()}
             raise UnknownValue("label", label, known)
@@ -155,7 +158,7 @@ def require_loads(
     """Raises UnknownValue for a load that was never measured. `found`: what the query selects,
     which mostly has every load of it, so that nothing needs to be asked."""
     theirs = Cell.objects.filter(workspace_id__in=workspace_ids)
-    seen = {name: {load_text_of(one[place]) for one in found} for place, name in enumerate(LOADS)}
+    seen = {name: {load_spelling(one[place]) for one in found} for place, name in enumerate(LOADS)}
     for name in LOADS:
         for value in set(getattr(query, name)) - seen[name]:
             _require_load(name, value, (name,), theirs)
@@ -166,7 +169,7 @@ def require_loads(
             _require_load("at", query.at, names, theirs)
 
 
-def load_text_of(load: float | None) -> str:
+def load_spelling(load: float | None) -> str:
     """A load as a filter spells it."""
     return UNKNOWN if load is None else number_text(float(load))
 

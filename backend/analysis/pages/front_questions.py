@@ -141,7 +141,7 @@ def _newest_versions(chosen: Iterable[Known], every: Sequence[Known]) -> Query:
     return {"version": tuple(sorted(version or UNKNOWN for version in versions))}
 
 
-def questions_of(workspace_id: UUID, slug: str) -> list[Question]:
+def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
     """The seven questions, in the order of the page."""
     runs = _newest(workspace_id)
     held = _held(runs)

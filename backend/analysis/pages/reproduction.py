@@ -29,7 +29,7 @@ class Reproduction:
     has_redactions: bool
 
 
-def reproduction_of(run: Run, tools: Iterable[str]) -> Reproduction | None:
+def describe_reproduction(run: Run, tools: Iterable[str]) -> Reproduction | None:
     """None for a run without a plan: a saved report tells only its command."""
     if not run.plan:
         return None

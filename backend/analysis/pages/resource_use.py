@@ -36,7 +36,7 @@ CLIENT: Sequence[tuple[str, str, str]] = (
 KNOWN = frozenset(name for name, _, _ in (*SERVER, *CLIENT))
 
 
-def resource_groups(resources: Mapping[str, Any]) -> list[FigureGroup]:
+def list_resource_figures(resources: Mapping[str, Any]) -> list[FigureGroup]:
     """The figures of server and client; nothing where the agent measured nothing."""
     if not resources:
         return []
@@ -76,7 +76,7 @@ def busiest_core(resources: Mapping[str, Any]) -> float | None:
     return max(shares) if shares else None
 
 
-def used(resources: Mapping[str, Any]) -> dict[str, Any]:
+def resource_columns(resources: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a table with one row a trial."""
     known = {name: _value(resources.get(name), kind) for name, _, kind in (*SERVER, *CLIENT)}
     return {**known, "busiest_core": busiest_core(resources)}

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from backend.analysis.grouping.fired_checks import check_named, described
+from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.rows import NotVisible
 from backend.analysis.query.timestamps import instant
 from backend.runs.models import Host, Run, Trial
@@ -18,7 +18,7 @@ _HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation"
 
 
 @repeatable_read()
-def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
+def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
     """The run with its trials in order; raises NotVisible for one that is not the reader's."""
     rows = Run.objects.select_related("workspace", "server_host", "client_host")
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
@@ -49,12 +49,12 @@ def run_view(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[s
         "events": run.events,
         "max_rates": run.max_rates,
         "server_tails": run.server_tails,
-        "hosts": hosts_of(run),
-        "trials": [trial_view(trial) for trial in trials],
+        "hosts": describe_hosts(run),
+        "trials": [describe_trial(trial) for trial in trials],
     }
 
 
-def hosts_of(run: Run) -> list[dict[str, Any]]:
+def describe_hosts(run: Run) -> list[dict[str, Any]]:
     """The hosts with all their facts; one entry where client and server are one machine."""
     server, client = run.server_host, run.client_host
     if server is not None and server == client:
@@ -75,7 +75,7 @@ def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(host.pk), "role": role, **known, "facts": facts}
 
 
-def trial_view(trial: Trial) -> dict[str, Any]:
+def describe_trial(trial: Trial) -> dict[str, Any]:
     """One trial as the run page lists it."""
     cell = trial.cell
     series = cell.series
@@ -114,4 +114,4 @@ def trial_view(trial: Trial) -> dict[str, Any]:
 
 
 def _finding(stored: dict[str, str]) -> dict[str, Any]:
-    return {**described(check_named(stored["id"])), "detail": stored.get("detail", "")}
+    return {**describe_check(find_check(stored["id"])), "detail": stored.get("detail", "")}

@@ -64,7 +64,7 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionView:
+class MeasuredSession:
     """`runs` that came, of the `parts` that belong to it."""
 
     name: str
@@ -75,7 +75,7 @@ class SessionView:
     without_clock: tuple[str, ...]
 
 
-def session_view(workspace_id: UUID, name: str) -> SessionView | None:
+def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
     """None where no run of such a session has come."""
     rows = Run.objects.filter(workspace=workspace_id, session__name=name)
     runs = tuple(rows.select_related("client_host").order_by("started_at", "pk"))
@@ -94,7 +94,7 @@ def session_view(workspace_id: UUID, name: str) -> SessionView | None:
         _together(by_ordinal[ordinal], offsets, hosts, parts) for ordinal in sorted(by_ordinal)
     ]
     unknown = tuple(hosts[run.pk] for run in runs if offsets[run.pk] is None)
-    return SessionView(name, parts, runs, tuple(found), unknown)
+    return MeasuredSession(name, parts, runs, tuple(found), unknown)
 
 
 def _offset_s(run: Run) -> float | None:

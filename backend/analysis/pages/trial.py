@@ -43,7 +43,7 @@ class FigureGroup:
     note: str = ""
 
 
-def trial_figures(trial: Trial) -> list[FigureGroup]:
+def list_trial_figures(trial: Trial) -> list[FigureGroup]:
     """Every figure of the trial by group; unknown ones are there as unknown."""
     groups = [
         FigureGroup("rates", "Rates and counts", tuple(_rates(trial))),

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from backend.analysis.query.fields import OF_RUN
-from backend.analysis.query.records import CellFact, HostFact
+from backend.analysis.query.fields import RUN_PARTS
+from backend.analysis.query.records import LoadedCell, LoadedHost
 
 Rule = Literal["test", "must", "axis", "note"]
 
@@ -29,26 +29,26 @@ class Factor:
     rule: Rule
     part: str
     short: str
-    read: Callable[[CellFact], object]
+    read: Callable[[LoadedCell], object]
 
 
-def _server_host(name: str) -> Callable[[CellFact], object]:
+def _server_host(name: str) -> Callable[[LoadedCell], object]:
     return lambda cell: _of_host(cell.series.server_host, name)
 
 
-def _client_host(name: str) -> Callable[[CellFact], object]:
+def _client_host(name: str) -> Callable[[LoadedCell], object]:
     return lambda cell: _of_host(cell.series.client_host, name)
 
 
-def _of_host(host: HostFact | None, name: str) -> object:
+def _of_host(host: LoadedHost | None, name: str) -> object:
     return None if host is None else getattr(host, name)
 
 
-def _headers(cell: CellFact) -> object:
+def _headers(cell: LoadedCell) -> object:
     return tuple(sorted((name, str(value)) for name, value in cell.workload.headers.items()))
 
 
-def _offered(cell: CellFact) -> object:
+def _offered(cell: LoadedCell) -> object:
     """A closed loop offers no rate, which is known and not unknown."""
     if cell.rate_rps is None and cell.series.loop == "closed":
         return "none"
@@ -150,8 +150,8 @@ TESTED = (
         lambda c: " ".join(c.server.settings) or "none",
     ),
     # Of the runs; only where they make the series.
-    Factor("label", "label", "test", "label", "label", OF_RUN["label"]),
-    Factor("date", "date", "test", "date", "date", OF_RUN["date"]),
+    Factor("label", "label", "test", "label", "label", RUN_PARTS["label"]),
+    Factor("date", "date", "test", "date", "date", RUN_PARTS["date"]),
 )
 # What a reader chooses one of, where a factor must not differ.
 REMEDIES = {

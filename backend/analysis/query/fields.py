@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from backend.analysis.query.records import CellFact, HostFact, SeriesFact
+from backend.analysis.query.records import LoadedCell, LoadedHost, LoadedSeries
 
 Value = str | int | float | None
 # What a field belongs to: where it is filtered, and what a value of it is known of.
@@ -44,21 +44,21 @@ class Field:
     id: str
     label: str
     level: Level
-    values: Callable[[SeriesFact], Sequence[Value]] = lambda _: ()
-    aliases: Callable[[SeriesFact], Sequence[str]] = lambda _: ()
+    values: Callable[[LoadedSeries], Sequence[Value]] = lambda _: ()
+    aliases: Callable[[LoadedSeries], Sequence[str]] = lambda _: ()
     covers: tuple[str, ...] = ()
     kind: Literal["category", "number"] = "category"
 
 
-def _host_values(host: HostFact | None) -> Sequence[Value]:
+def _host_values(host: LoadedHost | None) -> Sequence[Value]:
     return (None,) if host is None else (host.label,)
 
 
-def _host_aliases(host: HostFact | None) -> Sequence[str]:
+def _host_aliases(host: LoadedHost | None) -> Sequence[str]:
     return () if host is None else (str(host.id),)
 
 
-def _configuration(series: SeriesFact) -> Sequence[Value]:
+def _configuration(series: LoadedSeries) -> Sequence[Value]:
     return series.server.settings or (None,)
 
 
@@ -134,7 +134,7 @@ FIELDS = {
 }
 
 # The parts that make a series together; each is what two results must share to be of one.
-IDENTITY: dict[str, Callable[[CellFact], object]] = {
+IDENTITY: dict[str, Callable[[LoadedCell], object]] = {
     "name": lambda cell: cell.server.name,
     "version": lambda cell: cell.server.version,
     "runtime": lambda cell: cell.server.runtime,
@@ -158,7 +158,7 @@ IDENTITY: dict[str, Callable[[CellFact], object]] = {
 }
 
 
-def _id(host: HostFact | None) -> uuid.UUID | None:
+def _id(host: LoadedHost | None) -> uuid.UUID | None:
     return None if host is None else host.id
 
 
@@ -168,12 +168,12 @@ GROUPING = (*_OF_SERIES, "connections", "rate", "date", "label")
 AXES = ("connections", "rate", *_OF_SERIES, "date", "label")
 
 
-def known_as(field: Field, series: SeriesFact) -> frozenset[str]:
+def spellings_of(field: Field, series: LoadedSeries) -> frozenset[str]:
     """Every spelling in a link that means a value of this series."""
     return frozenset((*texts_of(field, series), *field.aliases(series)))
 
 
-def texts_of(field: Field, series: SeriesFact) -> tuple[str, ...]:
+def texts_of(field: Field, series: LoadedSeries) -> tuple[str, ...]:
     """The values of a series as they stand in a link."""
     return tuple(UNKNOWN if one is None else text_of(one) for one in field.values(series))
 
@@ -190,20 +190,20 @@ def number_text(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() and value < 1e15 else repr(value)
 
 
-def value_of(field: Field, cell: CellFact) -> Value:
+def value_of(field: Field, cell: LoadedCell) -> Value:
     """The one value of a cell on an axis; several settings of a configuration stand together."""
     if field.id == "connections":
         return cell.connections
     if field.id == "rate":
         return cell.rate_rps
     if field.id == "date":
-        return moment_of(cell.run)
+        return run_time_text(cell.run)
     if field.id == "label":
-        return labels_of(cell.run)
+        return run_labels_text(cell.run)
     return value_of_series(field, cell.series)
 
 
-def value_of_series(field: Field, series: SeriesFact) -> Value:
+def value_of_series(field: Field, series: LoadedSeries) -> Value:
     """The one value of a series on an axis."""
     values = field.values(series)
     if field.kind == "number" or len(values) == 1:
@@ -211,13 +211,13 @@ def value_of_series(field: Field, series: SeriesFact) -> Value:
     return ", ".join(text_of(value) for value in values if value is not None)
 
 
-def moment_of(run: OfRun) -> str:
+def run_time_text(run: OfRun) -> str:
     """When a run happened, as it stands on an axis."""
     when = run.started_at or run.recorded_at
     return f"{when:%Y-%m-%d %H:%M:%S}"
 
 
-def labels_of(run: OfRun) -> str | None:
+def run_labels_text(run: OfRun) -> str | None:
     """All labels of a run together; None where it has none.
 
     One with a comma or a quote is quoted, so that no two sets of labels read the same.
@@ -232,7 +232,7 @@ def _quoted(text: str) -> str:
 
 # What a run adds where a link asks for it: when something was measured, and how its run is
 # labelled, is no part of what was measured.
-OF_RUN: dict[str, Callable[[CellFact], str | None]] = {
-    "date": lambda cell: moment_of(cell.run),
-    "label": lambda cell: labels_of(cell.run),
+RUN_PARTS: dict[str, Callable[[LoadedCell], str | None]] = {
+    "date": lambda cell: run_time_text(cell.run),
+    "label": lambda cell: run_labels_text(cell.run),
 }

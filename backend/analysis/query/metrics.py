@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, TypeGuard
 
-from backend.analysis.query.records import TrialFact
+from backend.analysis.query.records import LoadedTrial
 from backend.stats import Better
 
 Group = Literal["rate", "latency", "errors", "resources"]
@@ -27,7 +27,7 @@ class Metric:
     unit: str
     better: Better
     group: Group
-    read: Callable[[TrialFact], float | None]
+    read: Callable[[LoadedTrial], float | None]
     columns: tuple[str, ...] = ()
     percentile: str | None = None
 
@@ -41,28 +41,28 @@ class Metric:
         }
 
 
-def _column(name: str) -> Callable[[TrialFact], float | None]:
+def _column(name: str) -> Callable[[LoadedTrial], float | None]:
     return lambda trial: trial.more.get(name)
 
 
 def _percentile(key: str) -> Metric:
-    def read(trial: TrialFact) -> float | None:
+    def read(trial: LoadedTrial) -> float | None:
         return trial.percentiles_us.get(key)
 
     return Metric(f"p{key}", f"Latency p{key}", "us", "lower", "latency", read, percentile=key)
 
 
-def _achieved(trial: TrialFact) -> float | None:
+def _achieved(trial: LoadedTrial) -> float | None:
     offered = trial.more.get("cell__rate_rps")
     return trial.throughput_rps / offered if offered and trial.throughput_rps is not None else None
 
 
-def _transfer(trial: TrialFact) -> float | None:
+def _transfer(trial: LoadedTrial) -> float | None:
     received, elapsed_s = trial.more.get("bytes_received"), trial.more.get("elapsed_s")
     return received / elapsed_s if received is not None and elapsed_s else None
 
 
-def _cpu_s(trial: TrialFact) -> float | None:
+def _cpu_s(trial: LoadedTrial) -> float | None:
     return _number(trial, "server_cpu_s")
 
 
@@ -71,23 +71,23 @@ def is_amount(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
-def _number(trial: TrialFact, name: str) -> float | None:
+def _number(trial: LoadedTrial, name: str) -> float | None:
     value = (trial.more.get("resources") or {}).get(name)
     return float(value) if is_amount(value) else None
 
 
-def _cores_used(trial: TrialFact) -> float | None:
+def _cores_used(trial: LoadedTrial) -> float | None:
     spent, elapsed_s = _cpu_s(trial), trial.more.get("elapsed_s")
     return spent / elapsed_s if spent is not None and elapsed_s else None
 
 
-def _cost(trial: TrialFact) -> float | None:
+def _cost(trial: LoadedTrial) -> float | None:
     spent, completed = _cpu_s(trial), trial.requests_completed
     return 1000 * spent / completed if spent is not None and completed else None
 
 
 def _error_class(name: str) -> Metric:
-    def read(trial: TrialFact) -> float | None:
+    def read(trial: LoadedTrial) -> float | None:
         count, made = trial.errors.get(name), trial.attempts
         return None if count is None or made is None else min(1.0, count / made[1])
 

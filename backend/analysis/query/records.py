@@ -19,7 +19,7 @@ def slug_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class HostFact:
+class LoadedHost:
     id: uuid.UUID
     name: str | None
     slug: str
@@ -38,7 +38,7 @@ class HostFact:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerFact:
+class LoadedServer:
     id: uuid.UUID
     name: str
     version: str | None
@@ -62,7 +62,7 @@ def _flat(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadFact:
+class LoadedWorkload:
     id: uuid.UUID
     name: str
     method: str | None
@@ -76,22 +76,22 @@ class WorkloadFact:
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesFact:
+class LoadedSeries:
     """Everything of a result but its load."""
 
     id: uuid.UUID
     workspace_id: uuid.UUID
-    server: ServerFact
-    workload: WorkloadFact
-    server_host: HostFact | None
-    client_host: HostFact | None
+    server: LoadedServer
+    workload: LoadedWorkload
+    server_host: LoadedHost | None
+    client_host: LoadedHost | None
     tool: str
     tool_version: str | None
     loop: str
 
 
 @dataclass(frozen=True, slots=True)
-class RunFact:
+class LoadedRun:
     id: uuid.UUID
     workspace: str
     relevant_share: float
@@ -108,7 +108,7 @@ class RunFact:
 
 
 @dataclass(frozen=True, slots=True)
-class DismissalFact:
+class LoadedDismissal:
     """Why a member of the workspace holds that a check's finding in a run is none."""
 
     run: uuid.UUID
@@ -123,7 +123,7 @@ class DismissalFact:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialFact:
+class LoadedTrial:
     """A trial that is no warm-up."""
 
     id: uuid.UUID
@@ -148,21 +148,21 @@ class TrialFact:
 
 
 @dataclass(frozen=True, slots=True)
-class CellFact:
+class LoadedCell:
     id: uuid.UUID
-    run: RunFact
-    series: SeriesFact
+    run: LoadedRun
+    series: LoadedSeries
     connections: int | None
     rate_rps: float | None
     # Of the merged histogram of every trial; empty where a trial has none.
     percentiles_us: Mapping[str, float | None]
     checks: tuple[str, ...]
-    trials: tuple[TrialFact, ...] = field(default=())
+    trials: tuple[LoadedTrial, ...] = field(default=())
 
     @property
-    def server(self) -> ServerFact:
+    def server(self) -> LoadedServer:
         return self.series.server
 
     @property
-    def workload(self) -> WorkloadFact:
+    def workload(self) -> LoadedWorkload:
         return self.series.workload

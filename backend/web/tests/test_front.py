@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.pages.front_questions import questions_of
+from backend.analysis.pages.front_questions import list_questions
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
 from backend.runs.models import Trial
@@ -35,7 +35,7 @@ def owner(scene):
 
 
 def asked(workspace):
-    return {one.id: one for one in questions_of(workspace.pk, workspace.slug)}
+    return {one.id: one for one in list_questions(workspace.pk, workspace.slug)}
 
 
 def test_an_empty_workspace_answers_nothing_and_says_so(db):

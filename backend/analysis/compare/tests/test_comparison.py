@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.compare.headline import times
+from backend.analysis.compare.headline import ratio_text
 from backend.analysis.loading import histogram_cache as merging
 from backend.analysis.loading.rows import NotVisible
 from backend.analysis.loading.validation import UnknownValue
@@ -475,4 +475,4 @@ def test_an_unknown_host_beside_a_known_one_is_a_caveat(lab):
 def test_a_ratio_is_no_finer_than_its_interval_and_never_nothing(ratio, text):
     value, low, high = ratio
     found = Ratio(value, low, high, "improved", "", significant=True, relevant=True)
-    assert times(found) == text
+    assert ratio_text(found) == text

@@ -138,9 +138,9 @@ def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
     first = SimpleNamespace(
         server=SimpleNamespace(name="nginx"), workload=SimpleNamespace(name="hello")
     )
-    swept = SimpleNamespace(group=SimpleNamespace(first=first), points=points)
+    sweep = SimpleNamespace(group=SimpleNamespace(first=first), points=points)
     found = entry_of(
-        swept,
+        sweep,
         row="nginx 1.27",
         metric="p99",
         unranked=lambda point: "overload" if point.x == 64 else None,

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.analysis.compare.capacity import capacity_finding, capacity_of
-from backend.analysis.compare.saturation import knee_finding, knees_of
+from backend.analysis.compare.capacity import capacity_headline, find_capacities
+from backend.analysis.compare.saturation import find_saturation_points, saturation_headline
 from backend.stats import median_interval
 
 
@@ -43,12 +43,12 @@ RISING = [point(1, 1000), point(8, 8000), point(64, 12_000), point(256, 12_010)]
 
 
 def knee(*points, axis="connections", loads=()):
-    (row,) = knees_of([sweep(*points)], axis=axis, relevant=0.02, loads=loads)
+    (row,) = find_saturation_points([sweep(*points)], axis=axis, relevant=0.02, loads=loads)
     return row
 
 
 def capacity(*points, limit_us=10_000, axis="connections", loads=()):
-    (row,) = capacity_of([sweep(*points)], limit_us=limit_us, axis=axis, loads=loads)
+    (row,) = find_capacities([sweep(*points)], limit_us=limit_us, axis=axis, loads=loads)
     return row
 
 
@@ -61,7 +61,7 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
         "why": "Beyond it throughput gains at most 0.54 %; nothing was measured between 8 and 64, "
         "nor between 64 and 256 connections",
     }
-    assert knee_finding([row], axis="connections") == (
+    assert saturation_headline([row], axis="connections") == (
         "nginx gains no more beyond 64 connections (12,000 requests/s)"
     )
 
@@ -70,7 +70,9 @@ def test_a_sweep_that_still_rises_says_so():
     row = knee(*RISING[:3])
     assert row.as_dict()["x"] is None
     assert row.why == "Throughput still rises at 64 connections, the highest load that counts"
-    assert knee_finding([row], axis="connections").startswith("nginx: throughput still rises")
+    assert saturation_headline([row], axis="connections").startswith(
+        "nginx: throughput still rises"
+    )
 
 
 def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
@@ -89,7 +91,7 @@ def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):
     near = [1 + spread * side for side in (-1, 0, 1)]
     row = knee(*(point(x, rate, near=near) for x, rate in LEVELS.items()))
     assert (row.knee.x, why in row.why) == (64, True)
-    assert f"nginx {verb}" in knee_finding([row], axis="connections")
+    assert f"nginx {verb}" in saturation_headline([row], axis="connections")
 
 
 def test_answers_that_are_failures_are_no_gain():
@@ -102,7 +104,7 @@ def test_a_load_that_only_others_were_measured_at_may_hide_the_knee():
     row = knee(point(1, 1000), point(8, 8000), point(256, 8010), loads=(1, 8, 64, 256))
     assert row.knee.x == 8
     assert "nor between 8 and 256 connections (where others were: 64)" in row.why
-    assert knee_finding([row], axis="connections").startswith("nginx shows no gain beyond 8")
+    assert saturation_headline([row], axis="connections").startswith("nginx shows no gain beyond 8")
 
 
 def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
@@ -111,7 +113,7 @@ def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
     )
     assert "others" not in row.why
     assert "(1 load above 1 % failures not counted)" in row.why
-    assert "gains no more" in knee_finding([row], axis="connections")
+    assert "gains no more" in saturation_headline([row], axis="connections")
 
 
 def test_loads_of_few_trials_are_told():
@@ -127,10 +129,10 @@ def test_few_trials_have_no_knee():
 
 
 def test_a_finding_names_three_series_and_counts_the_rest():
-    rows = knees_of(
+    rows = find_saturation_points(
         [sweep(*RISING, label=f"s{at}") for at in range(5)], axis="connections", relevant=0.02
     )
-    assert knee_finding(rows, axis="connections").endswith("; 2 more series")
+    assert saturation_headline(rows, axis="connections").endswith("; 2 more series")
 
 
 def test_the_capacity_is_the_highest_measured_load_under_the_limit():
@@ -144,7 +146,7 @@ def test_the_capacity_is_the_highest_measured_load_under_the_limit():
         "why": "p99 8 ms [7.96 ms, 8.04 ms]; 256 connections next: p99 30 ms [29.9 ms, "
         "30.1 ms]; nothing was measured between 64 and 256 connections",
     }
-    assert capacity_finding([row], limit_us=10_000, axis="connections") == (
+    assert capacity_headline([row], limit_us=10_000, axis="connections") == (
         "With p99 under 10 ms: nginx up to 64 connections (12,000 requests/s)"
     )
 
@@ -152,7 +154,7 @@ def test_the_capacity_is_the_highest_measured_load_under_the_limit():
 def test_an_interval_across_the_limit_is_said():
     row = capacity(point(8, 8000, 2), point(64, 12_000, 9.99), point(256, 12_000, 10.01))
     assert (row.highest.low, row.highest.x, row.highest.high) == (8, 64, 256)
-    assert capacity_finding([row], limit_us=10_000, axis="connections").endswith(
+    assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
         "up to 64 connections (12,000 requests/s), surely 8, possibly 256"
     )
 
@@ -183,7 +185,7 @@ def test_nothing_under_the_limit_says_how_far_off():
     row = capacity(point(8, 8000, 20), point(64, 8000, 30))
     assert row.as_dict()["x"] is None
     assert row.why.startswith("At no measured load under 10 ms; the lowest, 8 connections: p99 20")
-    assert capacity_finding([row], limit_us=10_000, axis="connections") == (
+    assert capacity_headline([row], limit_us=10_000, axis="connections") == (
         "With p99 under 10 ms: nginx at no measured load"
     )
 
@@ -192,7 +194,7 @@ def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
     row = capacity(point(8, 8000, 10.005), point(64, 8000, 30))
     assert (row.highest.low, row.highest.x, row.highest.high) == (None, None, 8)
     assert row.why.endswith("; within noise possibly at 8 connections")
-    assert capacity_finding([row], limit_us=10_000, axis="connections").endswith(
+    assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
         "nginx at no measured load, possibly 8"
     )
 

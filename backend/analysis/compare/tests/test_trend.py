@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.analysis.compare.trend import Track, changes_of, track_of, trend_finding
+from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
 
 P99 = {"label": "Latency p99", "unit": "us", "better": "lower"}
 THROUGHPUT = {"label": "Throughput", "unit": "req/s", "better": "higher"}
@@ -17,7 +17,7 @@ def track(*factors):
 
 
 def changes(one, metric=P99):
-    return changes_of([one], metric=metric, axis="version", relevant=0.02)
+    return list_changes([one], metric=metric, axis="version", relevant=0.02)
 
 
 def test_a_change_has_its_levels_its_ratio_and_a_sentence():
@@ -38,7 +38,7 @@ def test_more_throughput_is_better_on_a_date():
             for at, (_, trials) in enumerate(track(1, 1, 1, 1, 2, 2, 2).values, start=1)
         ],
     )
-    (found,) = changes_of([one], metric=THROUGHPUT, axis="date", relevant=0.02)
+    (found,) = list_changes([one], metric=THROUGHPUT, axis="date", relevant=0.02)
     assert found["text"].startswith("nginx improved on 2026-03-05: throughput 2.00×")
 
 
@@ -46,17 +46,17 @@ def test_the_finding_is_the_largest_change():
     one = track(*[1] * 6, *[1.2] * 6, *[2] * 6)
     found = changes(one)
     assert len(found) == 2
-    text = trend_finding(found, [one], metric=P99, axis="version")
+    text = trend_headline(found, [one], metric=P99, axis="version")
     assert text == f"{found[1]['text']}; 1 more change"
 
 
 def test_no_change_is_said_and_too_few_versions_too():
     steady, short = track(*[1] * 12), track(1, 2)
     words = {"metric": P99, "axis": "version"}
-    assert trend_finding(changes(steady), [steady], **words) == (
+    assert trend_headline(changes(steady), [steady], **words) == (
         "No change of latency p99 beyond noise and threshold over 12 versions"
     )
-    assert "need 5 measured versions of a series, there are at most 2" in trend_finding(
+    assert "need 5 measured versions of a series, there are at most 2" in trend_headline(
         [], [short], **words
     )
 
@@ -66,7 +66,7 @@ def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
         SimpleNamespace(x=x, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0))})
         for x in ("1.0", "1.1")
     ]
-    swept = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
-    found = track_of(swept, "p99", lambda point: "failing" if point.x == "1.1" else None)
+    sweep = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
+    found = track_of(sweep, "p99", lambda point: "failing" if point.x == "1.1" else None)
     assert found == Track("aa", "nginx", [("1.0", (1.0, 3.0)), ("1.1", ())])
     assert found.known == 1

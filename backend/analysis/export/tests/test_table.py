@@ -3,7 +3,7 @@
 import pytest
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.export.comparability_text import outcome_text
+from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.export.table import table_of
 from backend.analysis.query.compare_query import CompareQuery
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
@@ -70,19 +70,21 @@ def test_a_row_of_a_panel_says_the_outcome_of_its_panel():
         ("hello", "comparable", None),
         ("json", "not_comparable", "server, processor"),
     }
-    assert "confounded: server, processor" in outcome_text(
+    assert "confounded: server, processor" in comparability_text(
         {"outcome": figures["panels"][1]["outcome"]}
     )
 
 
 def test_what_an_older_version_froze_is_overridden_by_its_query():
     figures = {"outcome": {"status": "not_comparable", "reasons": ["loop differs"]}, "query": ""}
-    assert outcome_text(figures) == "not comparable: loop differs"
-    assert outcome_text({**figures, "query": "override=1"}) == (
+    assert comparability_text(figures) == "not comparable: loop differs"
+    assert comparability_text({**figures, "query": "override=1"}) == (
         "ranked although not comparable: loop differs"
     )
     caveats = {"status": "caveats", "reasons": list("abcde"), "overridden": False}
-    assert outcome_text({"outcome": caveats}) == "comparable with caveats: a; b; c; and 2 more"
+    assert (
+        comparability_text({"outcome": caveats}) == "comparable with caveats: a; b; c; and 2 more"
+    )
 
 
 def test_the_place_of_a_series_stands_where_it_is_ranked():

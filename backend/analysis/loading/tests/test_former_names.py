@@ -4,7 +4,7 @@ import pytest
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.loading.facets import facets
-from backend.analysis.loading.rows import understood
+from backend.analysis.loading.rows import resolve_query
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import FormerName
 from backend.runs.renaming import rename
@@ -121,7 +121,7 @@ def test_a_name_that_only_changed_its_case_is_one(lab):
 def test_what_was_never_renamed_is_asked_as_before(lab):
     query = CompareQuery.parse("server=gthread&tool=wrk&x=version")
     rename_all(lab)
-    assert understood(query, [lab.pk]) == query
+    assert resolve_query(query, [lab.pk]) == query
 
 
 def test_names_are_of_their_workspace(lab):
@@ -129,8 +129,8 @@ def test_names_are_of_their_workspace(lab):
     make_run(other, CellSpec("Old Sync"))
     rename_all(lab)
     both = CompareQuery.parse("server=Old+Sync")
-    assert understood(both, [other.pk]) == both
-    everywhere = understood(both, [lab.pk, other.pk])
+    assert resolve_query(both, [other.pk]) == both
+    everywhere = resolve_query(both, [lab.pk, other.pk])
     assert everywhere.server == ("Old Sync", "new sync")
 
 

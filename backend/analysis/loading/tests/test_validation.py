@@ -4,7 +4,7 @@ import pytest
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.loading.facets import facets
-from backend.analysis.loading.rows import understood
+from backend.analysis.loading.rows import resolve_query
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Trial
@@ -91,7 +91,7 @@ def test_slugs_and_labels_with_colons_are_known(lab):
     ):
         assert ask(lab, text)["series"]
         query = CompareQuery.parse(text)
-        assert understood(query, [lab.pk]) == query
+        assert resolve_query(query, [lab.pk]) == query
 
 
 def test_where_nothing_is_recorded_no_value_is_wrong():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from backend.analysis.pages.session import session_view
+from backend.analysis.pages.session import describe_session
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
 from backend.runs.record import RunFacts, record_run
@@ -66,7 +66,7 @@ def agent(lab, *, late_s=0.0, clock_s=0.0, completed=1000, failed=0, elapsed_s=1
 
 
 def together(lab):
-    (found,) = session_view(lab.workspace.pk, "big").trials
+    (found,) = describe_session(lab.workspace.pk, "big").trials
     return found
 
 
@@ -121,7 +121,7 @@ def test_what_one_does_not_tell_is_unknown_of_all(lab):
 
 def test_a_trial_that_not_all_measured_has_no_figures(lab):
     agent(lab)
-    view = session_view(lab.workspace.pk, "big")
+    view = describe_session(lab.workspace.pk, "big")
     assert (len(view.runs), view.parts) == (1, 2)
     found = together(lab)
     assert (found.missing, found.throughput_rps, found.error_rate) == (1, None, None)
@@ -153,4 +153,4 @@ def test_each_part_carries_the_check_and_the_page_puts_them_together(lab):
 
 def test_a_session_of_another_workspace_is_none(lab):
     agent(make_tenant("other"))
-    assert session_view(lab.workspace.pk, "big") is None
+    assert describe_session(lab.workspace.pk, "big") is None
