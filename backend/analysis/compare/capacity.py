@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from backend.analysis.grouping.points import Point, plain
 from backend.analysis.grouping.sweep import (
-    NAMED,
+    MAX_SERIES_NAMED,
     Sweep,
     load_of,
     more_series,
@@ -138,8 +138,8 @@ def capacity_headline(rows: Sequence[CapacityRow], *, limit_us: float, axis: str
     if not rows:
         return "No series to look for a capacity in"
     most = sorted(rows, key=lambda row: -(row.highest.x or 0))
-    texts = [_capacity_text(row, axis) for row in most[:NAMED]]
-    listed = "; ".join([*texts, *more_series(len(most) - NAMED)])
+    texts = [_capacity_text(row, axis) for row in most[:MAX_SERIES_NAMED]]
+    listed = "; ".join([*texts, *more_series(len(most) - MAX_SERIES_NAMED)])
     return f"With p99 under {time_text(limit_us)}: {listed}"
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.grouping.points import Measure, Point, plain
+from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, ratio_dict
+from backend.analysis.grouping.points import Measure, Point, plain, trial_values
 from backend.analysis.query.fields import Value
 from backend.analysis.query.metrics import METRICS
-from backend.stats import Estimate, Ratio, holding, ratio, tiers
-
-# The baseline against itself: ×1 without noise, whatever its trials say.
-_SELF = Ratio(1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False)
+from backend.stats import Estimate, Ratio, tiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +69,6 @@ class Row:
         return {**none, "verdict": "inconclusive", "why": self.why}
 
 
-def ratio_dict(one: Ratio) -> dict[str, object]:
-    return {
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "verdict": one.verdict,
-        "why": one.why,
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Ranking:
     x: Value
@@ -106,77 +94,73 @@ def rank(
     relevant: float,
 ) -> Ranking:
     """Best first; series that are not ranked come last. The baseline defaults to the runner-up."""
-    ordered = sorted(entrants, key=lambda one: _order(one, metric))
-    base = _baseline(ordered, metric, baseline)
-    places = _tiers(ordered, metric)
+    in_order = sorted(entrants, key=lambda entrant: _order(entrant, metric))
+    base = _baseline(in_order, metric, baseline)
+    places = _tiers(in_order, metric)
     rows = [
         Row(
-            entrant=one,
-            measure=one.measure(metric),
-            tier=places.get(one.series),
-            ratio=ratio_of(one, base, metric, relevant),
-            why=_why_none(one, base, metric),
-            unranked=one.unranked(metric),
+            entrant=entrant,
+            measure=entrant.measure(metric),
+            tier=places.get(entrant.series),
+            ratio=ratio_of(entrant, base, metric, relevant),
+            why=_why_no_ratio(entrant, base, metric),
+            unranked=entrant.unranked(metric),
         )
-        for one in ordered
+        for entrant in in_order
     ]
-    found = next((row for row in rows if base and row.entrant.series == base.series), None)
-    return Ranking(x, metric, found, tuple(rows))
+    base_row = next((row for row in rows if base and row.entrant.series == base.series), None)
+    return Ranking(x, metric, base_row, tuple(rows))
 
 
-def _order(one: Entrant, metric: str) -> tuple[bool, float, str]:
-    value = one.measure(metric).value
+def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:
+    value = entrant.measure(metric).value
     sign = -1 if METRICS[metric].better == "higher" else 1
-    known = float("inf") if value is None else sign * value
-    return one.unranked(metric) is not None, known, one.label
+    rank_key = float("inf") if value is None else sign * value
+    return entrant.unranked(metric) is not None, rank_key, entrant.label
 
 
-def _baseline(ordered: Sequence[Entrant], metric: str, asked: str | None) -> Entrant | None:
+def _baseline(in_order: Sequence[Entrant], metric: str, asked: str | None) -> Entrant | None:
     if asked is not None:
-        return next((one for one in ordered if one.series == asked), None)
-    ranked = [one for one in ordered if one.unranked(metric) is None]
+        return next((entrant for entrant in in_order if entrant.series == asked), None)
+    ranked = [entrant for entrant in in_order if entrant.unranked(metric) is None]
     return ranked[min(1, len(ranked) - 1)] if ranked else None
 
 
-def _tiers(ordered: Sequence[Entrant], metric: str) -> dict[str, str]:
+def _tiers(in_order: Sequence[Entrant], metric: str) -> dict[str, str]:
     """Places that the intervals bear out; none where a figure is no median of trials."""
     ranked: list[tuple[str, Estimate]] = []
-    for one in ordered:
-        estimate = one.measure(metric).estimate
-        if estimate is not None and one.unranked(metric) is None:
-            ranked.append((one.series, estimate))
+    for entrant in in_order:
+        estimate = entrant.measure(metric).estimate
+        if estimate is not None and entrant.unranked(metric) is None:
+            ranked.append((entrant.series, estimate))
     places = tiers([estimate for _, estimate in ranked], better=METRICS[metric].better)
     return {series: place for (series, _), place in zip(ranked, places, strict=True)}
 
 
-def ratio_of(one: Entrant, base: Entrant | None, metric: str, relevant: float) -> Ratio | None:
-    """`one` ÷ `base` from the trial values of both; None where one of them is not ranked."""
+def ratio_of(entrant: Entrant, base: Entrant | None, metric: str, relevant: float) -> Ratio | None:
+    """`entrant` ÷ `base` from the trial values of both; None where one of them is not ranked."""
     if base is None or METRICS[metric].group == "errors":
         return None
-    if one.unranked(metric) is not None or base.unranked(metric) is not None:
+    if entrant.unranked(metric) is not None or base.unranked(metric) is not None:
         return None
-    if one.series == base.series:
-        return _SELF
-    return ratio_of_measures(base.measure(metric), one.measure(metric), metric, relevant)
+    if entrant.series == base.series:
+        return BASELINE_ITSELF
+    return ratio_of_measures(base.measure(metric), entrant.measure(metric), metric, relevant)
 
 
 def ratio_of_measures(base: Measure, other: Measure, metric: str, relevant: float) -> Ratio:
     """`other` ÷ `base` from their trials; of latencies it holds the ratio of the figures shown."""
-    better = METRICS[metric].better
-    found = ratio(_values(base), _values(other), better=better, relevant=relevant)
-    if METRICS[metric].group != "latency" or not base.value or not other.value:
-        return found
-    return holding(found, other.value / base.value, better=better, relevant=relevant)
+    of_figures = None
+    if METRICS[metric].group == "latency" and base.value and other.value:
+        of_figures = other.value / base.value
+    yardstick = Yardstick(METRICS[metric].better, relevant)
+    return yardstick.ratio(trial_values(base), trial_values(other), of_figures=of_figures)
 
 
-def _why_none(one: Entrant, base: Entrant | None, metric: str) -> str | None:
+def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:
     if base is None or METRICS[metric].group == "errors":
         return None
-    if (own := one.unranked(metric)) is not None:
-        return own
-    theirs = base.unranked(metric)
-    return None if theirs is None else f"The baseline cannot serve as one: {theirs}"
-
-
-def _values(measure: Measure) -> list[float]:
-    return [value for value in measure.each if value is not None]
+    if (why := entrant.unranked(metric)) is not None:
+        return why
+    why_base = base.unranked(metric)
+    return None if why_base is None else f"The baseline cannot serve as one: {why_base}"

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.compare.ranking import ratio_dict
-from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import NAMED, Sweep, known, more_series
+from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, ratio_dict
+from backend.analysis.grouping.points import Point, trial_values
+from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
 from backend.analysis.query.metrics import METRICS
-from backend.stats import Better, Ratio, holding, ratio
+from backend.stats import Better, Ratio
 from backend.stats.intervals import mean_ratio
 
-_SELF = Ratio(1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False)
 Load = float | str
+# A row and a column.
+_Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,10 @@ class Entry:
     server: str
     workload: str
     samples: Mapping[Load, Sample]
+
+    def withheld(self, why: str) -> Entry:
+        """The entry without figures, where its workload may not be compared."""
+        return replace(self, samples={load: Sample((), why) for load in self.samples})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +76,22 @@ class RatioTable:
             "means_text": self.means_text(),
         }
 
-    def finding(self, metric: str) -> str | None:
+    def headline(self, metric: str) -> str | None:
         """`Throughput over 2 workloads, relative to caddy: nginx 1.52× [1.50, 1.54]`.
 
         The farthest three by their geometric mean; the rest is counted. None without a mean.
         """
-        found = [
+        means = [
             (row, mean)
             for row, mean in zip(self.rows, self.means, strict=True)
             if mean is not None and mean.value is not None and row != self.baseline
         ]
-        if not found:
+        if not means:
             return None
-        found.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
-        said = [f"{row} {ratio_text(mean)}" for row, mean in found[:NAMED]]
-        texts = "; ".join([*said, *more_series(len(found) - NAMED)])
-        return f"{metric} over {len(self.common)} workloads, relative to {self.baseline}: {texts}"
+        means.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
+        texts = [f"{row} {ratio_text(mean)}" for row, mean in means[:MAX_SERIES_NAMED]]
+        listed = "; ".join([*texts, *more_series(len(means) - MAX_SERIES_NAMED)])
+        return f"{metric} over {len(self.common)} workloads, relative to {self.baseline}: {listed}"
 
     def means_text(self) -> str:
         """Over which workloads the means are, or why there are none."""
@@ -111,7 +116,7 @@ def entry_of(
     pooled = METRICS[metric].group == "latency"
     samples: dict[Load, Sample] = {
         point.x: Sample(
-            tuple(known(point, metric)),
+            tuple(trial_values(point.metrics[metric])),
             unranked(point),
             point.metrics[metric].value if pooled else None,
         )
@@ -122,7 +127,7 @@ def entry_of(
     return Entry(row, first.server.name, first.workload.name, samples)
 
 
-def ratio_table(
+def make_ratio_table(
     entries: Sequence[Entry],
     *,
     better: Better,
@@ -136,111 +141,108 @@ def ratio_table(
     `at`: the load of a column where it was measured there; else the largest of those that most
     of the column's entries share.
     """
-    entries = [entry for entry in entries if entry.samples]
-    columns = sorted({entry.workload for entry in entries})
-    rows = sorted({entry.row for entry in entries})
+    measured = [entry for entry in entries if entry.samples]
+    columns = sorted({entry.workload for entry in measured})
+    rows = sorted({entry.row for entry in measured})
     if len(columns) < 2 or len(rows) < 2:
         return None
-    loads = {
-        column: _load([entry for entry in entries if entry.workload == column], at)
-        for column in columns
-    }
-    samples = {
-        (row, column): sample
-        for (row, column), found in _by_cell(entries).items()
-        if (sample := _sample(found, loads[column])) is not None
-    }
-    base = baseline if baseline in rows else _fullest(rows, samples)
-    cells = {
-        key: _cell(sample, samples.get((base, key[1])), key[0] == base, (better, relevant))
-        for key, sample in samples.items()
-    }
-    common = _common(rows, columns, cells)
+    loads = {column: _load_of_column(measured, column, at) for column in columns}
+    samples = _samples(measured, loads)
+    base = baseline if baseline in rows else _fullest_row(rows, samples)
+    yardstick = Yardstick(better, relevant)
+    cells = _cells(samples, base, yardstick)
+    common = _common_columns(rows, columns, cells)
     return RatioTable(
         baseline=base,
-        server=next(entry.server for entry in entries if entry.row == base),
+        server=next(entry.server for entry in measured if entry.row == base),
         rows=tuple(rows),
         columns=tuple(columns),
-        loads=tuple(loads[column] for column in columns),
+        loads=tuple(loads.values()),
         cells=tuple(tuple(cells.get((row, column)) for column in columns) for row in rows),
-        means=tuple(
-            _mean(
-                [(samples[base, column], samples[row, column]) for column in common],
-                row == base,
-                (better, relevant),
-            )
-            for row in rows
-        ),
+        means=tuple(_mean(samples, (base, row), common, yardstick) for row in rows),
         common=common,
     )
 
 
-def _load(entries: Sequence[Entry], at: Load | None) -> Load:
-    shared = Counter(load for entry in entries for load in entry.samples)
-    if at is not None and at in shared:
+def _load_of_column(entries: Sequence[Entry], column: str, at: Load | None) -> Load:
+    counts = Counter(
+        load for entry in entries if entry.workload == column for load in entry.samples
+    )
+    if at is not None and at in counts:
         return at
-    return max(shared, key=lambda load: (shared[load], isinstance(load, float | int), load))
+    return max(counts, key=lambda load: (counts[load], isinstance(load, float | int), load))
 
 
-def _by_cell(entries: Sequence[Entry]) -> dict[tuple[str, str], list[Entry]]:
-    found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+def _samples(entries: Sequence[Entry], loads: Mapping[str, Load]) -> dict[_Key, Sample]:
+    """The sample of each cell at the load of its column; of several series none is picked."""
+    by_cell: dict[_Key, list[Sample]] = defaultdict(list)
     for entry in entries:
-        found[entry.row, entry.workload].append(entry)
-    return found
+        if (sample := entry.samples.get(loads[entry.workload])) is not None:
+            by_cell[entry.row, entry.workload].append(sample)
+    return {key: _only_sample(samples) for key, samples in by_cell.items()}
 
 
-def _sample(found: Sequence[Entry], load: Load) -> Sample | None:
-    """The sample of a cell at its load; of several series none is picked."""
-    measured = [entry.samples[load] for entry in found if load in entry.samples]
-    if len(measured) <= 1:
-        return measured[0] if measured else None
-    return Sample((), f"{len(measured)} series stand here; add a filter")
+def _only_sample(samples: Sequence[Sample]) -> Sample:
+    if len(samples) == 1:
+        return samples[0]
+    return Sample((), f"{len(samples)} series stand here; add a filter")
 
 
-def _fullest(rows: Sequence[str], samples: Mapping[tuple[str, str], Sample]) -> str:
+def _fullest_row(rows: Sequence[str], samples: Mapping[_Key, Sample]) -> str:
     counts = Counter(row for (row, _), sample in samples.items() if sample.unranked is None)
     return max(rows, key=lambda row: counts[row])
 
 
-def _cell(sample: Sample, base: Sample | None, is_base: bool, how: tuple[Better, float]) -> Ratio:
+def _cells(samples: Mapping[_Key, Sample], base: str, yardstick: Yardstick) -> dict[_Key, Ratio]:
+    return {
+        (row, column): _ratio(samples.get((base, column)), sample, row == base, yardstick)
+        for (row, column), sample in samples.items()
+    }
+
+
+def _ratio(base: Sample | None, sample: Sample, is_base: bool, yardstick: Yardstick) -> Ratio:
+    """`sample` ÷ `base`, or why there is no ratio."""
     if sample.unranked is not None:
-        return _none(sample.unranked)
+        return _no_ratio(sample.unranked)
     if is_base:
-        return _SELF
+        return BASELINE_ITSELF
     if base is None:
-        return _none("The baseline was not measured here.")
+        return _no_ratio("The baseline was not measured here.")
     if base.unranked is not None:
-        return _none(f"The baseline cannot serve as one: {base.unranked}")
-    better, relevant = how
-    found = ratio(base.values, sample.values, better=better, relevant=relevant)
-    if not base.shown or not sample.shown:
-        return found
-    return holding(found, sample.shown / base.shown, better=better, relevant=relevant)
+        return _no_ratio(f"The baseline cannot serve as one: {base.unranked}")
+    has_figures = bool(base.shown and sample.shown)
+    of_figures = (sample.shown or 0) / (base.shown or 1) if has_figures else None
+    return yardstick.ratio(base.values, sample.values, of_figures=of_figures)
 
 
-def _none(why: str) -> Ratio:
+def _no_ratio(why: str) -> Ratio:
     return Ratio(None, None, None, "inconclusive", why, significant=False, relevant=False)
 
 
-def _common(
-    rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[str, str], Ratio]
+def _common_columns(
+    rows: Sequence[str], columns: Sequence[str], cells: Mapping[_Key, Ratio]
 ) -> tuple[str, ...]:
     """The columns where every row has a ratio; none where it is only one: no mean of that."""
     full = tuple(column for column in columns if all(_has(cells, row, column) for row in rows))
     return full if len(full) > 1 else ()
 
 
-def _has(cells: Mapping[tuple[str, str], Ratio], row: str, column: str) -> bool:
+def _has(cells: Mapping[_Key, Ratio], row: str, column: str) -> bool:
     cell = cells.get((row, column))
     return cell is not None and cell.value is not None
 
 
 def _mean(
-    pairs: Sequence[tuple[Sample, Sample]], is_base: bool, how: tuple[Better, float]
+    samples: Mapping[_Key, Sample],
+    rows: tuple[str, str],
+    columns: Sequence[str],
+    yardstick: Yardstick,
 ) -> Ratio | None:
-    if not pairs:
+    """The geometric mean over `columns` of the second of `rows` relative to the first."""
+    base, row = rows
+    if not columns:
         return None
-    if is_base:
-        return _SELF
-    values = [(base.values, other.values) for base, other in pairs]
-    return mean_ratio(values, better=how[0], relevant=how[1])
+    if row == base:
+        return BASELINE_ITSELF
+    pairs = [(samples[base, column].values, samples[row, column].values) for column in columns]
+    return mean_ratio(pairs, better=yardstick.better, relevant=yardstick.relevant)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.grouping.points import plain
+from backend.analysis.grouping.points import plain, trial_values
 from backend.analysis.grouping.sweep import (
-    NAMED,
+    MAX_SERIES_NAMED,
     Sweep,
-    known,
     load_of,
     more_series,
     throughput_at,
@@ -59,7 +58,7 @@ def _knee(sweep: Sweep, axis: str, relevant: float, loads: Sequence[float]) -> S
     counted = [
         Load(load_of(point), trials)
         for point in answered
-        if len(trials := tuple(known(point, "throughput"))) >= LEAST_TRIALS
+        if len(trials := tuple(trial_values(point.metrics["throughput"]))) >= LEAST_TRIALS
     ]
     knee = find_knee(counted, relevant=relevant)
     after = min((one.x for one in counted if knee.x is not None and one.x > knee.x), default=None)
@@ -138,8 +137,8 @@ def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     if not rows:
         return "No series to look for a knee in"
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
-    texts = [_knee_text(row, axis) for row in ordered[:NAMED]]
-    return "; ".join([*texts, *more_series(len(ordered) - NAMED)])
+    texts = [_knee_text(row, axis) for row in ordered[:MAX_SERIES_NAMED]]
+    return "; ".join([*texts, *more_series(len(ordered) - MAX_SERIES_NAMED)])
 
 
 def _knee_text(row: SaturationRow, axis: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import Sweep, known
+from backend.analysis.grouping.points import Point, trial_values
+from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.fields import number_text
 from backend.analysis.query.units import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
@@ -38,7 +38,7 @@ class Track:
 def track_of(sweep: Sweep, metric: str, unranked: Callable[[Point], str | None]) -> Track:
     """The track of a series; `unranked` says why a point may not be compared, or None."""
     values = [
-        (point.x, () if unranked(point) else tuple(known(point, metric)))
+        (point.x, () if unranked(point) else tuple(trial_values(point.metrics[metric])))
         for point in sweep.points
         if point.x is not None
     ]

@@ -1,229 +1,220 @@
-"""What follows from the points of a comparison: curves, knees, capacity, ratios, changes."""
+"""What follows from the points of a comparison: curves, saturation, capacity, ratios, changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
-from backend.analysis.compare.comparability import Comparability, judge_comparability
-from backend.analysis.compare.ranking import Entrant
-from backend.analysis.compare.ratio_table import RatioTable, Sample, entry_of, ratio_table
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.panels import (
+    Judgement,
+    Panel,
+    combine,
+    combine_workloads,
+    judge_workloads,
+)
+from backend.analysis.compare.ratio_table import Entry, RatioTable, entry_of, make_ratio_table
 from backend.analysis.compare.saturation import (
     SaturationRow,
     find_saturation_points,
     saturation_headline,
 )
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
-from backend.analysis.grouping.grouping import Grouping, group_by_name
 from backend.analysis.grouping.points import Point, plain
-from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.loading.histogram_cache import Curve, Pool, pool_of
-from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.factors import DEFAULT_MUST_MATCH
-from backend.analysis.query.fields import FIELDS, Value
-from backend.analysis.query.metrics import METRICS
+from backend.analysis.grouping.series import group_by_name
+from backend.analysis.grouping.sweep import Sweep, load_of
+from backend.analysis.loading.histogram_cache import curves, pool_of
+from backend.analysis.query.fields import FIELDS
 
 WORKLOAD_PARTS = ("workload", "payload", "request")
-_TRENDS: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
+_TREND_AXES: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
 
 
 @dataclass(frozen=True, slots=True)
-class Demands:
-    """What the workspaces ask: from which share on a difference matters, what must match."""
+class RatioView:
+    """Servers × workloads, and whether the series of each workload may be compared."""
 
-    relevant: float = 0.02
-    must_match: Collection[str] = DEFAULT_MUST_MATCH
+    table: RatioTable
+    comparability: Comparability
 
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Where the series of a panel are ranked, and what may be said of them."""
-
-    at: Value
-    outcome: Comparability
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.table.as_dict(), "outcome": self.comparability.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class Views:
     """Beside the series of an answer, in the shapes of the figures."""
 
     curves: dict[str, Any] | None
-    knees: tuple[SaturationRow, ...]
+    saturation: tuple[SaturationRow, ...]
+    limit_us: float | None
     capacity: tuple[CapacityRow, ...]
-    ratios: RatioTable | None
+    ratios: RatioView | None
     changes: tuple[dict[str, object], ...]
     # The sentence that suits the asked view, where it is not that of the ranking.
-    finding: str | None
+    headline: str | None
 
-    def as_dict(self, query: CompareQuery) -> dict[str, Any]:
-        limit = query.limit
-        rows = [row.as_dict() for row in self.capacity]
+    def as_dict(self) -> dict[str, Any]:
+        capacity = None
+        if self.limit_us is not None:
+            rows = [row.as_dict() for row in self.capacity]
+            capacity = {"limit_us": plain(self.limit_us), "rows": rows}
         return {
             "curves": self.curves,
-            "knees": [row.as_dict() for row in self.knees],
-            "capacity": None if limit is None else {"limit_us": plain(limit), "rows": rows},
+            "knees": [row.as_dict() for row in self.saturation],
+            "capacity": capacity,
             "ratios": None if self.ratios is None else self.ratios.as_dict(),
             "changes": list(self.changes),
         }
 
 
-def derive(
-    query: CompareQuery,
-    grouping: Grouping,
-    sweeps: Sequence[Sweep],
-    *,
-    panels: Mapping[str | None, Panel],
-    curves: Mapping[Pool, Curve],
-    demands: Demands,
-) -> Derived:
-    """All that follows. `curves`: those of the points at the ranked place of each panel."""
-    sound = [one for one in sweeps if panels[one.group.panel].outcome.sweeps]
-    knees, capacity = _loads(query, grouping, sound, demands.relevant)
-    tracks = _tracks(
-        query, grouping, [one for one in sweeps if panels[one.group.panel].outcome.ranks]
-    )
-    changes = _changes(query, grouping, tracks, demands.relevant)
-    return Derived(
-        curves=_curves(sweeps, panels, curves),
-        knees=tuple(knees),
+def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
+    """Every view of the points, within what the panels allow to be compared."""
+    by_name = {panel.name: panel for panel in panels}
+    comparability = {panel.name: panel.comparability for panel in panels}
+    sweeps = gathered.sweeps
+    sound = [sweep for sweep in sweeps if comparability[sweep.group.panel].allows_sweeps]
+    ranked = [sweep for sweep in sweeps if comparability[sweep.group.panel].allows_ranking]
+    saturation, capacity = _loads(gathered, sound)
+    tracks = _tracks(gathered, ranked)
+    changes = _changes(gathered, tracks)
+    return Views(
+        curves=_curves(gathered, by_name),
+        saturation=tuple(saturation),
+        limit_us=gathered.query.limit,
         capacity=tuple(capacity),
-        ratios=_ratios(query, grouping, sweeps, demands),
+        ratios=_ratios(gathered, panels),
         changes=tuple(changes),
-        finding=_finding(query, grouping, (knees, capacity), (changes, tracks)),
+        headline=_headline(gathered, (saturation, capacity), (changes, tracks)),
     )
 
 
-def curve_points(sweeps: Sequence[Sweep], panels: Mapping[str | None, Panel]) -> list[Point]:
-    """The points whose curves an answer draws: those at the ranked place."""
-    return [
-        point
-        for sweep in sweeps
-        for point in sweep.points
-        if point.x is not None and point.x == panels[sweep.group.panel].at
+def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> dict[str, Any] | None:
+    """Merged histograms as curves, at the ranked place; a series without one is left out."""
+    at_place = [
+        (sweep, point)
+        for sweep in gathered.sweeps
+        if (point := _ranked_point(sweep, panels[sweep.group.panel])) is not None
     ]
+    stored = curves(point.cells for _, point in at_place)
+    drawn = [
+        {"series": sweep.group.id, **curve}
+        for sweep, point in at_place
+        if (curve := stored.get(pool_of(point.cells))) is not None and curve["points"]
+    ]
+    if not drawn:
+        return None
+    places = {plain(panel.place) for panel in panels.values() if panel.place is not None}
+    return {"at": places.pop() if len(places) == 1 else None, "series": drawn}
 
 
-def _curves(
-    sweeps: Sequence[Sweep], panels: Mapping[str | None, Panel], curves: Mapping[Pool, Curve]
-) -> dict[str, Any] | None:
-    """Merged histograms as curves; a series without them is not there."""
-    drawn = []
-    for sweep in sweeps:
-        for point in curve_points([sweep], panels):
-            curve = curves.get(pool_of(point.cells))
-            if curve is not None and curve["points"]:
-                drawn.append({"series": sweep.group.id, **curve})
-    places = {plain(panel.at) for panel in panels.values() if panel.at is not None}
-    return (
-        {"at": next(iter(places)) if len(places) == 1 else None, "series": drawn} if drawn else None
-    )
+def _ranked_point(sweep: Sweep, panel: Panel) -> Point | None:
+    return None if panel.place is None else sweep.at(panel.place)
 
 
 def _loads(
-    query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep], relevant: float
+    gathered: Gathered, sweeps: Sequence[Sweep]
 ) -> tuple[list[SaturationRow], list[CapacityRow]]:
-    """Knees, and the highest loads under the limit: along an axis of loads only."""
-    if not grouping.x_is_load:
+    """Where throughput saturates, and the highest loads under the limit: on an axis of loads."""
+    axis = gathered.grouping.x
+    if not gathered.grouping.x_is_load:
         return [], []
-    loads = sorted({float(point.x or 0) for sweep in sweeps for point in sweep.points})
-    knees = find_saturation_points(sweeps, axis=grouping.x, relevant=relevant, loads=loads)
-    if query.limit is None:
-        return knees, []
-    return knees, find_capacities(sweeps, limit_us=query.limit, axis=grouping.x, loads=loads)
+    loads = sorted({load_of(point) for sweep in sweeps for point in sweep.points})
+    saturation = find_saturation_points(
+        sweeps, axis=axis, relevant=gathered.demands.relevant, loads=loads
+    )
+    limit_us = gathered.query.limit
+    if limit_us is None:
+        return saturation, []
+    return saturation, find_capacities(sweeps, limit_us=limit_us, axis=axis, loads=loads)
 
 
-def _tracks(query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep]) -> list[Track]:
-    if grouping.x not in _TRENDS or METRICS[query.metric].group == "errors":
+def _tracks(gathered: Gathered, sweeps: Sequence[Sweep]) -> list[Track]:
+    if gathered.grouping.x not in _TREND_AXES or gathered.metric.group == "errors":
         return []
-    return [track_of(sweep, query.metric, _unranked(sweep, query.metric)) for sweep in sweeps]
+    metric = gathered.query.metric
+    return [track_of(sweep, metric, gathered.why_unranked(sweep)) for sweep in sweeps]
 
 
-def _unranked(sweep: Sweep, metric: str) -> Callable[[Point], str | None]:
-    return lambda point: Entrant(sweep.group.id, sweep.group.label, point).unranked(metric)
-
-
-def _changes(
-    query: CompareQuery, grouping: Grouping, tracks: Sequence[Track], relevant: float
-) -> list[dict[str, object]]:
+def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[dict[str, object]]:
     if not tracks:
         return []
-    metric = METRICS[query.metric].as_dict()
-    return list_changes(tracks, metric=metric, axis=_TRENDS[grouping.x], relevant=relevant)
+    return list_changes(
+        tracks,
+        metric=gathered.metric.as_dict(),
+        axis=_TREND_AXES[gathered.grouping.x],
+        relevant=gathered.demands.relevant,
+    )
 
 
-def _ratios(
-    query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep], demands: Demands
-) -> RatioTable | None:
+def _ratios(gathered: Gathered, panels: Sequence[Panel]) -> RatioView | None:
     """Servers × workloads, each within its workload; None where there is one workload."""
-    covered = set(FIELDS[grouping.x].covers).intersection(WORKLOAD_PARTS)
-    if covered or METRICS[query.metric].group == "errors":
+    if not _has_ratios(gathered):
         return None
-    if len({sweep.group.first.workload.name for sweep in sweeps}) < 2:
+    workloads = judge_workloads(gathered)
+    table = _ratio_table(gathered, workloads)
+    if table is None:
         return None
-    rows, withheld = _rows(grouping, sweeps), _withheld(query, grouping, sweeps, demands)
-    entries = []
-    for sweep in sweeps:
-        entry = entry_of(
-            sweep,
-            row=rows[sweep.group.id],
-            metric=query.metric,
-            unranked=_unranked(sweep, query.metric),
-        )
-        if why := withheld.get(entry.workload):
-            samples = {load: Sample((), why) for load in entry.samples}
-            entry = replace(entry, samples=samples)
-        entries.append(entry)
-    base = next((rows[one.group.id] for one in sweeps if one.group.id == query.baseline), None)
-    better = METRICS[query.metric].better
-    at = None if query.at is None or not grouping.x_is_load else float(query.at)
-    return ratio_table(entries, better=better, relevant=demands.relevant, baseline=base, at=at)
+    if gathered.grouping.facet is None:
+        return RatioView(table, combine_workloads(workloads))
+    return RatioView(table, combine([panel.judgement for panel in panels]))
 
 
-def _rows(grouping: Grouping, sweeps: Sequence[Sweep]) -> dict[str, str]:
-    """What each series is called but for its workload."""
+def _has_ratios(gathered: Gathered) -> bool:
+    """Whether there are workloads to be columns, and the metric has ratios."""
+    if gathered.metric.group == "errors":
+        return False
+    if set(FIELDS[gathered.grouping.x].covers).intersection(WORKLOAD_PARTS):
+        return False
+    return len({sweep.group.first.workload.name for sweep in gathered.sweeps}) > 1
+
+
+def _ratio_table(gathered: Gathered, workloads: Mapping[str, Judgement]) -> RatioTable | None:
+    query, rows = gathered.query, _row_labels(gathered)
+    return make_ratio_table(
+        [_entry(gathered, sweep, rows[sweep.group.id], workloads) for sweep in gathered.sweeps],
+        better=gathered.metric.better,
+        relevant=gathered.demands.relevant,
+        baseline=rows.get(query.baseline or ""),
+        at=None if query.at is None or not gathered.grouping.x_is_load else float(query.at),
+    )
+
+
+def _entry(gathered: Gathered, sweep: Sweep, row: str, workloads: Mapping[str, Judgement]) -> Entry:
+    """The entry of a series; without figures where its workload may not be compared."""
+    entry = entry_of(
+        sweep, row=row, metric=gathered.query.metric, unranked=gathered.why_unranked(sweep)
+    )
+    comparability = workloads[entry.workload].comparability
+    return entry if comparability.allows_ranking else entry.withheld(comparability.reasons[0])
+
+
+def _row_labels(gathered: Gathered) -> dict[str, str]:
+    """What each series is called but for its workload, by the series' id."""
     # One cell of each: places do not name a series, and a series has only so many.
-    first = {sweep.group.first.id: sweep.group.id for sweep in sweeps}
-    cells = [sweep.group.first for sweep in sweeps]
-    groups = group_by_name(cells, replace(grouping, facet=None, without=WORKLOAD_PARTS))
-    return {first[cell.id]: one.label for one in groups for cell in one.cells()}
+    series_by_cell = {sweep.group.first.id: sweep.group.id for sweep in gathered.sweeps}
+    cells = [sweep.group.first for sweep in gathered.sweeps]
+    rows = group_by_name(cells, replace(gathered.grouping, facet=None, without=WORKLOAD_PARTS))
+    return {series_by_cell[cell.id]: row.label for row in rows for cell in row.cells()}
 
 
-def _withheld(
-    query: CompareQuery, grouping: Grouping, sweeps: Sequence[Sweep], demands: Demands
-) -> dict[str, str]:
-    """Why the series of a workload may not be compared, for those that may not."""
-    found = {}
-    for name in {sweep.group.first.workload.name for sweep in sweeps}:
-        groups = [sweep.group for sweep in sweeps if sweep.group.first.workload.name == name]
-        outcome = judge_comparability(
-            groups,
-            (),
-            trials=0,
-            grouping=grouping,
-            must_match=demands.must_match,
-            override=query.override,
-        )
-        if not outcome.ranks:
-            found[name] = outcome.reasons[0]
-    return found
-
-
-def _finding(
-    query: CompareQuery,
-    grouping: Grouping,
+def _headline(
+    gathered: Gathered,
     loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
     trend: tuple[Sequence[Mapping[str, object]], Sequence[Track]],
 ) -> str | None:
     """The sentence of the asked view; None where it is the ranking's."""
-    knees, capacity = loads
+    query, axis = gathered.query, gathered.grouping.x
+    saturation, capacity = loads
     changes, tracks = trend
     if tracks:
-        metric = METRICS[query.metric].as_dict()
-        return trend_headline(changes, tracks, metric=metric, axis=_TRENDS[grouping.x])
+        metric = gathered.metric.as_dict()
+        return trend_headline(changes, tracks, metric=metric, axis=_TREND_AXES[axis])
     if capacity and query.limit is not None:
-        return capacity_headline(capacity, limit_us=query.limit, axis=grouping.x)
-    if knees and query.view == "tradeoff":
-        return saturation_headline(knees, axis=grouping.x)
+        return capacity_headline(capacity, limit_us=query.limit, axis=axis)
+    if saturation and query.view == "tradeoff":
+        return saturation_headline(saturation, axis=axis)
     return None

@@ -44,6 +44,11 @@ class Measure:
         }
 
 
+def trial_values(measure: Measure) -> list[float]:
+    """The figure of each trial that has one."""
+    return [value for value in measure.each if value is not None]
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     x: Value

@@ -10,7 +10,7 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.query.fields import Value
 
 # How many series a sentence names.
-NAMED = 3
+MAX_SERIES_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,10 @@ class Sweep:
         return next((point for point in self.points if point.x == x), None)
 
 
-def known(point: Point, metric: str) -> list[float]:
-    """The figure of each trial that has one."""
-    return [value for value in point.metrics[metric].each if value is not None]
-
-
 def throughput_at(sweep: Sweep, x: float | None) -> float | None:
     """The throughput of the point at `x`; None where there is none."""
-    found = (point.metrics["throughput"].value for point in sweep.points if point.x == x)
-    return next(found, None)
+    figures = (point.metrics["throughput"].value for point in sweep.points if point.x == x)
+    return next(figures, None)
 
 
 def load_of(point: Point) -> float:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backend.analysis.compare.ratio_table import Entry, Sample, entry_of, ratio_table
+from backend.analysis.compare.ratio_table import Entry, Sample, entry_of, make_ratio_table
 
 NEAR = (1.0, 1.002, 0.998)
 
@@ -18,7 +18,7 @@ def entry(row, workload, rate=1000.0, *, load=64, unranked=None):
 
 
 def table(*entries, **how):
-    return ratio_table(entries, **({"better": "higher", "relevant": 0.02} | how))
+    return make_ratio_table(entries, **({"better": "higher", "relevant": 0.02} | how))
 
 
 def cell(found, row, column):
@@ -58,11 +58,11 @@ def test_the_geometric_mean_of_each_row_and_over_what():
 
 def test_the_finding_tells_how_far_the_farthest_are():
     rows = [*FULL, entry("envoy", "hello", 3000), entry("envoy", "json", 1500)]
-    text = table(*rows).finding("Throughput")
+    text = table(*rows).headline("Throughput")
     assert text.startswith("Throughput over 2 workloads, relative to caddy: envoy 3.00× [")
     assert "; nginx 1.06× [" in text
     # Without a mean of every row there is nothing to say over all of them.
-    assert table(*FULL, entry("h2o", "hello")).finding("Throughput") is None
+    assert table(*FULL, entry("h2o", "hello")).headline("Throughput") is None
 
 
 def test_the_mean_leaves_out_workloads_that_a_row_lacks():
@@ -184,9 +184,9 @@ def test_a_cell_of_latencies_holds_the_ratio_of_the_figures_shown():
             for workload in ("big", "hello"):
                 yield Entry(row, row, workload, {8: Sample(values, shown=figure)})
 
-    plain = ratio_table(list(entries(1.0, 3.0)), better="lower", relevant=0.02, baseline="a")
+    plain = make_ratio_table(list(entries(1.0, 3.0)), better="lower", relevant=0.02, baseline="a")
     assert plain.cells[1][0].verdict == "regressed"
-    other = ratio_table(list(entries(30.0, 3.0)), better="lower", relevant=0.02, baseline="a")
+    other = make_ratio_table(list(entries(30.0, 3.0)), better="lower", relevant=0.02, baseline="a")
     assert (other.cells[1][0].verdict, other.cells[1][0].low) == (
         "inconclusive",
         pytest.approx(0.1),

@@ -49,7 +49,7 @@ def test_the_table_has_a_row_for_each_point_and_the_same_numbers():
 
 def test_outcome_reasons_and_what_is_left_out_travel_with_every_row(monkeypatch):
     lab = make_workspace("lab")
-    monkeypatch.setattr("backend.analysis.grouping.grouping.MAX_SERIES", 1)
+    monkeypatch.setattr("backend.analysis.grouping.series.MAX_SERIES", 1)
     make_run(lab, *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")))
     figures = compare(CompareQuery(), workspace_ids=[lab.pk])
     assert figures["truncated"]
