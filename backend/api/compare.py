@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.compare.comparison import compare
 from backend.analysis.loading.response_cache import get_or_compute_json
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import VIEWS, CompareQuery, QueryError
 from backend.analysis.query.fields import AXES, GROUPING

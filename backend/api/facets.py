@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.loading.response_cache import get_or_compute_json
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import QueryError
 from backend.api.auth import required_actor

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import QueryError
 from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, required_actor

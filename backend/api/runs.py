@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.run import describe_run
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem

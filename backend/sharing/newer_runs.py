@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from backend.analysis.loading.rows import MAX_RUNS, select
+from backend.analysis.loading.rows import MAX_RUNS
+from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run

@@ -19,3 +19,8 @@ REACHED_SHARE = 0.98
 # So many servers within this share of each other are held back by something they share.
 CEILING_SERVERS = 3
 CEILING_SHARE = 0.01
+
+
+def percent(share: float) -> str:
+    """`2 %`: a threshold as it stands in a sentence."""
+    return f"{share * 100:g} %"

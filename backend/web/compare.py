@@ -17,7 +17,7 @@ from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.compare.comparison import compare as figures_of
 from backend.analysis.loading.response_cache import get_or_compute_json
-from backend.analysis.loading.rows import NotVisible, resolve_query
+from backend.analysis.loading.selection import NotVisible, resolve_query
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.listing import run_count

@@ -19,7 +19,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from backend.analysis.export.comparability_text import comparability_text
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet

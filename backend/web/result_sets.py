@@ -21,7 +21,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.analysis.export.comparability_text import comparability_text
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.reproduction import describe_reproduction
 from backend.analysis.pages.resource_use import resource_columns
 from backend.analysis.pages.run import describe_run

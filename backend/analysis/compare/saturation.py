@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.grouping.points import plain, trial_values
+from backend.analysis.grouping.points import Point, plain, trial_values
 from backend.analysis.grouping.sweep import (
     MAX_SERIES_NAMED,
     Sweep,
@@ -16,11 +16,13 @@ from backend.analysis.grouping.sweep import (
 )
 from backend.analysis.query.fields import number_text
 from backend.analysis.query.units import at_load, load_text, rate_text
-from backend.stats.intervals import LEAST_TRIALS
 from backend.stats.knee import Knee, Load, find_knee
+from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_LOADS, LEAST_TRIALS, percent
 
 # A share of the throughput that a knee's noise must not reach if it is to be called one.
 LOOSE = 0.1
+FAILING = f"above {percent(HIGH_ERROR_RATE)} failures"
+FEW_TRIALS = f"of fewer than {LEAST_TRIALS} trials"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +49,42 @@ def find_saturation_points(
 ) -> list[SaturationRow]:
     """`knees` of the figures: where more load brings no more throughput.
 
-    Points with more than 1 % of failures do not count: answering less is no throughput. Nor do
-    those of fewer than 3 trials. `loads`: every load that any of the series was measured at.
+    Points with many failures do not count (answering less is no throughput), nor do those of too
+    few trials. `loads`: every load that any of the series was measured at.
     """
-    return [_knee(one, axis, relevant, loads) for one in sweeps]
+    return [_find_saturation_point(sweep, axis, relevant, loads) for sweep in sweeps]
 
 
-def _knee(sweep: Sweep, axis: str, relevant: float, loads: Sequence[float]) -> SaturationRow:
+def _find_saturation_point(
+    sweep: Sweep, axis: str, relevant: float, loads: Sequence[float]
+) -> SaturationRow:
     answered = [point for point in sweep.points if not point.failing]
-    counted = [
-        Load(load_of(point), trials)
-        for point in answered
-        if len(trials := tuple(trial_values(point.metrics["throughput"]))) >= LEAST_TRIALS
-    ]
+    counted = _counted_loads(answered)
     knee = find_knee(counted, relevant=relevant)
-    after = min((one.x for one in counted if knee.x is not None and one.x > knee.x), default=None)
-    own = {load_of(point) for point in sweep.points}
-    others = unmeasured([load for load in loads if load not in own], knee.x, after)
-    dropped = {
-        "above 1 % failures": len(sweep.points) - len(answered),
-        f"of fewer than {LEAST_TRIALS} trials": len(answered) - len(counted),
-    }
-    why = explain_saturation(knee, axis, relevant, (after, others))
+    own_loads = {load_of(point) for point in sweep.points}
+    next_load = _next_load(counted, knee.x)
+    foreign_loads = unmeasured([x for x in loads if x not in own_loads], knee.x, next_load)
+    why = explain_saturation(knee, axis, relevant, (next_load, foreign_loads))
     if knee.highest is not None:
-        why += "".join(_not_counted(count, reason) for reason, count in dropped.items() if count)
-    return SaturationRow(sweep, knee, why, bool(others))
+        why += _left_out_text(len(sweep.points) - len(answered), FAILING)
+        why += _left_out_text(len(answered) - len(counted), FEW_TRIALS)
+    return SaturationRow(sweep, knee, why, bool(foreign_loads))
 
 
-def _not_counted(count: int, reason: str) -> str:
-    return f" ({count} load{'' if count == 1 else 's'} {reason} not counted)"
+def _counted_loads(points: Sequence[Point]) -> list[Load]:
+    loads = [
+        Load(load_of(point), tuple(trial_values(point.metrics["throughput"]))) for point in points
+    ]
+    return [load for load in loads if len(load.throughput) >= LEAST_TRIALS]
+
+
+def _next_load(loads: Sequence[Load], x: float | None) -> float | None:
+    """The lowest load above `x`."""
+    return None if x is None else min((load.x for load in loads if load.x > x), default=None)
+
+
+def _left_out_text(count: int, reason: str) -> str:
+    return f" ({count} load{'' if count == 1 else 's'} {reason} not counted)" if count else ""
 
 
 def explain_saturation(
@@ -87,7 +96,7 @@ def explain_saturation(
     those in between at which only others were measured.
     """
     if knee.highest is None:
-        return f"A knee needs at least 3 loads of at least {LEAST_TRIALS} trials"
+        return f"A knee needs at least {LEAST_LOADS} loads of at least {LEAST_TRIALS} trials"
     if knee.outcome == "rising":
         return f"Throughput still rises {at_load(knee.highest, axis)}, the highest load that counts"
     if knee.x is None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from backend.analysis.grouping.points import Point
-from backend.analysis.query.records import LoadedDismissal
+from backend.analysis.query.records import LoadedCell, LoadedDismissal, LoadedTrial
 from backend.runs.checks import CHECKS, Check
+from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE
 
 MAX_LISTED = 100
-CEILING_SERVERS = 3
-CEILING_SHARE = 0.01
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -37,7 +36,7 @@ class Fired:
             "count": self.count,
             "cells": self.cells[:MAX_LISTED],
             "trials": self.trials[:MAX_LISTED],
-            "dismissed": [one.as_dict() for one in self.dismissed.values()],
+            "dismissed": [dismissal.as_dict() for dismissal in self.dismissed.values()],
         }
 
 
@@ -64,41 +63,53 @@ def collect_fired_checks(
     points: Iterable[Point], ceiling: Sequence[Point] = (), dismissals: Dismissals | None = None
 ) -> list[Fired]:
     """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
-    found: dict[str, Fired] = {}
-    known = dismissals or {}
+    collection = _Collection(dismissals or {})
     for point in points:
         runs = {cell.run.id for cell in point.cells}
         for id_ in point.cell_checks:
-            if not _dismissed(found, id_, runs, known):
-                _of(found, id_).cells.append(str(point.cells[0].id))
-        for cell in point.cells:
-            for where, id_ in ((one.id, id_) for one in cell.trials for id_ in one.checks):
-                if not _dismissed(found, id_, {cell.run.id}, known):
-                    _of(found, id_).trials.append(str(where))
+            if fired := collection.undismissed(id_, runs):
+                fired.cells.append(str(point.cells[0].id))
+        for cell, trial, id_ in _trial_checks(point):
+            if fired := collection.undismissed(id_, {cell.run.id}):
+                fired.trials.append(str(trial.id))
     for point in ceiling:
-        _of(found, "common-ceiling").cells.append(str(point.cells[0].id))
-    return sorted(found.values(), key=lambda one: (_ORDER[one.check.severity], one.check.id))
+        collection.fired("common-ceiling").cells.append(str(point.cells[0].id))
+    return sorted(
+        collection.by_id.values(), key=lambda fired: (_ORDER[fired.check.severity], fired.check.id)
+    )
 
 
-def _dismissed(
-    found: dict[str, Fired], id_: str, runs: set[uuid.UUID], dismissals: Dismissals
-) -> bool:
-    """Whether the finding is dismissed in every run it is of; then it is listed as such."""
-    if not dismissals or not all((run, id_) in dismissals for run in runs):
-        return False
-    _of(found, id_).dismissed.update({run: dismissals[run, id_] for run in runs})
-    return True
+def _trial_checks(point: Point) -> Iterator[tuple[LoadedCell, LoadedTrial, str]]:
+    for cell in point.cells:
+        for trial in cell.trials:
+            for id_ in trial.checks:
+                yield cell, trial, id_
 
 
-def _of(found: dict[str, Fired], id_: str) -> Fired:
-    return found.setdefault(id_, Fired(find_check(id_)))
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    """Fired checks by id, while they are collected."""
+
+    dismissals: Dismissals
+    by_id: dict[str, Fired] = field(default_factory=dict)
+
+    def fired(self, id_: str) -> Fired:
+        return self.by_id.setdefault(id_, Fired(find_check(id_)))
+
+    def undismissed(self, id_: str, runs: set[uuid.UUID]) -> Fired | None:
+        """The check to count; None where it is dismissed in every run, which is listed then."""
+        fired = self.fired(id_)
+        if not all((run, id_) in self.dismissals for run in runs):
+            return fired
+        fired.dismissed.update({run: self.dismissals[run, id_] for run in runs})
+        return None
 
 
 def common_ceiling(points: Sequence[Point]) -> list[Point]:
     """The points of one load, when three or more servers reach the same throughput."""
-    known = [point for point in points if point.metrics["throughput"].value]
-    names = {point.cells[0].server.name for point in known}
-    rates = [point.metrics["throughput"].value or 0.0 for point in known]
-    if len(names) < CEILING_SERVERS or max(rates) / min(rates) - 1 > CEILING_SHARE:
+    measured = [point for point in points if point.metrics["throughput"].value]
+    servers = {point.cells[0].server.name for point in measured}
+    rates = [point.metrics["throughput"].value or 0.0 for point in measured]
+    if len(servers) < CEILING_SERVERS or max(rates) / min(rates) - 1 > CEILING_SHARE:
         return []
-    return known
+    return measured

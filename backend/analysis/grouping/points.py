@@ -12,10 +12,8 @@ from backend.analysis.query.metrics import ERROR_CLASSES, METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.runs.checks import TrialFacts, check_cell
 from backend.stats import Estimate, median_interval
+from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS, REACHED_SHARE
 
-MIN_TRIALS = 3
-HIGH_ERROR_RATE = 0.01
-REACHED_SHARE = 0.98
 # Rules over a cell, which are asked anew when trials of several runs meet in one point.
 _CELL_RULES = frozenset({"few-trials", "spread", "drift"})
 
@@ -174,7 +172,7 @@ def _holding(estimate: Estimate | None, figure: float) -> Estimate | None:
 
 def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure:
     """The tool's own percentiles do not merge: the median of the trials with their range."""
-    enough = len(known) >= MIN_TRIALS
+    enough = len(known) >= LEAST_TRIALS
     return Measure(
         value=median(known),
         low=min(known) if enough else None,
@@ -188,12 +186,15 @@ def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure
 
 def _mean(each: Sequence[float | None], trials: Sequence[LoadedTrial]) -> float | None:
     """The mean over all requests, where every trial's is of its samples."""
-    counts = [trial.requests_completed for trial in trials]
-    if any(trial.origin != "computed" for trial in trials) or None in counts or None in each:
+    if any(trial.origin != "computed" for trial in trials):
         return None
-    total = sum(count or 0 for count in counts)
-    weighed = sum((mean or 0) * (count or 0) for mean, count in zip(each, counts, strict=True))
-    return weighed / total if total else None
+    weighted_us, total = 0.0, 0
+    for mean_us, trial in zip(each, trials, strict=True):
+        if mean_us is None or trial.requests_completed is None:
+            return None
+        weighted_us += mean_us * trial.requests_completed
+        total += trial.requests_completed
+    return weighted_us / total if total else None
 
 
 def _largest(each: tuple[float | None, ...], trials: Sequence[LoadedTrial]) -> Measure:
@@ -212,7 +213,7 @@ def _failures(
 ) -> Measure:
     """Failed attempts of all attempts: rates are pooled by their counts, never averaged."""
     known = [value for value in each if value is not None]
-    enough = len(known) >= MIN_TRIALS
+    enough = len(known) >= LEAST_TRIALS
     class_ = metric.id.removeprefix("error_")
     return Measure(
         value=_pooled(trials) if class_ == "rate" else _share(class_, trials),

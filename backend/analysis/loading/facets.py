@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from backend.analysis.loading.rows import Selection, as_text, require_recorded, select
+from backend.analysis.loading.rows import as_text
+from backend.analysis.loading.selection import Selection, require_recorded, select
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.loading.validation import LOADS, load_spelling, require_loads
 from backend.analysis.query.compare_query import FILTERS, MAX_LENGTH, CompareQuery
@@ -60,7 +61,8 @@ def facets(
         selection = select(query, workspace_ids)
         query = selection.query
         require_recorded(selection)
-        rows = list(_unlabelled(query, selection).values_list("pk", as_text("labels")))
+        unlabelled = selection.chosen_runs(with_labels=False)
+        rows = list(unlabelled.values_list("pk", as_text("labels")))
         counts = _count(query, selection, [pk for pk, _ in rows])
         require_loads(query, counts.loads.keys(), selection.workspace_ids)
     # Django's own reading of JSON takes twice as long.
@@ -69,13 +71,6 @@ def facets(
     fields = [_field(FIELDS[name], query, listed, counts, labels) for name in only]
     total = {"cells": counts.cells, "trials": counts.trials, "runs": counts.runs_left}
     return {"total": total, "fields": fields}
-
-
-def _unlabelled(query: CompareQuery, selection: Selection) -> Any:
-    """The runs that every filter on runs leaves but the one on labels."""
-    if not query.label:
-        return selection.chosen_runs()
-    return select(query, selection.workspace_ids, without="label").chosen_runs()
 
 
 # One pass over the index that holds all it needs.
@@ -95,7 +90,7 @@ GROUP BY GROUPING SETS ((series_id), (connections, rate_rps), (run_id))
 
 def _count(query: CompareQuery, selection: Selection, run_ids: list[uuid.UUID]) -> Counts:
     labelled = list(selection.chosen_runs().values_list("pk", flat=True)) if query.label else None
-    chosen = list(selection.series) if selection.narrowed else None
+    chosen = list(selection.series) if selection.is_narrowed else None
     load, values = _load_condition(query)
     statement = _COUNT.format(
         run="TRUE" if labelled is None else "run_id = ANY(%(labelled)s)",

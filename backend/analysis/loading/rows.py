@@ -8,71 +8,38 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
 
 import orjson
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import (
-    BooleanField,
-    Exists,
-    F,
-    Func,
-    OuterRef,
-    Q,
-    QuerySet,
-    TextField,
-    UUIDField,
-    Value,
-)
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Exists, F, Func, OuterRef, TextField, Value
+from django.db.models.functions import Cast
 
-from backend.analysis.loading.former_names import replace_former_names
-from backend.analysis.loading.run_labels import with_any_label
-from backend.analysis.loading.series_cache import (
-    Catalogue,
-    WorkspaceSettings,
-    get_catalogue,
-    load_settings,
-)
-from backend.analysis.loading.validation import (
-    LOADS,
-    Load,
-    UnknownValue,
-    asking,
-    require_labels,
-    require_loads,
-    require_values,
-)
-from backend.analysis.query.compare_query import FILTERS, CompareQuery
-from backend.analysis.query.fields import FIELDS, UNKNOWN
+from backend.analysis.loading.selection import Selection, among, require_recorded, select
+from backend.analysis.loading.series_cache import WorkspaceSettings
+from backend.analysis.loading.validation import Load, asking, require_loads
+from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import (
     LoadedCell,
     LoadedDismissal,
     LoadedRun,
-    LoadedSeries,
     LoadedTrial,
 )
 from backend.runs.dismissals import dismissals_of
 from backend.runs.measured import attempts
-from backend.runs.models import Cell, Run, Trial
-from backend.runs.transactions import repeatable_read
+from backend.runs.models import Cell, Trial
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
 MAX_TRIALS = 20_000
 
 
-class NotVisible(LookupError):
-    """The asked-for thing does not exist, or is not this reader's: the two look the same."""
-
-
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedCells:
     """The cells of a query, without trials yet, and what had to be left out.
 
     The query names things as they are called now.
@@ -84,172 +51,48 @@ class Loaded:
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What a query selects: of all series of the reader some, and conditions on cells and runs."""
-
-    # What was asked, by the names that things have now.
-    query: CompareQuery
-    tenants: tuple[WorkspaceSettings, ...]
-    catalogues: tuple[Catalogue, ...]
-    series: Mapping[uuid.UUID, LoadedSeries]
-    # Whether `series` are fewer than all that the reader has.
-    narrowed: bool
-    load: Q
-    runs: Q
-
-    @property
-    def workspace_ids(self) -> list[uuid.UUID]:
-        return [tenant.id for tenant in self.tenants]
-
-    def cells(self) -> QuerySet[Cell]:
-        """The selected cells, of whichever run."""
-        rows = Cell.objects.filter(self.load)
-        return rows.filter(among("series_id", self.series)) if self.narrowed else rows
-
-    def chosen_runs(self) -> QuerySet[Run]:
-        """The runs the conditions on runs leave, whether or not they have a selected cell."""
-        rows = Run.objects.annotate(happened_at=Coalesce("started_at", "recorded_at"))
-        return rows.filter(self.runs, workspace_id__in=self.workspace_ids)
-
-
-def select(
-    query: CompareQuery, workspace_ids: Sequence[uuid.UUID], *, without: str | None = None
-) -> Selection:
-    """What `query` selects among the workspaces a reader may see, but for the filter `without`.
-
-    Raises UnknownValue for what nothing there is called.
-    """
-    theirs = load_settings(workspace_ids, query.workspace)
-    if query.workspace is not None and not theirs:
-        raise UnknownValue(
-            "workspace", query.workspace, {one.slug for one in load_settings(workspace_ids)}
-        )
-    catalogues = tuple(get_catalogue(tenant) for tenant in theirs)
-    query = replace_former_names(query, catalogues)
-    with asking(query):
-        require_values(query, catalogues)
-    asked = {
-        name: frozenset(values)
-        for name in FILTERS
-        if name != without and (values := getattr(query, name)) and FIELDS[name].level == "series"
-    }
-    chosen = {one.id: one for catalogue in catalogues for one in _chosen(catalogue, asked)}
-    return Selection(
-        query=query,
-        tenants=tuple(theirs),
-        catalogues=catalogues,
-        series=chosen,
-        narrowed=len(chosen) < sum(len(catalogue.series) for catalogue in catalogues),
-        load=_load_filter(query, without),
-        runs=_run_filter(query, without),
-    )
-
-
-def _chosen(catalogue: Catalogue, asked: Mapping[str, frozenset[str]]) -> Sequence[LoadedSeries]:
-    """The series of a catalogue that every filter leaves."""
-    left = list(range(len(catalogue.series)))
-    for name, wanted in asked.items():
-        spellings = catalogue.spellings(FIELDS[name])
-        left = [number for number in left if not wanted.isdisjoint(spellings[number])]
-    return [catalogue.series[number] for number in left]
-
-
-def _load_filter(query: CompareQuery, without: str | None) -> Q:
-    wanted = Q()
-    for name, column in LOADS.items():
-        values = () if name == without else getattr(query, name)
-        if values:
-            numbers = [float(value) for value in values if value != UNKNOWN]
-            unknown = Q(**{f"{column}__isnull": True}) if UNKNOWN in values else Q()
-            wanted &= Q(**{f"{column}__in": numbers}) | unknown if numbers else unknown
-    return wanted
-
-
-def _run_filter(query: CompareQuery, without: str | None) -> Q:
-    wanted = Q()
-    if query.run and without != "run":
-        wanted &= Q(pk__in=query.run)
-    if query.label and without != "label":
-        wanted &= with_any_label(query.label)
-    if query.since is not None:
-        wanted &= Q(happened_at__gte=datetime.combine(query.since, time(), UTC))
-    if query.until is not None:
-        end = datetime.combine(query.until, time(), UTC) + timedelta(days=1)
-        wanted &= Q(happened_at__lt=end)
-    return wanted
-
-
-@repeatable_read()
-def resolve_query(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
-    """`query` by the names of now, as far as it means something recorded.
-
-    Raises UnknownValue, and NotVisible for a run that is not there for the reader.
-    """
-    selection = select(query, workspace_ids)
-    require_recorded(selection)
-    with asking(selection.query):
-        require_loads(selection.query, (), selection.workspace_ids)
-    return selection.query
-
-
-def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Loaded:
+def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> LoadedCells:
     """The runs and cells `query` selects among the workspaces a reader may see.
 
     Raises NotVisible and UnknownValue.
     """
     selection = select(query, workspace_ids)
     require_recorded(selection)
-    runs, left_out = _runs(query, selection)
+    runs, left_out = _runs(selection)
     cells = _cells(selection, runs)
     with asking(selection.query):
         require_loads(selection.query, _loads(cells), selection.workspace_ids)
     if len(cells) > MAX_CELLS:
         cells = cells[:MAX_CELLS]
         left_out.append(f"the first {MAX_CELLS} cells are shown")
-    return Loaded(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
-
-
-def require_recorded(selection: Selection) -> None:
-    """Raises NotVisible for a run of the query that does not exist or is not the reader's, and
-    UnknownValue for a label that no run has."""
-    query = selection.query
-    with asking(query):
-        require_labels(query, selection.workspace_ids)
-    if not query.run:
-        return
-    theirs = Run.objects.filter(pk__in=query.run, workspace_id__in=selection.workspace_ids)
-    if missing := set(query.run) - set(theirs.values_list("pk", flat=True)):
-        raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
+    return LoadedCells(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
 
 
 _RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open")
 
 
-def _runs(
-    query: CompareQuery, selection: Selection
-) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
+def _runs(selection: Selection) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
     rows = selection.chosen_runs().order_by("-recorded_at", "pk")
-    if not query.run and (selection.narrowed or selection.load):
+    if not selection.query.run and (selection.is_narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
-    found = list(rows.values_list(*_RUN, as_text("labels"))[: MAX_RUNS + 1])
-    left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(found) > MAX_RUNS else []
-    by_id = {tenant.id: tenant for tenant in selection.tenants}
-    return {row[0]: _run_fact(row, by_id[row[1]]) for row in found[:MAX_RUNS]}, left_out
+    newest = list(rows.values_list(*_RUN, as_text("labels"))[: MAX_RUNS + 1])
+    left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(newest) > MAX_RUNS else []
+    settings = {workspace.id: workspace for workspace in selection.workspaces}
+    return {row[0]: _run(row, settings[row[1]]) for row in newest[:MAX_RUNS]}, left_out
 
 
-def _run_fact(row: Sequence[Any], tenant: WorkspaceSettings) -> LoadedRun:
+def _run(row: Sequence[Any], settings: WorkspaceSettings) -> LoadedRun:
     return LoadedRun(
         id=row[0],
-        workspace=tenant.slug,
-        relevant_share=tenant.relevant_share,
-        must_match=tenant.must_match,
-        min_trials=tenant.min_trials,
+        workspace=settings.slug,
+        relevant_share=settings.relevant_share,
+        must_match=settings.must_match,
+        min_trials=settings.min_trials,
         started_at=row[2],
         recorded_at=row[3],
         same_host=row[4],
         is_open=row[5],
-        labels=_read(row[6]),
+        labels=_read_object(row[6]),
     )
 
 
@@ -264,18 +107,6 @@ def _check_ids(column: str) -> Func:
     return Func(F(column), path, function="jsonb_path_query_array", output_field=TextField())
 
 
-def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
-    """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them."""
-    listed = Value(list(ids), output_field=ArrayField(UUIDField()))
-    return Func(
-        F(column),
-        listed,
-        template="%(expressions)s)",
-        arg_joiner=" = ANY(",
-        output_field=BooleanField(),
-    )
-
-
 _CELL = ("pk", "run_id", "series_id", "connections", "rate_rps")
 
 
@@ -286,7 +117,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
         .filter(among("run_id", runs))
         .values_list(*_CELL, as_text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
     )
-    known = [
+    cells = [
         LoadedCell(
             id=pk,
             run=runs[run_id],
@@ -300,7 +131,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
         # A series that came after the catalogue was read comes with the next answer.
         if series_id in selection.series
     ]
-    return sorted(known, key=lambda cell: (cell.run.recorded_at, cell.id))
+    return sorted(cells, key=lambda cell: (cell.run.recorded_at, cell.id))
 
 
 def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
@@ -315,41 +146,47 @@ _JSON = frozenset({"resources"})
 def fetch_trials(
     cells: Sequence[LoadedCell], metrics: Iterable[str] = ()
 ) -> tuple[list[LoadedCell], list[str]]:
-    """The cells with their counted trials, in the order of execution; cells without any drop.
+    """The cells with their counted trials in the order of execution, and what was left out.
 
-    A trial counts when it is no warm-up and tells something: a throughput, a share of failures or
-    a latency. `metrics`: those whose further columns are wanted.
+    A trial counts when it is no warm-up and has a figure: a throughput, a share of failures or a
+    latency. Cells without such a trial drop out. `metrics`: those whose columns are wanted too.
     """
-    more = tuple(dict.fromkeys(name for metric in metrics for name in METRICS[metric].columns))
-    rows = list(
-        Trial.objects.filter(among("cell_id", (cell.id for cell in cells)), warmup=False)
-        .order_by("cell_id", "ordinal")
-        .values_list(
-            *_TRIAL,
-            as_text("percentiles_us"),
-            "percentiles_origin",
-            as_text("errors"),
-            _check_ids("checks"),
-            *(as_text(name) if name in _JSON else name for name in more),
-        )[: MAX_TRIALS + 1]
-    )
-    trials: dict[uuid.UUID, list[LoadedTrial]] = {}
-    silent = 0
+    rows, more = _trial_rows(cells, metrics)
+    trials: dict[uuid.UUID, list[LoadedTrial]] = defaultdict(list)
+    without_figure = 0
     for row in rows[:MAX_TRIALS]:
         trial = _trial(row[1:], more)
-        if trial.tells:
-            trials.setdefault(row[0], []).append(trial)
+        if trial.has_figure:
+            trials[row[0]].append(trial)
         else:
-            silent += 1
-    known = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
-    cut = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
-    if silent:
-        cut.append(f"{silent} trial{'s' if silent > 1 else ''} without any figure")
-    return known, cut
+            without_figure += 1
+    filled = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
+    left_out = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
+    if without_figure:
+        plural = "s" if without_figure > 1 else ""
+        left_out.append(f"{without_figure} trial{plural} without any figure")
+    return filled, left_out
+
+
+def _trial_rows(
+    cells: Sequence[LoadedCell], metrics: Iterable[str]
+) -> tuple[list[Sequence[Any]], tuple[str, ...]]:
+    """The trials of the cells, one more than are counted; and the columns that `metrics` add."""
+    more = tuple(dict.fromkeys(name for metric in metrics for name in METRICS[metric].columns))
+    rows = Trial.objects.filter(among("cell_id", (cell.id for cell in cells)), warmup=False)
+    columns = rows.order_by("cell_id", "ordinal").values_list(
+        *_TRIAL,
+        as_text("percentiles_us"),
+        "percentiles_origin",
+        as_text("errors"),
+        _check_ids("checks"),
+        *(as_text(name) if name in _JSON else name for name in more),
+    )
+    return list(columns[: MAX_TRIALS + 1]), more
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
-    errors = _read(row[7])
+    errors = _read_object(row[7])
     counts = attempts(row[3], row[4], errors)
     return LoadedTrial(
         id=row[0],
@@ -362,7 +199,7 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         errors=errors,
         checks=check_ids(row[8]),
         more={
-            name: _read(value) if name in _JSON else value
+            name: _read_object(value) if name in _JSON else value
             for name, value in zip(more, row[9:], strict=True)
         },
     )
@@ -402,7 +239,7 @@ def check_ids(listed: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str) -> Mapping[str, Any]:
+def _read_object(text: str) -> Mapping[str, Any]:
     """An object that many rows have alike, with integers of any size; not to be changed."""
-    read: dict[str, Any] = json.loads(text)
-    return read
+    value: dict[str, Any] = json.loads(text)
+    return value

@@ -33,24 +33,29 @@ CLIENT: Sequence[tuple[str, str, str]] = (
     ("time_wait_end", "Sockets in TIME_WAIT after", "count"),
     ("samples", "Readings these stand on", "count"),
 )
-KNOWN = frozenset(name for name, _, _ in (*SERVER, *CLIENT))
+LISTED = frozenset(name for name, _, _ in (*SERVER, *CLIENT))
 
 
 def list_resource_figures(resources: Mapping[str, Any]) -> list[FigureGroup]:
     """The figures of server and client; nothing where the agent measured nothing."""
     if not resources:
         return []
-    others = [
-        Figure(f"resource-{name}", name.replace("_", " "), value, "text")
-        for name, value in resources.items()
-        if name not in KNOWN and not isinstance(value, dict | list)
-    ]
-    server = [one for one in SERVER if one[0] not in OBSERVED or one[0] in resources]
+    server = [row for row in SERVER if row[0] not in OBSERVED or row[0] in resources]
+    client = (*_figures(CLIENT, resources), *_further_figures(resources))
     groups = (
         FigureGroup("resources-server", "Server processes", tuple(_figures(server, resources))),
-        FigureGroup("resources-client", "Client host", (*_figures(CLIENT, resources), *others)),
+        FigureGroup("resources-client", "Client host", client),
     )
     return [group for group in groups if any(figure.is_known for figure in group.figures)]
+
+
+def _further_figures(resources: Mapping[str, Any]) -> list[Figure]:
+    """What an agent of another version sent, as text."""
+    return [
+        Figure(f"resource-{name}", name.replace("_", " "), value, "text")
+        for name, value in resources.items()
+        if name not in LISTED and not isinstance(value, dict | list)
+    ]
 
 
 def _figures(
@@ -65,7 +70,7 @@ def _figures(
 def _value(value: Any, kind: str) -> Any:
     """What was sent, where it is of its kind; anything else is unknown."""
     if kind == "shares":
-        is_list = isinstance(value, list) and all(is_amount(one) for one in value)
+        is_list = isinstance(value, list) and all(is_amount(share) for share in value)
         return value if is_list and value else None
     return value if is_amount(value) else None
 
@@ -78,5 +83,5 @@ def busiest_core(resources: Mapping[str, Any]) -> float | None:
 
 def resource_columns(resources: Mapping[str, Any]) -> dict[str, Any]:
     """The figures of a table with one row a trial."""
-    known = {name: _value(resources.get(name), kind) for name, _, kind in (*SERVER, *CLIENT)}
-    return {**known, "busiest_core": busiest_core(resources)}
+    columns = {name: _value(resources.get(name), kind) for name, _, kind in (*SERVER, *CLIENT)}
+    return {**columns, "busiest_core": busiest_core(resources)}

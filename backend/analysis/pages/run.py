@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.timestamps import instant
 from backend.runs.models import Host, Run, Trial
 from backend.runs.transactions import repeatable_read

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -37,7 +37,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class JointTrial:
     """One trial of a session. Unknown is None."""
 
     ordinal: int
@@ -49,10 +49,10 @@ class Together:
     shares: tuple[Share, ...]
     missing: int
     overlap_s: float | None
-    throughput_rps: float | None
-    p50_us: float | None
-    p99_us: float | None
-    error_rate: float | None
+    throughput_rps: float | None = None
+    p50_us: float | None = None
+    p99_us: float | None = None
+    error_rate: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -70,7 +70,7 @@ class MeasuredSession:
     name: str
     parts: int
     runs: tuple[Run, ...]
-    trials: tuple[Together, ...]
+    trials: tuple[JointTrial, ...]
     # Hosts whose clock is not known: their trials cannot be placed beside the others.
     without_clock: tuple[str, ...]
 
@@ -83,40 +83,45 @@ def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
         return None
     parts = max(int(run.session.get("parts") or len(runs)) for run in runs)
     offsets = {run.pk: _offset_s(run) for run in runs}
-    by_ordinal: dict[int, list[Trial]] = defaultdict(list)
-    trials = Trial.objects.filter(run__in=runs, warmup=False).select_related(
+    hosts = {run.pk: _host_name(run) for run in runs}
+    trials = tuple(
+        _put_together(trials, offsets, hosts, parts) for trials in _trials_by_ordinal(runs)
+    )
+    without_clock = tuple(hosts[run.pk] for run in runs if offsets[run.pk] is None)
+    return MeasuredSession(name, parts, runs, trials, without_clock)
+
+
+def _host_name(run: Run) -> str:
+    return str(run.client_host or run.agent.get("hostname") or "unknown")
+
+
+def _trials_by_ordinal(runs: Sequence[Run]) -> list[list[Trial]]:
+    """The trials of all runs that have one number, in the order of the numbers."""
+    rows = Trial.objects.filter(run__in=runs, warmup=False).select_related(
         "cell__series__server", "cell__series__workload", "timeline"
     )
-    for trial in trials.defer("parsed", "cell__histogram", "cell__curve"):
+    by_ordinal: dict[int, list[Trial]] = defaultdict(list)
+    for trial in rows.defer("parsed", "cell__histogram", "cell__curve"):
         by_ordinal[trial.ordinal].append(trial)
-    hosts = {run.pk: str(run.client_host or run.agent.get("hostname") or "unknown") for run in runs}
-    found = [
-        _together(by_ordinal[ordinal], offsets, hosts, parts) for ordinal in sorted(by_ordinal)
-    ]
-    unknown = tuple(hosts[run.pk] for run in runs if offsets[run.pk] is None)
-    return MeasuredSession(name, parts, runs, tuple(found), unknown)
+    return [by_ordinal[ordinal] for ordinal in sorted(by_ordinal)]
 
 
 def _offset_s(run: Run) -> float | None:
+    """What to add to the clock of the run's host to get the service's time."""
     clock = (run.facts.get("client") or {}).get("clock") if isinstance(run.facts, dict) else None
-    found = clock.get("offset_s") if isinstance(clock, dict) else None
-    return float(found) if isinstance(found, int | float) else None
+    offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
+    return float(offset_s) if isinstance(offset_s, int | float) else None
 
 
-def _together(
+def _put_together(
     trials: Sequence[Trial], offsets: dict[UUID, float | None], hosts: dict[UUID, str], parts: int
-) -> Together:
+) -> JointTrial:
     spans = {trial.pk: _span(trial, offsets[trial.run_id]) for trial in trials}
-    known = [trial for trial in trials if spans[trial.pk] is not None]
-    is_complete = len(known) == parts
+    placed = [trial for trial in trials if spans[trial.pk] is not None]
     first = trials[0]
     cell, series = first.cell, first.cell.series
-    shares, overlap_s = _shares(known, spans, hosts)
-    rate = None
-    if is_complete and overlap_s:
-        rate = sum(share.completed_in_overlap for share in shares) / overlap_s
-    merged = _merged(known) if is_complete else None
-    return Together(
+    shares, overlap_s = _shares(placed, spans, hosts)
+    joint = JointTrial(
         ordinal=first.ordinal,
         server=str(series.server),
         workload=series.workload.name,
@@ -124,12 +129,22 @@ def _together(
         rate_rps=None if cell.rate_rps is None else _sum([t.cell.rate_rps for t in trials]),
         repeat=first.repeat,
         shares=shares,
-        missing=parts - len(known),
+        missing=parts - len(placed),
         overlap_s=overlap_s,
-        throughput_rps=rate,
-        p50_us=merged.percentile(50) if merged else None,
-        p99_us=merged.percentile(99) if merged else None,
-        error_rate=_error_rate(known) if is_complete else None,
+    )
+    return _with_figures(joint, placed) if joint.is_complete else joint
+
+
+def _with_figures(joint: JointTrial, trials: Sequence[Trial]) -> JointTrial:
+    """The figures of all agents together, where each of them is there."""
+    completed = sum(share.completed_in_overlap for share in joint.shares)
+    merged = _merged(trials)
+    return replace(
+        joint,
+        throughput_rps=completed / joint.overlap_s if joint.overlap_s else None,
+        p50_us=None if merged is None else merged.percentile(50),
+        p99_us=None if merged is None else merged.percentile(99),
+        error_rate=_error_rate(trials),
     )
 
 
@@ -152,7 +167,7 @@ def _shares(
     placed = [(trial, span) for trial in trials if (span := spans[trial.pk]) is not None]
     if not placed:
         return (), None
-    placed.sort(key=lambda one: (one[1][0], hosts[one[0].run_id]))
+    placed.sort(key=lambda pair: (pair[1][0], hosts[pair[0].run_id]))
     began_s = max(span[0] for _, span in placed)
     ended_s = min(span[1] for _, span in placed)
     earliest_s = min(span[0] for _, span in placed)
@@ -178,7 +193,7 @@ def _slices(trial: Trial) -> list[dict[str, Any]] | None:
     if timeline is None:
         return None
     slices = timeline.slices
-    return slices if slices and all(one["completed"] is not None for one in slices) else None
+    return slices if slices and all(part["completed"] is not None for part in slices) else None
 
 
 def _completed(trial: Trial, first_s: float, last_s: float) -> float:
@@ -189,7 +204,7 @@ def _completed(trial: Trial, first_s: float, last_s: float) -> float:
     if slices is None:
         whole = [(0.0, float(trial.elapsed_s or 0), float(trial.requests_completed or 0))]
     else:
-        whole = [(one["start_s"], one["length_s"], float(one["completed"])) for one in slices]
+        whole = [(part["start_s"], part["length_s"], float(part["completed"])) for part in slices]
     return sum(
         completed * max(0.0, min(last_s, start_s + length_s) - max(first_s, start_s)) / length_s
         for start_s, length_s, completed in whole
@@ -201,18 +216,18 @@ def _merged(trials: Sequence[Trial]) -> Histogram | None:
     encoded = [bytes(trial.histogram) for trial in trials if trial.histogram is not None]
     if not trials or len(encoded) < len(trials):
         return None
-    return Histogram.merge_all([Histogram.decode(one) for one in encoded])
+    return Histogram.merge_all([Histogram.decode(histogram) for histogram in encoded])
 
 
 def _error_rate(trials: Sequence[Trial]) -> float | None:
     counts = [
         attempts(trial.requests_completed, trial.requests_ok, trial.errors) for trial in trials
     ]
-    known = [one for one in counts if one is not None]
-    total = sum(all_ for _, all_ in known)
-    if len(known) < len(counts) or not total:
+    told = [count for count in counts if count is not None]
+    total = sum(made for _, made in told)
+    if len(told) < len(counts) or not total:
         return None
-    return sum(failed for failed, _ in known) / total
+    return sum(failed for failed, _ in told) / total
 
 
 def _sum(values: Sequence[Any]) -> Any:

@@ -27,6 +27,8 @@ MAX_LENGTH = 300
 MAX_DIGITS = 18
 # The largest loads that a run can have, and the largest latency to ask about, in µs.
 MAX_CONNECTIONS, MAX_RATE, MAX_LATENCY = 2**31 - 1, 10**15, 10**12
+# Reads the text of a field, whose name is for the message.
+_Reader = Callable[[str, str], Any]
 # What Python reads as a number is more: 1_000, inf, digits of other scripts.
 _DECIMAL = re.compile(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
@@ -59,8 +61,8 @@ class UnknownField(QueryError):
         super().__init__(field, field, ", ".join(fields) or "none")
         close = difflib.get_close_matches(field, fields, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        those = f"Fields are {self.allowed}." if fields else "This address takes none."
-        self.args = (f"There is no field {quoted(field)}. {those}{hint}",)
+        choice = f"Fields are {self.allowed}." if fields else "This address takes none."
+        self.args = (f"There is no field {quoted(field)}. {choice}{hint}",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,17 +108,8 @@ class CompareQuery:
     def parse(cls, source: str | Mapping[str, Any]) -> CompareQuery:
         """From a query string, a mapping of values or lists, or a QueryDict."""
         given = _gather(source)
-        axis = FIELDS.get(given.get("x", ["connections"])[0])
-        numeric = axis is not None and axis.kind == "number"
-        fields: dict[str, Any] = {}
-        for name, values in given.items():
-            read = _place if name == "at" and numeric else _READERS.get(name, _text)
-            if name in _MANY:
-                fields[name] = tuple(
-                    sorted({read(name, value) for value in _bounded(name, values)})
-                )
-            else:
-                fields[name] = _single(name, [read(name, value) for value in values])
+        readers = _readers(given.get("x", ["connections"])[0])
+        fields = {name: _read_field(name, given[name], readers) for name in given}
         query = cls(**fields)
         if query.since and query.until and query.until < query.since:
             raise QueryError("until", str(query.until), f"a day from {query.since} (since) on")
@@ -132,7 +125,7 @@ class CompareQuery:
         if value == _DEFAULTS[name]:
             return []
         if name in _MANY:
-            return sorted(str(one) for one in value)
+            return sorted(map(str, value))
         if isinstance(value, bool):
             return [str(int(value))]
         return [number_text(value) if isinstance(value, float) else str(value)]
@@ -150,7 +143,7 @@ def _gather(source: str | Mapping[str, Any]) -> dict[str, list[str]]:
     elif hasattr(source, "lists"):  # Django's QueryDict gives only the last value by [].
         pairs = [(name, value) for name, values in source.lists() for value in values]
     else:
-        pairs = [(name, one) for name, value in source.items() for one in _listed(value)]
+        pairs = [(name, item) for name, value in source.items() for item in _listed(value)]
     given: dict[str, list[str]] = {}
     for name, value in pairs:
         if name not in QUERY_FIELDS:
@@ -172,13 +165,24 @@ def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def _bounded(name: str, values: list[str]) -> list[str]:
-    if len(values) > MAX_VALUES:
-        raise QueryError(name, f"{len(values)} values", f"at most {MAX_VALUES} values")
-    return values
+def _readers(axis: str) -> Mapping[str, _Reader]:
+    """How the values of each field are read; a place on an axis of numbers is a number."""
+    field = FIELDS.get(axis)
+    is_number = field is not None and field.kind == "number"
+    return {**_READERS, "at": _place} if is_number else _READERS
 
 
-def _single(name: str, values: list[Any]) -> Any:
+def _read_field(name: str, texts: Sequence[str], readers: Mapping[str, _Reader]) -> Any:
+    """The values of a field that takes many, each once and sorted; the value of another field."""
+    read = readers.get(name, _text)
+    if name not in _MANY:
+        return _single(name, [read(name, text) for text in texts])
+    if len(texts) > MAX_VALUES:
+        raise QueryError(name, f"{len(texts)} values", f"at most {MAX_VALUES} values")
+    return tuple(sorted({read(name, text) for text in texts}))
+
+
+def _single(name: str, values: Sequence[Any]) -> Any:
     if len(set(values)) > 1:
         raise QueryError(name, " and ".join(sorted(map(str, set(values)))), "one value")
     return values[0]
@@ -274,7 +278,7 @@ def _series_id(name: str, value: str) -> str:
     return value
 
 
-_READERS: dict[str, Callable[[str, str], Any]] = {
+_READERS: Mapping[str, _Reader] = {
     "run": _uuid,
     "payload": _size,
     "loop": _one_of(LOOPS),

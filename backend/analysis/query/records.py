@@ -140,8 +140,8 @@ class LoadedTrial:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def tells(self) -> bool:
-        """Whether there is any figure: a load tool that crashed leaves none."""
+    def has_figure(self) -> bool:
+        """A load tool that crashed leaves none."""
         if self.throughput_rps is not None or self.error_rate is not None:
             return True
         return any(value is not None for value in self.percentiles_us.values())

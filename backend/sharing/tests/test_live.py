@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.ingest.removal import remove_run
 from backend.runs.measured import TrialRecord

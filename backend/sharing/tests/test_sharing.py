@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import backend
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.ingest.models import Artefact, Upload
 from backend.runs.models import Trial

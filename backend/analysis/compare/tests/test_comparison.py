@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.loading import histogram_cache as merging
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant

@@ -4,7 +4,7 @@ import pytest
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.loading.facets import facets
-from backend.analysis.loading.rows import resolve_query
+from backend.analysis.loading.selection import resolve_query
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import FormerName
 from backend.runs.renaming import rename

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from backend.analysis.loading.rows import NotVisible
+from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.run import describe_run
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
