@@ -55,7 +55,7 @@ def find_capacities(
     A point that did not reach its rate, or with more than 1 % of failures, never counts as under.
     `loads`: every load of the comparison; those that a series lacks are named where it matters.
     """
-    return [_capacity(one, limit_us, axis, loads) for one in sweeps]
+    return [_capacity(sweep, limit_us, axis, loads) for sweep in sweeps]
 
 
 def _capacity(sweep: Sweep, limit: float, axis: str, loads: Sequence[float]) -> CapacityRow:
@@ -102,10 +102,10 @@ def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
 
 
 def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
-    known = [point for point in sweep.points if point.metrics[LIMITED].value is not None]
-    if not known:
+    measured = [point for point in sweep.points if point.metrics[LIMITED].value is not None]
+    if not measured:
         return "Its p99 is not known at any load"
-    lowest = min(known, key=load_of)
+    lowest = min(measured, key=load_of)
     high = highest.high
     possibly = "" if high is None else f"; within noise possibly at {load_text(high, axis)}"
     return (

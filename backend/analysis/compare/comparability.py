@@ -86,13 +86,11 @@ def judge_comparability(
     differences = find_differences(groups, grouping, must_match)
     refused = _refused(differences)
     confounded = _confounded(differences)
-    caveats = [factor for factor in _caveats(differences, confounded) if factor not in refused]
+    caveats = _caveats(differences, confounded)
+    points = sum(len(group.points) for group in groups)
     reasons = (
-        *mixed_reasons(differences),
-        *(refusal(factor, differences) for factor in refused),
-        *(caveat(factor, differences) for factor in caveats),
-        *(unknown_caveat(factor) for factor in differences.partly_unknown),
-        *check_caveats(fired, trials=trials, points=sum(len(group.points) for group in groups)),
+        *_reasons(differences, refused, caveats),
+        *check_caveats(fired, trials=trials, points=points),
     )
     is_refused = bool(refused or differences.mixed)
     return Comparability(
@@ -104,6 +102,18 @@ def judge_comparability(
         overridden=is_refused and override,
         is_alike_along_axis=not (differences.mixed or differences.along_axis),
     )
+
+
+def _reasons(
+    differences: Differences, refused: Sequence[Factor], caveats: Sequence[Factor]
+) -> list[str]:
+    """What the differences say against the comparison, the gravest first."""
+    return [
+        *mixed_reasons(differences),
+        *(refusal(factor, differences) for factor in refused),
+        *(caveat(factor, differences) for factor in caveats if factor not in refused),
+        *(unknown_caveat(factor) for factor in differences.partly_unknown),
+    ]
 
 
 def _status(*, is_refused: bool, has_reasons: bool) -> Status:

@@ -86,11 +86,11 @@ def find_differences(
         axis=axis,
         cells=tuple(cells),
         tested=tuple(tested),
-        conditions=tuple(factor for factor in conditions if differs(factor, cells)),
+        conditions=_only(conditions, differs, cells),
         along_axis=() if mixed or axis.id == "date" else changes,
         over_days=changes if axis.id == "date" else (),
         mixed=mixed,
-        partly_unknown=tuple(f for f in conditions if _is_partly_unknown(f, cells)),
+        partly_unknown=_only(conditions, _is_partly_unknown, cells),
         dimensions=_dimensions(cells, named, _differing_under_test(cells, unasked)),
         unexplained=_dimensions(cells, conditions, tested),
     )
@@ -103,6 +103,14 @@ def known_values(factor: Factor, cells: Iterable[LoadedCell]) -> set[object]:
 def differs(factor: Factor, cells: Iterable[LoadedCell]) -> bool:
     """Whether two known values of a factor differ; an unknown value contradicts none."""
     return len(known_values(factor, cells)) > 1
+
+
+def _only(
+    factors: Iterable[Factor],
+    holds: Callable[[Factor, Sequence[LoadedCell]], bool],
+    cells: Sequence[LoadedCell],
+) -> tuple[Factor, ...]:
+    return tuple(factor for factor in factors if holds(factor, cells))
 
 
 def _with_rule(factor: Factor, must_match: Collection[str]) -> Factor:
@@ -147,7 +155,7 @@ def _explained_by_axis(
         factor.id
         for factor in factors
         if factor.part in axis.covers
-        and not any(differs(factor, there) for there in cells_by_place.values())
+        and not any(differs(factor, same_place) for same_place in cells_by_place.values())
     }
 
 
@@ -201,20 +209,21 @@ def _mixed_in_points(
 def _readers_of_pools(
     grouping: Grouping, factors: Sequence[Factor]
 ) -> Iterable[tuple[str, _Reader]]:
-    """What must be alike in a point: the parts of the identity that make no series.
-
-    Of a part that the axis covers, only names and what must match: a host may get another kernel
-    and keep its name.
-    """
-    covered = [part for part in FIELDS[grouping.x].covers if part not in grouping.parts]
-    yield from (
-        (part, read)
-        for part, read in IDENTITY.items()
-        if part not in grouping.parts and part not in covered
-    )
+    """What must be alike in a point: the parts of the identity that make no series."""
+    covered = set(FIELDS[grouping.x].covers).difference(grouping.parts)
+    exempt = covered.union(grouping.parts)
+    yield from ((part, read) for part, read in IDENTITY.items() if part not in exempt)
     for factor in (*TESTED, *factors):
-        if factor.part in covered and (factor.rule != "note" or factor.id in _NAMING_FACTORS):
+        if factor.part in covered and _names_or_must_match(factor):
             yield (factor.id if factor.id == "same_host" else factor.part), factor.read
+
+
+def _names_or_must_match(factor: Factor) -> bool:
+    """What counts of a part that the axis covers.
+
+    A host may get another kernel and keep its name; under another name it is another host.
+    """
+    return factor.rule != "note" or factor.id in _NAMING_FACTORS
 
 
 def _is_mixed(part: str, read: _Reader, cells: Sequence[LoadedCell]) -> bool:

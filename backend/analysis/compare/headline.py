@@ -78,10 +78,10 @@ def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> str:
     if len(ranked) == 1:
         return _alone(ranked[0], ranking, place)
     other = _opponent(ranked, ranking)
-    found = ratio_of(ranked[0].entrant, other, ranking.metric, relevant)
-    if found is None or found.value is None:
+    ratio = ratio_of(ranked[0].entrant, other, ranking.metric, relevant)
+    if ratio is None or ratio.value is None:
         return _alone(ranked[0], ranking, place)
-    return _pair(ranked[0].entrant, other, found, (ranking.metric, place, relevant))
+    return _pair(ranked[0].entrant, other, ratio, (ranking.metric, place, relevant))
 
 
 def _opponent(ranked: Sequence[Row], ranking: Ranking) -> Entrant:
@@ -93,15 +93,15 @@ def _opponent(ranked: Sequence[Row], ranking: Ranking) -> Entrant:
     return ranked[1].entrant
 
 
-def _pair(a: Entrant, b: Entrant, found: Ratio, where: tuple[str, str, float]) -> str:
+def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -> str:
     metric, place, relevant = where
-    ratio = ratio_text(found)
-    if found.verdict in ("improved", "regressed"):
-        return _ahead(metric).format(a=a.label, b=b.label, ratio=ratio, at=place)
-    if found.verdict == "unchanged":
+    text = ratio_text(ratio)
+    if ratio.verdict in ("improved", "regressed"):
+        return _ahead(metric).format(a=a.label, b=b.label, ratio=text, at=place)
+    if ratio.verdict == "unchanged":
         limit = f"{relevant * 100:g} %"
-        return f"{a.label} and {b.label} are level {place}: {ratio}, {found.why} of {limit}"
-    return f"{a.label} and {b.label} cannot be told apart {place} ({ratio}): {found.why}"
+        return f"{a.label} and {b.label} are level {place}: {text}, {ratio.why} of {limit}"
+    return f"{a.label} and {b.label} cannot be told apart {place} ({text}): {ratio.why}"
 
 
 def _alone(row: Row, ranking: Ranking, place: str) -> str:
@@ -120,28 +120,28 @@ def _value(row: Row, metric: str) -> str:
 
 
 def _errors(ranking: Ranking, place: str) -> str:
-    known = [row for row in ranking.rows if row.measure.value is not None]
-    if not known:
+    told_rows = [row for row in ranking.rows if row.measure.value is not None]
+    if not told_rows:
         return f"No load tool here tells which requests failed {place}"
-    worst = known[-1]
+    worst = told_rows[-1]
     class_ = ranking.metric.removeprefix("error_")
     kind = "" if class_ == "rate" else f" by {class_} errors"
     if not worst.measure.value:
-        rest = "" if len(known) == len(ranking.rows) else ", as far as it is known"
+        rest = "" if len(told_rows) == len(ranking.rows) else ", as far as it is known"
         return f"No request failed{kind} {place}{rest}"
     share = f"{worst.measure.value * 100:.3g} %"
     return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 
 
-def ratio_text(found: Ratio) -> str:
+def ratio_text(ratio: Ratio) -> str:
     """`1.62× [1.55, 1.70]`, no finer than its interval; or without one where there is none."""
-    if found.value is None:
+    if ratio.value is None:
         return "unknown"
-    if found.low is None or found.high is None:
-        return f"{_factor(found.value)}×"
-    half = (found.high - found.low) / 2
-    low, high = _bound(found.low, half), _bound(found.high, half)
-    return f"{_factor(found.value, half)}× [{low}, {high}]"
+    if ratio.low is None or ratio.high is None:
+        return f"{_factor(ratio.value)}×"
+    half = (ratio.high - ratio.low) / 2
+    low, high = _bound(ratio.low, half), _bound(ratio.high, half)
+    return f"{_factor(ratio.value, half)}× [{low}, {high}]"
 
 
 def _bound(value: float, half: float) -> str:

@@ -180,23 +180,27 @@ def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> str:
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:
     """The gravest status, with the reasons of all; a reason that all share is told once."""
-    every = [judgement.comparability for judgement in judgements]
+    verdicts = [judgement.comparability for judgement in judgements]
     # What a comparison is about is told where it is so in each.
-    subjects = {(one.intent, one.confounded) for one in every}
+    subjects = {(verdict.intent, verdict.confounded) for verdict in verdicts}
     intent, confounded = subjects.pop() if len(subjects) == 1 else (None, ())
     return Comparability(
-        status=max((one.status for one in every), key=_GRAVITY.index),
-        differing=tuple(dict.fromkeys(id_ for one in every for id_ in one.differing)),
+        status=max((verdict.status for verdict in verdicts), key=_GRAVITY.index),
+        differing=tuple(dict.fromkeys(id_ for verdict in verdicts for id_ in verdict.differing)),
         reasons=_joint_reasons(judgements),
         intent=intent,
         confounded=confounded,
-        overridden=any(one.overridden for one in every),
+        overridden=any(verdict.overridden for verdict in verdicts),
     )
 
 
 def _joint_reasons(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     """Each reason once, under its panel's name unless every panel has it."""
-    pairs = [(one.name, reason) for one in judgements for reason in one.comparability.reasons]
+    pairs = [
+        (judgement.name, reason)
+        for judgement in judgements
+        for reason in judgement.comparability.reasons
+    ]
     counts = Counter(reason for _, reason in pairs)
     return tuple(
         dict.fromkeys(
@@ -212,7 +216,7 @@ def combine_workloads(workloads: Mapping[str, Judgement]) -> Comparability:
     Where some workloads are withheld and others not, that is a caveat of the table.
     """
     joint = combine(list(workloads.values()))
-    statuses = {one.comparability.status for one in workloads.values()}
+    statuses = {judgement.comparability.status for judgement in workloads.values()}
     is_partly_withheld = "not_comparable" in statuses and len(statuses) > 1
     if is_partly_withheld and not joint.overridden:
         return replace(joint, status="caveats")

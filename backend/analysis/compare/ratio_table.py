@@ -149,14 +149,26 @@ def make_ratio_table(
     loads = {column: _load_of_column(measured, column, at) for column in columns}
     samples = _samples(measured, loads)
     base = baseline if baseline in rows else _fullest_row(rows, samples)
-    yardstick = Yardstick(better, relevant)
+    servers = {entry.row: entry.server for entry in reversed(measured)}
+    return _fill_table((base, servers[base]), (rows, loads), samples, Yardstick(better, relevant))
+
+
+def _fill_table(
+    baseline: tuple[str, str],
+    shape: tuple[Sequence[str], Mapping[str, Load]],
+    samples: Mapping[_Key, Sample],
+    yardstick: Yardstick,
+) -> RatioTable:
+    """`baseline`: its row and its server. `shape`: the rows, and the load of each column."""
+    (base, server), (rows, loads) = baseline, shape
+    columns = tuple(loads)
     cells = _cells(samples, base, yardstick)
     common = _common_columns(rows, columns, cells)
     return RatioTable(
         baseline=base,
-        server=next(entry.server for entry in measured if entry.row == base),
+        server=server,
         rows=tuple(rows),
-        columns=tuple(columns),
+        columns=columns,
         loads=tuple(loads.values()),
         cells=tuple(tuple(cells.get((row, column)) for column in columns) for row in rows),
         means=tuple(_mean(samples, (base, row), common, yardstick) for row in rows),

@@ -44,9 +44,9 @@ def unknown_caveat(factor: Factor) -> str:
 def check_caveats(fired: Sequence[Fired], *, trials: int, points: int) -> list[str]:
     """Checks of weight as caveats. `trials`, `points`: how many there are to fire on."""
     return [
-        _check_caveat(one, trials=trials, points=points)
-        for one in fired
-        if one.check.severity != "info" and one.count
+        _check_caveat(check, trials=trials, points=points)
+        for check in fired
+        if check.check.severity != "info" and check.count
     ]
 
 

@@ -54,9 +54,9 @@ def list_changes(
     (geometric mean of the trials) in the metric's unit; ratio: after ÷ before.
     """
     return [
-        _change(track, one, metric, axis)
+        _change(track, change, metric, axis)
         for track in tracks
-        for one in find_changes(
+        for change in find_changes(
             [trials for _, trials in track.values],
             better="higher" if metric["better"] == "higher" else "lower",
             relevant=relevant,
@@ -64,30 +64,32 @@ def list_changes(
     ]
 
 
-def _change(track: Track, one: Change, metric: Mapping[str, str], axis: Axis) -> dict[str, object]:
-    x = track.values[one.index][0]
+def _change(
+    track: Track, change: Change, metric: Mapping[str, str], axis: Axis
+) -> dict[str, object]:
+    x = track.values[change.index][0]
     return {
         "series": track.series,
         "x": x,
-        "before": one.before,
-        "after": one.after,
-        "ratio": one.ratio.value,
-        "low": one.ratio.low,
-        "high": one.ratio.high,
-        "verdict": one.ratio.verdict,
-        "text": change_text(track.label, x, one, metric=metric, axis=axis),
+        "before": change.before,
+        "after": change.after,
+        "ratio": change.ratio.value,
+        "low": change.ratio.low,
+        "high": change.ratio.high,
+        "verdict": change.ratio.verdict,
+        "text": change_text(track.label, x, change, metric=metric, axis=axis),
     }
 
 
 def change_text(
-    label: str, x: str | float, one: Change, *, metric: Mapping[str, str], axis: Axis
+    label: str, x: str | float, change: Change, *, metric: Mapping[str, str], axis: Axis
 ) -> str:
     """`nginx regressed with version 1.4: latency p99 1.31× [1.2, 1.4], 4 ms before, 5 ms since`"""
     place = x if isinstance(x, str) else number_text(float(x))
-    before, after = (figure_text(value, metric["unit"]) for value in (one.before, one.after))
+    before, after = (figure_text(value, metric["unit"]) for value in (change.before, change.after))
     name = metric["label"][0].lower() + metric["label"][1:]
     return (
-        f"{label} {one.ratio.verdict} {_WITH[axis]} {place}: {name} {ratio_text(one.ratio)}, "
+        f"{label} {change.ratio.verdict} {_WITH[axis]} {place}: {name} {ratio_text(change.ratio)}, "
         f"{before} before, {after} since"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from backend.analysis.grouping.points import Point, plain
 from backend.analysis.grouping.series import group_by_name
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
-from backend.analysis.query.fields import FIELDS
+from backend.analysis.query.fields import FIELDS, Value
 
 WORKLOAD_PARTS = ("workload", "payload", "request")
 _TREND_AXES: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
@@ -94,25 +94,27 @@ def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
 
 def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> dict[str, Any] | None:
     """Merged histograms as curves, at the ranked place; a series without one is left out."""
-    at_place = [
-        (sweep, point)
+    points = {
+        sweep.group.id: point
         for sweep in gathered.sweeps
         if (point := _ranked_point(sweep, panels[sweep.group.panel])) is not None
-    ]
-    stored = curves(point.cells for _, point in at_place)
+    }
+    stored = curves(point.cells for point in points.values())
+    by_series = {id_: stored.get(pool_of(point.cells)) for id_, point in points.items()}
     drawn = [
-        {"series": sweep.group.id, **curve}
-        for sweep, point in at_place
-        if (curve := stored.get(pool_of(point.cells))) is not None and curve["points"]
+        {"series": id_, **curve} for id_, curve in by_series.items() if curve and curve["points"]
     ]
-    if not drawn:
-        return None
-    places = {plain(panel.place) for panel in panels.values() if panel.place is not None}
-    return {"at": places.pop() if len(places) == 1 else None, "series": drawn}
+    return {"at": _common_place(panels.values()), "series": drawn} if drawn else None
 
 
 def _ranked_point(sweep: Sweep, panel: Panel) -> Point | None:
     return None if panel.place is None else sweep.at(panel.place)
+
+
+def _common_place(panels: Iterable[Panel]) -> Value:
+    """The place that all panels are ranked at; None where they differ."""
+    places = {plain(panel.place) for panel in panels if panel.place is not None}
+    return places.pop() if len(places) == 1 else None
 
 
 def _loads(

@@ -40,6 +40,6 @@ def comparability_text(figures: Mapping[str, Any]) -> str:
         *outcome.get("reasons", []),
     ]
     more = len(details) - SAID
-    said = [*details[:SAID], *([f"and {more} more"] if more > 0 else [])]
+    told = [*details[:SAID], *([f"and {more} more"] if more > 0 else [])]
     lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome["status"]]
-    return f"{lead}: {'; '.join(said)}" if said else lead
+    return f"{lead}: {'; '.join(told)}" if told else lead

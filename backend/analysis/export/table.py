@@ -95,7 +95,7 @@ def _nines(figures: Figures) -> Found | None:
     curves = figures.get("curves")
     if not curves:
         return None
-    series = {one["id"]: one for one in figures["series"]}
+    series = {item["id"]: item for item in figures["series"]}
     ranked = {row["series"]: ranking["x"] for ranking, row in _ranked_rows(figures)}
     columns = [*_OF_SERIES.values(), _place(figures), "percent", "latency_us", "count"]
     rows = [
@@ -158,7 +158,7 @@ def _points(figures: Figures) -> Part:
 def _ranking(figures: Figures) -> Part:
     """Where a series is ranked: its place there, and its ratio to the baseline."""
     labels = {series["id"]: series["label"] for series in figures["series"]}
-    found = {
+    by_point = {
         (row["series"], ranking["x"]): [
             ranking["metric"],
             row["tier"],
@@ -169,7 +169,7 @@ def _ranking(figures: Figures) -> Part:
         for ranking, row in _ranked_rows(figures)
     }
     columns = ("ranked_by", "tier", "ratio_to", *_RATIO)
-    return Part(columns, _looked_up(found, len(columns), lambda one, at: (one["id"], at["x"])))
+    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item["id"], at["x"])))
 
 
 def _ranked_rows(figures: Figures) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -190,38 +190,40 @@ def _capacity(figures: Figures) -> Part:
 
 def _changes(figures: Figures) -> Part:
     """Where a series changed: the level before and since, and their ratio."""
-    metric = next(one for one in figures["metrics"] if one["id"] == figures["metric"])
+    metric = next(item for item in figures["metrics"] if item["id"] == figures["metric"])
     levels = [f"{_column(metric)}_{when}" for when in ("before", "after")]
     columns = (*levels, *(f"change{end}" for end in _RANGE), "change_verdict")
     keys = ("before", "after", "ratio", "low", "high", "verdict")
-    found = {
+    by_point = {
         (change["series"], change["x"]): _parts(change, keys)
         for change in figures.get("changes", [])
     }
-    return Part(columns, _looked_up(found, len(columns), lambda one, at: (one["id"], at["x"])))
+    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item["id"], at["x"])))
 
 
 def _by_series(
     columns: Sequence[str], rows: Iterable[Mapping[str, Any]], keys: Sequence[str]
 ) -> Part:
     """What is told of a series as a whole, the same in each of its rows."""
-    found = {row["series"]: _parts(row, keys) for row in rows}
-    return Part(columns, _looked_up(found, len(columns), lambda one, _: one["id"]))
+    by_series = {row["series"]: _parts(row, keys) for row in rows}
+    return Part(columns, _looked_up(by_series, len(columns), lambda item, _: item["id"]))
 
 
 def _looked_up(
-    found: Mapping[Any, Row], width: int, key: Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
+    values: Mapping[Any, Row],
+    width: int,
+    key: Callable[[Mapping[str, Any], Mapping[str, Any]], Any],
 ) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Row]:
     empty = (None,) * width
-    return lambda series, point: found.get(key(series, point), empty)
+    return lambda series, point: values.get(key(series, point), empty)
 
 
 def _identity(series: Mapping[str, Any]) -> list[Value]:
     return _parts(series, tuple(_OF_SERIES))
 
 
-def _parts(one: Mapping[str, Any] | None, keys: Sequence[str]) -> list[Value]:
-    return [(one or {}).get(key) for key in keys]
+def _parts(record: Mapping[str, Any] | None, keys: Sequence[str]) -> list[Value]:
+    return [(record or {}).get(key) for key in keys]
 
 
 def _place(figures: Figures) -> str:
@@ -232,8 +234,8 @@ def _place(figures: Figures) -> str:
 
 def _outcome_of_ratios(figures: Figures) -> Mapping[str, Any]:
     """A table of ratios compares by workload, whatever view was kept; older ones do not say."""
-    told: Mapping[str, Any] = figures["ratios"].get("outcome") or figures["outcome"]
-    return told
+    outcome: Mapping[str, Any] = figures["ratios"].get("outcome") or figures["outcome"]
+    return outcome
 
 
 def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:

@@ -126,8 +126,8 @@ def _measure(
     return _median(each, [value for value in each if value is not None], "computed")
 
 
-def _median(each: tuple[float | None, ...], known: Sequence[float], origin: str | None) -> Measure:
-    estimate = median_interval(known)
+def _median(each: tuple[float | None, ...], values: Sequence[float], origin: str | None) -> Measure:
+    estimate = median_interval(values)
     if estimate is None:
         return Measure(None, None, None, each, None, None)
     return Measure(
@@ -143,12 +143,12 @@ def _median(each: tuple[float | None, ...], known: Sequence[float], origin: str 
 
 def _latency(each: tuple[float | None, ...], merged: float | None) -> Measure:
     """A latency of all requests together, with the interval that the trials give."""
-    known = [value for value in each if value is not None]
-    if not known:
+    values = [value for value in each if value is not None]
+    if not values:
         return Measure(merged, None, None, each, None if merged is None else "computed", None)
     if merged is None:
-        return _reported(each, known)
-    spread = _median(each, known, "computed")
+        return _reported(each, values)
+    spread = _median(each, values, "computed")
     # The merged percentile is the figure; its interval must not exclude it.
     estimate = _holding(spread.estimate, merged)
     return Measure(
@@ -170,17 +170,17 @@ def _holding(estimate: Estimate | None, figure: float) -> Estimate | None:
     return replace(estimate, value=figure, low=low, high=high)
 
 
-def _reported(each: tuple[float | None, ...], known: Sequence[float]) -> Measure:
+def _reported(each: tuple[float | None, ...], values: Sequence[float]) -> Measure:
     """The tool's own percentiles do not merge: the median of the trials with their range."""
-    enough = len(known) >= LEAST_TRIALS
+    enough = len(values) >= LEAST_TRIALS
     return Measure(
-        value=median(known),
-        low=min(known) if enough else None,
-        high=max(known) if enough else None,
+        value=median(values),
+        low=min(values) if enough else None,
+        high=max(values) if enough else None,
         each=each,
         origin="reported",
         interval="range of the trials" if enough else None,
-        estimate=median_interval(known),
+        estimate=median_interval(values),
     )
 
 
@@ -199,28 +199,28 @@ def _mean(each: Sequence[float | None], trials: Sequence[LoadedTrial]) -> float 
 
 def _largest(each: tuple[float | None, ...], trials: Sequence[LoadedTrial]) -> Measure:
     """The largest of all: a maximum has no interval."""
-    known = [value for value in each if value is not None]
-    if not known:
+    values = [value for value in each if value is not None]
+    if not values:
         return Measure(None, None, None, each, None, None)
     origins = {trial.origin for trial in trials}
     origin = "computed" if origins == {"computed"} else "reported"
-    estimate = _holding(median_interval(known), max(known))
-    return Measure(max(known), None, None, each, origin, None, estimate)
+    estimate = _holding(median_interval(values), max(values))
+    return Measure(max(values), None, None, each, origin, None, estimate)
 
 
 def _failures(
     metric: Metric, each: tuple[float | None, ...], trials: Sequence[LoadedTrial]
 ) -> Measure:
     """Failed attempts of all attempts: rates are pooled by their counts, never averaged."""
-    known = [value for value in each if value is not None]
-    enough = len(known) >= LEAST_TRIALS
+    values = [value for value in each if value is not None]
+    enough = len(values) >= LEAST_TRIALS
     class_ = metric.id.removeprefix("error_")
     return Measure(
         value=_pooled(trials) if class_ == "rate" else _share(class_, trials),
-        low=min(known) if enough else None,
-        high=max(known) if enough else None,
+        low=min(values) if enough else None,
+        high=max(values) if enough else None,
         each=each,
-        origin="computed" if known else None,
+        origin="computed" if values else None,
         interval="range of the trials" if enough else None,
     )
 
@@ -266,5 +266,5 @@ def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> 
         for trial in trials
     ]
     wanted = max(cell.run.min_trials for cell in cells)
-    found = check_cell(facts, min_trials=wanted)
-    return (stored - _CELL_RULES) | {finding.id for finding in found}
+    fired = check_cell(facts, min_trials=wanted)
+    return (stored - _CELL_RULES) | {finding.id for finding in fired}

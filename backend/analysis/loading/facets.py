@@ -46,8 +46,10 @@ class Counts:
 
     def of(self, catalogue: Catalogue) -> list[tuple[int, int]]:
         """Positions in the catalogue with the trials of each series that is there."""
-        found = ((number, self.series.get(one.id)) for number, one in enumerate(catalogue.series))
-        return [(number, trials) for number, trials in found if trials is not None]
+        pairs = (
+            (number, self.series.get(series.id)) for number, series in enumerate(catalogue.series)
+        )
+        return [(number, trials) for number, trials in pairs if trials is not None]
 
 
 def facets(
@@ -150,51 +152,55 @@ def _field(
     labels: Mapping[uuid.UUID, Mapping[str, Any]],
 ) -> dict[str, Any]:
     if field.id == "label":
-        found = _by_label(counts, labels)
+        counted = _by_label(counts, labels)
     elif field.level == "load":
-        found = _by_load(field, query, counts)
+        counted = _by_load(field, query, counts)
     else:
-        found = _by_series(field, query, listed)
+        counted = _by_series(field, query, listed)
     chosen = set(getattr(query, field.id))
     # What no link may hold cannot be chosen.
-    fitting = [value for value in found if 0 < len(value) <= MAX_LENGTH]
+    fitting = [value for value in counted if 0 < len(value) <= MAX_LENGTH]
     ranked = sorted(fitting, key=lambda value: (value not in chosen, natural(value)))
     values = [
-        {"value": value, "label": value, "count": found[value], "chosen": value in chosen}
+        {"value": value, "label": value, "count": counted[value], "chosen": value in chosen}
         for value in ranked[:MAX_VALUES]
     ]
-    more = len(found) - len(values)
+    more = len(counted) - len(values)
     return {"id": field.id, "label": field.label, "values": values, "more": more}
 
 
 def _by_label(counts: Counts, labels: Mapping[uuid.UUID, Mapping[str, Any]]) -> Mapping[str, int]:
-    found: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     for run_id, of_run in labels.items():
         for key, text in of_run.items():
-            found[f"{key}:{text}"] += counts.runs.get(run_id, 0)
-    return found
+            counted[f"{key}:{text}"] += counts.runs.get(run_id, 0)
+    return counted
 
 
 def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, int]:
     """Under the filter of the other load, too."""
     other = getattr(query, "rate" if field.id == "connections" else "connections")
-    found: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     for (connections, rate), trials in counts.loads.items():
-        mine, others = (connections, rate) if field.id == "connections" else (rate, connections)
-        found[load_spelling(mine)] += trials if not other or load_spelling(others) in other else 0
-    return found
+        own_load, other_load = (
+            (connections, rate) if field.id == "connections" else (rate, connections)
+        )
+        counted[load_spelling(own_load)] += (
+            trials if not other or load_spelling(other_load) in other else 0
+        )
+    return counted
 
 
 def _by_series(field: Field, query: CompareQuery, listed: Sequence[Listed]) -> Mapping[str, int]:
-    found: dict[str, int] = {}
+    counted: dict[str, int] = {}
     for catalogue, trials in listed:
         fits = _fits(catalogue, query, without=field.id)
         texts = catalogue.texts(field)
         for number, of_series in trials:
             fitting = of_series if number in fits else 0
             for text in texts[number]:
-                found[text] = found.get(text, 0) + fitting
-    return found
+                counted[text] = counted.get(text, 0) + fitting
+    return counted
 
 
 def _fits(catalogue: Catalogue, query: CompareQuery, *, without: str) -> Container[int]:

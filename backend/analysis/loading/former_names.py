@@ -16,28 +16,28 @@ Kind = FormerName.Kind
 NAMED = {"server": Kind.SERVER, "host": Kind.HOST, "client": Kind.HOST, "workload": Kind.WORKLOAD}
 
 
-def replace_former_names(query: CompareQuery, known: Sequence[Catalogue]) -> CompareQuery:
+def replace_former_names(query: CompareQuery, catalogues: Sequence[Catalogue]) -> CompareQuery:
     """`query` with the current names of what it names by slugs or by former names.
 
     A value that something else is spelled like stays beside them; so does an id, which means one
     of several things that may have a name.
     """
     changed: dict[str, Any] = {
-        name: tuple(sorted({now for value in values for now in _current(known, name, value)}))
+        name: tuple(sorted({now for value in values for now in _current(catalogues, name, value)}))
         for name in NAMED
         if (values := getattr(query, name))
     }
     if query.at is not None and query.x in NAMED:
-        now = _current(known, query.x, query.at)
+        now = _current(catalogues, query.x, query.at)
         changed["at"] = query.at if query.at in now else min(now)
     return replace(query, **changed)
 
 
-def _current(known: Sequence[Catalogue], name: str, value: str) -> set[str]:
+def _current(catalogues: Sequence[Catalogue], name: str, value: str) -> set[str]:
     """What `value` of a field means now; itself where nothing is or was called so."""
-    found: set[str] = set()
-    for one in known:
-        own = one.called(FIELDS[name], value)
+    names: set[str] = set()
+    for catalogue in catalogues:
+        own = catalogue.called(FIELDS[name], value)
         # The name in full means nothing else, whatever has it as a slug.
-        found |= own if value in own else own | one.names.current(NAMED[name], value)
-    return found or {value}
+        names |= own if value in own else own | catalogue.names.current(NAMED[name], value)
+    return names or {value}

@@ -56,9 +56,9 @@ def curves(points: Iterable[Sequence[LoadedCell]]) -> dict[Pool, Curve]:
     """The percentile curve over every trial of each point that has all histograms."""
     pools = [pool_of(cells) for cells in points if _merges(cells)]
     stored = fetch_curves([cell_id for pool in pools if len(pool) == 1 for cell_id in pool])
-    known: dict[Pool, Curve] = {frozenset({cell_id}): curve for cell_id, curve in stored.items()}
-    merged = _merged([pool for pool in pools if pool not in known])
-    return known | {pool: one.curve for pool, one in merged.items()}
+    by_pool: dict[Pool, Curve] = {frozenset({cell_id}): curve for cell_id, curve in stored.items()}
+    merged = _merged([pool for pool in pools if pool not in by_pool])
+    return by_pool | {pool: histogram.curve for pool, histogram in merged.items()}
 
 
 def _merges(cells: Sequence[LoadedCell]) -> bool:
@@ -66,19 +66,19 @@ def _merges(cells: Sequence[LoadedCell]) -> bool:
 
 
 def _merged(pools: Sequence[Pool]) -> dict[Pool, Merged]:
-    known = {pool: kept for pool in pools if (kept := _kept.get(pool)) is not None}
-    missing = [pool for pool in pools if pool not in known]
+    cached = {pool: kept for pool in pools if (kept := _kept.get(pool)) is not None}
+    missing = [pool for pool in pools if pool not in cached]
     stored = fetch_histograms([cell_id for pool in missing for cell_id in pool])
     fresh = {pool: _merge(pool, stored) for pool in missing if pool <= stored.keys()}
     _keep(fresh)
-    return known | fresh
+    return cached | fresh
 
 
 def _merge(pool: Pool, stored: Mapping[uuid.UUID, bytes]) -> Merged:
     whole = Histogram.merge_all(Histogram.decode(stored[cell_id]) for cell_id in pool)
-    found = whole.percentiles([float(key) for key in PERCENTILE_KEYS])
+    values = whole.percentiles([float(key) for key in PERCENTILE_KEYS])
     return Merged(
-        percentiles_us=dict(zip(PERCENTILE_KEYS, found, strict=True)),
+        percentiles_us=dict(zip(PERCENTILE_KEYS, values, strict=True)),
         curve={"count": whole.count, "points": percentile_curve(whole)},
     )
 

@@ -48,15 +48,17 @@ def get_or_compute_json(
 
 def get_or_compute_bytes(key: str, compute: Callable[[], bytes]) -> bytes:
     """The bytes under `key`, which names all that they depend on; where none are kept, computed."""
-    if (found := _get(key)) is not None:
-        return found
+    if (cached := _get(key)) is not None:
+        return cached
     fresh = compute()
     _put(key, fresh)
     return fresh
 
 
 def _key(kind: str, query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> str:
-    versions = [f"{one.id}={one.data_version}" for one in load_settings(workspace_ids)]
+    versions = [
+        f"{workspace.id}={workspace.data_version}" for workspace in load_settings(workspace_ids)
+    ]
     text = "\n".join((__version__, kind, query.canonical(), *versions))
     return f"answer:{hashlib.sha256(text.encode()).hexdigest()}"
 

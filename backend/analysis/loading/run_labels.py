@@ -21,7 +21,7 @@ def with_any_label(labels: Iterable[str]) -> Q:
 
 def with_label(label: str) -> Q:
     """Runs with this label. A key may have a colon of its own: `a:b:c` is b:c of a, or c of a:b."""
-    parts, found = label.split(":"), Q()
+    parts, condition = label.split(":"), Q()
     for end in range(1, len(parts)):
-        found |= Q(labels__contains={":".join(parts[:end]): ":".join(parts[end:])})
-    return found
+        condition |= Q(labels__contains={":".join(parts[:end]): ":".join(parts[end:])})
+    return condition

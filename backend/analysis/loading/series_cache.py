@@ -68,7 +68,7 @@ class Catalogue:
     def spellings(self, field: Field) -> list[frozenset[str]]:
         """For each series every spelling that means its value of the field."""
         if field.id not in self._spellings:
-            self._spellings[field.id] = [spellings_of(field, one) for one in self.series]
+            self._spellings[field.id] = [spellings_of(field, series) for series in self.series]
         return self._spellings[field.id]
 
     def has(self, field: Field, spelling: str) -> bool:
@@ -80,17 +80,17 @@ class Catalogue:
     def called(self, field: Field, spelling: str) -> Set[str]:
         """The value of the field that is this text; where none is, those with it as their slug."""
         if field.id not in self._called:
-            known = {text for texts in self.texts(field) for text in texts}
+            texts = {text for of_series in self.texts(field) for text in of_series}
             called: dict[str, set[str]] = {}
-            for text in known:
+            for text in texts:
                 called.setdefault(slug_of(text), set()).add(text)
-            self._called[field.id] = called | {text: {text} for text in known}
+            self._called[field.id] = called | {text: {text} for text in texts}
         return self._called[field.id].get(spelling, frozenset())
 
     def texts(self, field: Field) -> list[tuple[str, ...]]:
         """For each series its values of the field, spelled in one way."""
         if field.id not in self._texts:
-            self._texts[field.id] = [texts_of(field, one) for one in self.series]
+            self._texts[field.id] = [texts_of(field, series) for series in self.series]
         return self._texts[field.id]
 
 
@@ -119,22 +119,22 @@ def load_settings(
         rows = rows.filter(slug=slug)
     return [
         WorkspaceSettings(
-            one.pk,
-            one.slug,
-            one.data_version,
-            one.relevant_share,
-            tuple(one.must_match),
-            one.min_trials,
+            row.pk,
+            row.slug,
+            row.data_version,
+            row.relevant_share,
+            tuple(row.must_match),
+            row.min_trials,
         )
-        for one in rows
+        for row in rows
     ]
 
 
 def get_catalogue(tenant: WorkspaceSettings) -> Catalogue:
     """Every series of a workspace."""
     key = tenant.id, tenant.data_version
-    if (known := _kept.get(key)) is not None:
-        return known
+    if (kept := _kept.get(key)) is not None:
+        return kept
     fresh = _load(tenant.id)
     with _lock:
         _kept[key] = fresh

@@ -45,12 +45,12 @@ class UnknownValue(QueryError):
     `said`: the same without these, for readers who may not know what else there is.
     """
 
-    def __init__(self, field: str, got: str, known: Collection[str]) -> None:
-        super().__init__(field, got, _listed(known))
+    def __init__(self, field: str, got: str, choices: Collection[str]) -> None:
+        super().__init__(field, got, _listed(choices))
         self.said = f"{field}: nothing here has {quoted(got)}."
         # The query by the names of now, once there is one: `got` stands in it.
         self.query: CompareQuery | None = None
-        close = _close(got, known)
+        close = _close(got, choices)
         hint = f" Did you mean {close}?" if close else ""
         self.args = (f"{self.said} There is {self.allowed}.{hint}",)
 
@@ -62,7 +62,7 @@ class UnknownValue(QueryError):
         if self.field == "at":
             return replace(self.query, at=None)
         before = getattr(self.query, self.field)
-        after: dict[str, Any] = {self.field: tuple(one for one in before if one != self.got)}
+        after: dict[str, Any] = {self.field: tuple(value for value in before if value != self.got)}
         # Without progress whoever asks again would ask for ever.
         return replace(self.query, **after) if 0 < len(after[self.field]) < len(before) else None
 
@@ -77,18 +77,18 @@ def asking(query: CompareQuery) -> Iterator[None]:
         raise
 
 
-def _close(got: str, known: Collection[str]) -> str | None:
+def _close(got: str, choices: Collection[str]) -> str | None:
     """The known value that is spelled most like `got`; comparing takes the product of the lengths,
     so neither long texts nor thousands of them are compared."""
-    if len(got) > MAX_COMPARED_LENGTH or len(known) > MAX_COMPARED:
+    if len(got) > MAX_COMPARED_LENGTH or len(choices) > MAX_COMPARED:
         return None
-    short = [text for text in known if len(text) <= MAX_COMPARED_LENGTH]
+    short = [text for text in choices if len(text) <= MAX_COMPARED_LENGTH]
     return next(iter(difflib.get_close_matches(got, short, n=1)), None)
 
 
-def _listed(known: Collection[str]) -> str:
-    first = sorted(known, key=natural)[:MAX_NAMED]
-    more = len(known) - len(first)
+def _listed(choices: Collection[str]) -> str:
+    first = sorted(choices, key=natural)[:MAX_NAMED]
+    more = len(choices) - len(first)
     return (", ".join(first) or "nothing") + (f" and {more} more" if more else "")
 
 
@@ -107,11 +107,11 @@ def require_values(query: CompareQuery, catalogues: Sequence[Catalogue]) -> None
 
 
 def _require_place(at: str, field: Field, catalogues: Sequence[Catalogue]) -> None:
-    if any(one.has(field, at) for one in catalogues):
+    if any(catalogue.has(field, at) for catalogue in catalogues):
         return
     # Several settings of a configuration stand on the axis together.
-    series = [each for one in catalogues for each in one.series]
-    places = {value_of_series(field, each) for each in series} - {None}
+    series = [one_series for catalogue in catalogues for one_series in catalogue.series]
+    places = {value_of_series(field, one_series) for one_series in series} - {None}
     texts = {text_of(place) for place in places if place is not None}
     if at not in texts:
         raise UnknownValue("at", at, texts)
@@ -121,8 +121,13 @@ def _require_spelled(
     name: str, field: Field, values: Iterable[str], catalogues: Sequence[Catalogue]
 ) -> None:
     for value in values:
-        if not any(one.has(field, value) for one in catalogues):
-            texts = {text for one in catalogues for each in one.texts(field) for text in each}
+        if not any(catalogue.has(field, value) for catalogue in catalogues):
+            texts = {
+                text
+                for catalogue in catalogues
+                for of_series in catalogue.texts(field)
+                for text in of_series
+            }
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
 
@@ -148,24 +153,26 @@ def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> N
     for label in query.label:
         if not theirs.filter(with_label(label)).exists() and theirs.exists():
             rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]
-            known = {f"{key}:{text}" for labels in rows for key, text in labels.items()}
-            raise UnknownValue("label", label, known)
+            labels_in_use = {f"{key}:{text}" for labels in rows for key, text in labels.items()}
+            raise UnknownValue("label", label, labels_in_use)
 
 
 def require_loads(
-    query: CompareQuery, found: Collection[Load], workspace_ids: Sequence[uuid.UUID]
+    query: CompareQuery, selected: Collection[Load], workspace_ids: Sequence[uuid.UUID]
 ) -> None:
     """Raises UnknownValue for a load that was never measured. `found`: what the query selects,
     which mostly has every load of it, so that nothing needs to be asked."""
     theirs = Cell.objects.filter(workspace_id__in=workspace_ids)
-    seen = {name: {load_spelling(one[place]) for one in found} for place, name in enumerate(LOADS)}
+    spellings = {
+        name: {load_spelling(load[place]) for load in selected} for place, name in enumerate(LOADS)
+    }
     for name in LOADS:
-        for value in set(getattr(query, name)) - seen[name]:
+        for value in set(getattr(query, name)) - spellings[name]:
             _require_load(name, value, (name,), theirs)
     if query.at is not None and FIELDS[query.x].level == "load":
         # An axis of connections is one of offered rates where these are the load.
         names = tuple(LOADS) if query.x == "connections" else (query.x,)
-        if not any(query.at in seen[name] for name in names):
+        if not any(query.at in spellings[name] for name in names):
             _require_load("at", query.at, names, theirs)
 
 
@@ -183,5 +190,5 @@ def _require_load(field: str, value: str, names: Sequence[str], theirs: QuerySet
         rows = (
             theirs.exclude(**{column: None}).values_list(column, flat=True) for column in columns
         )
-        known = {number_text(float(load)) for loads in rows for load in loads.distinct()}
-        raise UnknownValue(field, value, known)
+        measured = {number_text(float(load)) for loads in rows for load in loads.distinct()}
+        raise UnknownValue(field, value, measured)

@@ -64,5 +64,5 @@ def _agent(agent: Any) -> str | None:
 def _tool_sha256(facts: Any) -> str | None:
     """Of the load tool's file on the client host."""
     client = (facts.get("client") or facts.get("server") or {}) if isinstance(facts, dict) else {}
-    found = client.get("tool_sha256") if isinstance(client, dict) else None
-    return found if isinstance(found, str) else None
+    sha256 = client.get("tool_sha256") if isinstance(client, dict) else None
+    return sha256 if isinstance(sha256, str) else None

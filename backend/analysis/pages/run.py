@@ -66,13 +66,13 @@ def describe_hosts(run: Run) -> list[dict[str, Any]]:
 
 
 def _facts(run: Run, role: str) -> dict[str, Any]:
-    found = run.facts.get(role) if isinstance(run.facts, dict) else None
-    return found if isinstance(found, dict) else {}
+    facts = run.facts.get(role) if isinstance(run.facts, dict) else None
+    return facts if isinstance(facts, dict) else {}
 
 
 def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
-    known = {name: getattr(host, name) for name in _HOST_FIELDS}
-    return {"id": str(host.pk), "role": role, **known, "facts": facts}
+    fields = {name: getattr(host, name) for name in _HOST_FIELDS}
+    return {"id": str(host.pk), "role": role, **fields, "facts": facts}
 
 
 def describe_trial(trial: Trial) -> dict[str, Any]:

@@ -223,11 +223,11 @@ def _error_rate(trials: Sequence[Trial]) -> float | None:
     counts = [
         attempts(trial.requests_completed, trial.requests_ok, trial.errors) for trial in trials
     ]
-    told = [count for count in counts if count is not None]
-    total = sum(made for _, made in told)
-    if len(told) < len(counts) or not total:
+    counted = [count for count in counts if count is not None]
+    total = sum(made for _, made in counted)
+    if len(counted) < len(counts) or not total:
         return None
-    return sum(failed for failed, _ in told) / total
+    return sum(failed for failed, _ in counted) / total
 
 
 def _sum(values: Sequence[Any]) -> Any:

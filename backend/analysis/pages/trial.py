@@ -97,12 +97,12 @@ def _latency(id_: str, label: str, value: Any, path: str, *, computed: bool) -> 
 
 
 def _latency_note(trial: Trial) -> str:
-    said = {
+    origin = {
         "computed": "Computed by us from the distribution in the output.",
         "reported": "Reported: the tool's own figures, which cannot be merged with others.",
     }.get(trial.percentiles_origin or "", "The output says no percentiles.")
     step = trial.latency_resolution_us
-    return said if step is None else f"{said} The smallest step of these times is {step:g} µs."
+    return origin if step is None else f"{origin} The smallest step of these times is {step:g} µs."
 
 
 def _errors(trial: Trial) -> Iterator[Figure]:

@@ -95,23 +95,30 @@ def load_workspace_cells(runs: Sequence[UUID]) -> WorkspaceCells | None:
     rows = _newest_first(_rows(runs), runs)
     if not rows:
         return None
-    hosts = _host_values(id_ for row in rows for id_ in (row.server_host, row.client_host))
-    conditions = [
-        (hosts.get(row.server_host), hosts.get(row.client_host), row.tool, row.loop) for row in rows
-    ]
+    conditions = _conditions(rows)
     workload = _widest((row.workload, row.server) for row in rows)
-    pairs = list(zip(conditions, rows, strict=True))
-    usual = _widest((alike, row.server) for alike, row in pairs if row.workload == workload)
+    of_workload = [row for row in rows if row.workload == workload]
+    usual = _widest((conditions[row.cell], row.server) for row in of_workload)
     axis = load_axis(
         (row.loop, row.connections, row.rate_rps)
-        for alike, row in pairs
-        if row.workload == workload and alike == usual
+        for row in of_workload
+        if conditions[row.cell] == usual
     )
-    cells = tuple(_summary(row, alike, axis) for alike, row in pairs)
+    cells = tuple(_summary(row, conditions[row.cell], axis) for row in rows)
     return WorkspaceCells(workload, axis, cells, usual)
 
 
+def _conditions(rows: Sequence[_Row]) -> dict[UUID, Conditions]:
+    """The conditions of each cell."""
+    hosts = _host_values(id_ for row in rows for id_ in (row.server_host, row.client_host))
+    return {
+        row.cell: (hosts.get(row.server_host), hosts.get(row.client_host), row.tool, row.loop)
+        for row in rows
+    }
+
+
 class _Row(NamedTuple):
+    cell: UUID
     server: str
     version: str | None
     workload: str
@@ -128,6 +135,7 @@ class _Row(NamedTuple):
 def _rows(runs: Sequence[UUID]) -> list[_Row]:
     cells = Cell.objects.filter(run__in=runs, trial_count__gt=0).order_by("-run__recorded_at", "pk")
     columns = cells.values_list(
+        "pk",
         *("series__server__name", "series__server__version", "series__workload__name"),
         *("connections", "rate_rps", "percentiles_us"),
         *("series__server_host", "series__client_host", "series__tool", "series__loop"),
@@ -178,9 +186,13 @@ def newest_versions(first: Iterable[CellSummary], cells: Sequence[CellSummary]) 
         return {}
     versions = set(newest.values())
     # Where the newest version of one server is an older one of another, versions select too much.
-    # Runs do not, where they hold the newest versions alone.
-    if any(cell.version in versions for cell in older):
-        runs = {cell.run for cell in cells} - {cell.run for cell in older}
-        if newest.keys() <= {cell.server for cell in cells if cell.run in runs}:
-            return {"run": tuple(sorted(str(run) for run in runs))[:MAX_VALUES]}
+    if any(cell.version in versions for cell in older) and (runs := _runs_without(older, cells)):
+        return {"run": tuple(sorted(map(str, runs)))[:MAX_VALUES]}
     return {"version": tuple(sorted(version or UNKNOWN for version in versions))}
+
+
+def _runs_without(older: Sequence[CellSummary], cells: Sequence[CellSummary]) -> set[UUID]:
+    """The runs that hold no older version; none where a server is in no such run."""
+    runs = {cell.run for cell in cells} - {cell.run for cell in older}
+    servers = {cell.server for cell in cells}
+    return runs if servers == {cell.server for cell in cells if cell.run in runs} else set()

@@ -130,9 +130,11 @@ FACTORS = (
     ),
 )
 # What a workspace may choose to demand or to let pass.
-HOST_FACTORS = tuple(one.id for one in FACTORS if one.part in ("server_host", "client_host"))
+HOST_FACTORS = tuple(
+    factor.id for factor in FACTORS if factor.part in ("server_host", "client_host")
+)
 DEFAULT_MUST_MATCH = tuple(
-    one.id for one in FACTORS if one.id in HOST_FACTORS and one.rule == "axis"
+    factor.id for factor in FACTORS if factor.id in HOST_FACTORS and factor.rule == "axis"
 )
 # Several of these differ together when one machine is exchanged for another: one dimension.
 MACHINE = frozenset(HOST_FACTORS) - {"same_host"}
@@ -159,6 +161,6 @@ REMEDIES = {
     "rate": "load",
     "workload": "workload",
     "tool": "tool",
-    **{one.id: one.short for one in TESTED},
+    **{factor.id: factor.short for factor in TESTED},
     **dict.fromkeys(MACHINE, "host"),
 }

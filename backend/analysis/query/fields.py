@@ -71,60 +71,72 @@ FIELDS = {
             "server",
             "Server",
             "series",
-            lambda one: (one.server.name,),
-            lambda one: (str(one.server.id),),
+            lambda series: (series.server.name,),
+            lambda series: (str(series.server.id),),
             _SERVER,
         ),
         Field(
-            "version", "Version", "series", lambda one: (one.server.version,), covers=_SERVER[1:2]
+            "version",
+            "Version",
+            "series",
+            lambda series: (series.server.version,),
+            covers=_SERVER[1:2],
         ),
         Field(
-            "runtime", "Runtime", "series", lambda one: (one.server.runtime,), covers=_SERVER[2:3]
+            "runtime",
+            "Runtime",
+            "series",
+            lambda series: (series.server.runtime,),
+            covers=_SERVER[2:3],
         ),
         Field("configuration", "Configuration", "series", _configuration, covers=_SERVER[3:]),
         Field(
             "host",
             "Server host",
             "series",
-            lambda one: _host_values(one.server_host),
-            lambda one: _host_aliases(one.server_host),
+            lambda series: _host_values(series.server_host),
+            lambda series: _host_aliases(series.server_host),
             _HOSTS,
         ),
         Field(
             "client",
             "Client host",
             "series",
-            lambda one: _host_values(one.client_host),
-            lambda one: _host_aliases(one.client_host),
+            lambda series: _host_values(series.client_host),
+            lambda series: _host_aliases(series.client_host),
             _HOSTS,
         ),
         Field(
             "workload",
             "Workload",
             "series",
-            lambda one: (one.workload.name,),
-            lambda one: (str(one.workload.id),),
+            lambda series: (series.workload.name,),
+            lambda series: (str(series.workload.id),),
             ("workload", "payload"),
         ),
         Field(
             "payload",
             "Payload (bytes)",
             "series",
-            lambda one: (one.workload.payload_bytes,),
+            lambda series: (series.workload.payload_bytes,),
             covers=("workload", "payload"),
             kind="number",
         ),
         Field(
-            "tool", "Load tool", "series", lambda one: (one.tool,), covers=("tool", "tool_version")
+            "tool",
+            "Load tool",
+            "series",
+            lambda series: (series.tool,),
+            covers=("tool", "tool_version"),
         ),
         Field(
             "tool_version",
             "Load tool version",
             "series",
-            lambda one: (one.tool_version,),
+            lambda series: (series.tool_version,),
             covers=("tool_version",),
         ),
-        Field("loop", "Loop", "series", lambda one: (one.loop,), covers=("loop",)),
+        Field("loop", "Loop", "series", lambda series: (series.loop,), covers=("loop",)),
         Field("connections", "Connections", "load", covers=("connections",), kind="number"),
         Field("rate", "Offered requests/s", "load", covers=("rate",), kind="number"),
         Field("label", "Label", "run", covers=("label",)),
@@ -175,7 +187,7 @@ def spellings_of(field: Field, series: LoadedSeries) -> frozenset[str]:
 
 def texts_of(field: Field, series: LoadedSeries) -> tuple[str, ...]:
     """The values of a series as they stand in a link."""
-    return tuple(UNKNOWN if one is None else text_of(one) for one in field.values(series))
+    return tuple(UNKNOWN if value is None else text_of(value) for value in field.values(series))
 
 
 def text_of(value: str | float) -> str:
@@ -222,8 +234,8 @@ def run_labels_text(run: OfRun) -> str | None:
 
     One with a comma or a quote is quoted, so that no two sets of labels read the same.
     """
-    said = (f"{key}:{text}" for key, text in sorted(run.labels.items()))
-    return ", ".join(_quoted(one) if {",", '"'} & set(one) else one for one in said) or None
+    texts = (f"{key}:{text}" for key, text in sorted(run.labels.items()))
+    return ", ".join(_quoted(text) if {",", '"'} & set(text) else text for text in texts) or None
 
 
 def _quoted(text: str) -> str:
