@@ -1,4 +1,4 @@
-"""The highest load that each series bears with p99 under a limit, and how sure that is.
+"""The highest load of each series with p99 under a limit, and how certain that is.
 
 It is a load that was measured; nothing is interpolated, and what was not measured is named.
 """
@@ -20,6 +20,7 @@ from backend.analysis.grouping.sweep import (
 from backend.analysis.query.fields import number_text
 from backend.analysis.query.units import load_text, rate_text, time_text
 from backend.stats.limit import Bounded, Highest, highest_under
+from backend.stats.thresholds import LEAST_TRIALS
 
 LIMITED = "p99"
 
@@ -79,7 +80,7 @@ def _capacity_why(
     by_load = {load_of(point): point for point in sweep.points}
     parts = [f"p99 {_shown(by_load[highest.x])}"]
     if highest.next is None:
-        parts.append("the highest load measured: it may bear more")
+        parts.append(f"not tested above {load_text(highest.x, axis)}")
     else:
         parts.append(f"{load_text(highest.next, axis)} next: {_over(by_load[highest.next])}")
         parts.append(_between(highest.x, highest.next, loads, axis))
@@ -87,7 +88,7 @@ def _capacity_why(
         listed = ", ".join(f"{number_text(x)} ({_over(by_load[x])})" for x in highest.over[:3])
         parts.append(f"but not at {listed}")
     if by_load[highest.x].metrics[LIMITED].high is None:
-        parts.append("fewer than 3 trials: how sure is not known")
+        parts.append(f"fewer than {LEAST_TRIALS} trials: how certain is unknown")
     if by_load[highest.x].metrics[LIMITED].origin == "reported":
         parts.append("as the load tool reports it, with the range of the trials")
     return parts
@@ -104,7 +105,7 @@ def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
 def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
     measured = [point for point in sweep.points if point.metrics[LIMITED].value is not None]
     if not measured:
-        return "Its p99 is not known at any load"
+        return "Its p99 is unknown at every load"
     lowest = min(measured, key=load_of)
     high = highest.high
     possibly = "" if high is None else f"; within noise possibly at {load_text(high, axis)}"
@@ -134,9 +135,9 @@ def _shown(point: Point) -> str:
 
 
 def capacity_headline(rows: Sequence[CapacityRow], *, limit_us: float, axis: str) -> str:
-    """`With p99 under 10 ms: nginx up to 256 connections (12,300 requests/s), surely 64; …`"""
+    """`With p99 under 10 ms: nginx up to 256 connections (12,300 requests/s), certain up to 64`"""
     if not rows:
-        return "No series to look for a capacity in"
+        return "No series has a load to find its capacity"
     most = sorted(rows, key=lambda row: -(row.highest.x or 0))
     texts = [_capacity_text(row, axis) for row in most[:MAX_SERIES_NAMED]]
     listed = "; ".join([*texts, *more_series(len(most) - MAX_SERIES_NAMED)])
@@ -153,11 +154,13 @@ def _capacity_text(row: CapacityRow, axis: str) -> str:
 
 
 def _doubt(highest: Highest) -> str:
-    """`, surely up to 64, possibly 256`, as far as these differ from the figure's own load."""
+    """`, certain up to 64, possibly 256`, as far as these differ from the figure's own load."""
     parts = []
     if highest.low != highest.x:
         parts.append(
-            "surely at none" if highest.low is None else f"surely {number_text(highest.low)}"
+            "certain at no load"
+            if highest.low is None
+            else f"certain up to {number_text(highest.low)}"
         )
     if highest.high is not None and highest.high != highest.x:
         parts.append(f"possibly {number_text(highest.high)}")

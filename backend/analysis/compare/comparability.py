@@ -29,7 +29,7 @@ from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
 
 Status = Literal["comparable", "caveats", "not_comparable"]
-NOTHING_MEASURED = "nothing was measured that fits this query"
+NOTHING_MEASURED = "nothing measured matches this query"
 
 
 @dataclass(frozen=True, slots=True)

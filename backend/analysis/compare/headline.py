@@ -101,7 +101,8 @@ def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -
     if ratio.verdict == "unchanged":
         limit = f"{relevant * 100:g} %"
         return f"{a.label} and {b.label} are level {place}: {text}, {ratio.why} of {limit}"
-    return f"{a.label} and {b.label} cannot be told apart {place} ({text}): {ratio.why}"
+    lack = "Not enough trials" if ratio.low is None else "Too noisy"
+    return f"{lack} to rank {a.label} and {b.label} {place} ({text}): {ratio.why}"
 
 
 def _alone(row: Row, ranking: Ranking, place: str) -> str:
@@ -122,12 +123,12 @@ def _value(row: Row, metric: str) -> str:
 def _errors(ranking: Ranking, place: str) -> str:
     told_rows = [row for row in ranking.rows if row.measure.value is not None]
     if not told_rows:
-        return f"No load tool here tells which requests failed {place}"
+        return f"No load tool here reports failed requests {place}"
     worst = told_rows[-1]
     class_ = ranking.metric.removeprefix("error_")
     kind = "" if class_ == "rate" else f" by {class_} errors"
     if not worst.measure.value:
-        rest = "" if len(told_rows) == len(ranking.rows) else ", as far as it is known"
+        rest = "" if len(told_rows) == len(ranking.rows) else ", as far as the load tools report"
         return f"No request failed{kind} {place}{rest}"
     share = f"{worst.measure.value * 100:.3g} %"
     return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"

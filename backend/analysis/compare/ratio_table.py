@@ -97,12 +97,11 @@ class RatioTable:
         """Over which workloads the means are, or why there are none."""
         if not self.common:
             return "No geometric mean: no two workloads have a ratio for every row"
+        text = f"Geometric mean over {len(self.common)} workloads; other workloads may differ"
         missing = len(self.columns) - len(self.common)
-        left_out = f"; {missing} of {len(self.columns)} left out, not every row has them"
-        return (
-            f"Geometric mean over {len(self.common)} workloads, with the noise of their trials: it "
-            f"says nothing of other workloads{left_out if missing else ''}"
-        )
+        if not missing:
+            return text
+        return f"{text}; {missing} of {len(self.columns)} left out because a row lacks them"
 
 
 def _plain(cell: Ratio | None) -> dict[str, object] | None:
@@ -197,7 +196,7 @@ def _samples(entries: Sequence[Entry], loads: Mapping[str, Load]) -> dict[_Key, 
 def _only_sample(samples: Sequence[Sample]) -> Sample:
     if len(samples) == 1:
         return samples[0]
-    return Sample((), f"{len(samples)} series stand here; add a filter")
+    return Sample((), f"{len(samples)} series match here; add a filter")
 
 
 def _fullest_row(rows: Sequence[str], samples: Mapping[_Key, Sample]) -> str:

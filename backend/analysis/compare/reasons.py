@@ -20,7 +20,7 @@ def mixed_reasons(differences: Differences) -> list[str]:
     if not differences.mixed:
         return []
     kinds = ", ".join(differences.mixed)
-    return [f"points mix different {kinds}; let them make series, or choose one"]
+    return [f"points mix different {kinds}; split them into series, or choose one"]
 
 
 def refusal(factor: Factor, differences: Differences) -> str:

@@ -1,4 +1,4 @@
-"""The knee of each sweep, in words: from which load on more load brings no more throughput."""
+"""The saturation point of each sweep: the load above which throughput does not rise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backend.analysis.query.units import at_load, load_text, rate_text
 from backend.stats.knee import Knee, Load, find_knee
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_LOADS, LEAST_TRIALS, percent
 
-# A share of the throughput that a knee's noise must not reach if it is to be called one.
+# Where noise could hide a rise by this share of the throughput, saturation is not certain.
 LOOSE = 0.1
 FAILING = f"above {percent(HIGH_ERROR_RATE)} failures"
 FEW_TRIALS = f"of fewer than {LEAST_TRIALS} trials"
@@ -27,13 +27,13 @@ FEW_TRIALS = f"of fewer than {LEAST_TRIALS} trials"
 
 @dataclass(frozen=True, slots=True)
 class SaturationRow:
-    """One of `knees`, with what a sentence needs besides."""
+    """A row of `knees` in the figures, with what its sentence needs."""
 
     sweep: Sweep
     knee: Knee
     why: str
-    # Whether others were measured between it and the next load of this sweep.
-    open_above: bool = False
+    # Whether other series were measured between it and the next load of this sweep.
+    has_gap_above: bool = False
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -47,7 +47,7 @@ class SaturationRow:
 def find_saturation_points(
     sweeps: Sequence[Sweep], *, axis: str, relevant: float, loads: Sequence[float] = ()
 ) -> list[SaturationRow]:
-    """`knees` of the figures: where more load brings no more throughput.
+    """The rows of `knees` in the figures: where more load brings no more throughput.
 
     Points with many failures do not count (answering less is no throughput), nor do those of too
     few trials. `loads`: every load that any of the series was measured at.
@@ -90,38 +90,37 @@ def _left_out_text(count: int, reason: str) -> str:
 def explain_saturation(
     knee: Knee, axis: str, relevant: float, gap: tuple[float | None, Sequence[float]]
 ) -> str:
-    """The sentence beside a knee, or in its place.
+    """The sentence beside a saturation point, or in its place.
 
-    `relevant`: the least gain that counts. `gap`: the next load of this sweep above the knee, and
-    those in between at which only others were measured.
+    `relevant`: the least gain that counts. `gap`: the next load of this sweep above the saturation
+    point, and the loads in between at which only other series were measured.
     """
     if knee.highest is None:
-        return f"A knee needs at least {LEAST_LOADS} loads of at least {LEAST_TRIALS} trials"
+        trials = f"at least {LEAST_TRIALS} trials"
+        return f"A saturation point needs at least {LEAST_LOADS} loads of {trials}"
     if knee.outcome == "rising":
         return f"Throughput still rises {at_load(knee.highest, axis)}, the highest load that counts"
     if knee.x is None:
-        return (
-            f"Whether throughput rises beyond {load_text(knee.perhaps or knee.highest, axis)} is "
-            "within noise: more trials would tell"
-        )
+        load = load_text(knee.perhaps or knee.highest, axis)
+        return f"Too noisy to say whether throughput rises above {load}"
     parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
     if knee.perhaps is not None:
         parts.append(f"it may already be {at_load(knee.perhaps, axis)}")
     if knee.perhaps is not None or (knee.excess or 0) > LOOSE:
-        parts.append("more trials would tell")
+        parts.append("more trials would make it certain")
     return "; ".join(parts)
 
 
 def _gaps(
     below: float | None, x: float, gap: tuple[float | None, Sequence[float]], axis: str
 ) -> list[str]:
-    """Between which loads the knee may be as well, for nothing was measured there."""
+    """The gaps around the saturation point, where nothing was measured: it may be in one."""
     after, others = gap
     where = "" if after is None else f"between {number_text(x)} and {load_text(after, axis)}"
     if where and others:
         where += f" (where others were: {', '.join(number_text(load) for load in others[:3])})"
     if below is None:
-        lowest = "it is the lowest load measured, so the knee may be below"
+        lowest = "it is the lowest load measured, so throughput may saturate below it"
         return [lowest, *([f"nothing was measured {where}"] if others else [])]
     text = f"nothing was measured between {number_text(below)} and {number_text(x)}"
     return [f"{text}, nor {where}" if where else text]
@@ -132,19 +131,19 @@ def _beyond(knee: Knee, relevant: float) -> str:
     excess = knee.excess or 0
     gain = f"{float(f'{excess * 100:.2g}'):g} %"
     if excess == 0:
-        return "Beyond it throughput gains nothing"
+        return "Above it throughput does not rise"
     if excess <= relevant:
-        return f"Beyond it throughput gains at most {gain}"
-    return f"Beyond it throughput shows no gain; its noise leaves room for at most {gain}"
+        return f"Above it throughput rises by at most {gain}"
+    return f"Above it no rise is seen, but the noise could hide up to {gain}"
 
 
 def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
-    """`nginx gains no more beyond 64 connections (12,000 requests/s); caddy: …`, the fastest first.
+    """`nginx saturates at 64 connections (12,000 requests/s); caddy: …`, the fastest first.
 
     Three series; the rest is counted.
     """
     if not rows:
-        return "No series to look for a knee in"
+        return "No series has a sweep to find its saturation point"
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
     texts = [_knee_text(row, axis) for row in ordered[:MAX_SERIES_NAMED]]
     return "; ".join([*texts, *more_series(len(ordered) - MAX_SERIES_NAMED)])
@@ -156,7 +155,7 @@ def _knee_text(row: SaturationRow, axis: str) -> str:
         return f"{label}: {row.why[0].lower()}{row.why[1:]}"
     rate = throughput_at(row.sweep, knee.x)
     most = "" if rate is None else f" ({rate_text(rate)})"
-    # Where noise or a load that was left out could hide it, no gain is ruled out.
-    unsure = (knee.excess or 0) > LOOSE or row.open_above
-    verb = "shows no gain" if unsure else "gains no more"
-    return f"{label} {verb} beyond {load_text(knee.x, axis)}{most}"
+    # Noise, or a load that was left out, could hide a rise.
+    is_unsure = (knee.excess or 0) > LOOSE or row.has_gap_above
+    verb = "seems to saturate" if is_unsure else "saturates"
+    return f"{label} {verb} {at_load(knee.x, axis)}{most}"

@@ -110,8 +110,8 @@ def trend_headline(
     longest = max((track.known for track in tracks), default=0)
     if longest < LEAST_POSITIONS:
         return (
-            f"Changes cannot be told yet: they need {LEAST_POSITIONS} measured {_MANY[axis]} "
-            f"of a series, there are at most {longest}"
+            f"Too few {_MANY[axis]} to find changes: a series needs {LEAST_POSITIONS}, the longest "
+            f"has {longest}"
         )
     name = metric["label"][0].lower() + metric["label"][1:]
     return f"No change of {name} beyond noise and threshold over {longest} {_MANY[axis]}"

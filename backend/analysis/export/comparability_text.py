@@ -1,4 +1,4 @@
-"""The like-for-like outcome of figures in words, where no script draws it.
+"""Whether the series of some figures may be compared, as text, where no script draws it.
 
 Figures may be those of a snapshot that an older version froze.
 """
@@ -15,8 +15,8 @@ _WORDS = {
     "not_comparable": "not comparable",
 }
 OVERRIDDEN = "ranked although not comparable"
-# How many reasons are told where there is room for a sentence.
-SAID = 3
+# How many reasons are told where there is room for one sentence.
+MAX_REASONS = 3
 
 
 def is_overridden(figures: Mapping[str, Any]) -> bool:
@@ -24,7 +24,7 @@ def is_overridden(figures: Mapping[str, Any]) -> bool:
     outcome = figures["outcome"]
     if "overridden" in outcome:
         return bool(outcome["overridden"])
-    # Snapshots of before the mark have the override in their query alone.
+    # Snapshots made before schema version 2 have the override in their query alone.
     asked = parse_qs(figures.get("query", "")).get("override") == ["1"]
     return asked and outcome.get("status") == "not_comparable"
 
@@ -36,10 +36,10 @@ def comparability_text(figures: Mapping[str, Any]) -> str:
     together = ", ".join(outcome.get("confounded", []))
     details = [
         *([intent] if intent else []),
-        *([f"confounded: {together}"] if together else []),
+        *([f"these differ together: {together}"] if together else []),
         *outcome.get("reasons", []),
     ]
-    more = len(details) - SAID
-    told = [*details[:SAID], *([f"and {more} more"] if more > 0 else [])]
+    more = len(details) - MAX_REASONS
+    told = [*details[:MAX_REASONS], *([f"and {more} more"] if more > 0 else [])]
     lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome["status"]]
     return f"{lead}: {'; '.join(told)}" if told else lead

@@ -106,7 +106,7 @@ FACTORS = (
     _host_factor("client_cores", "cores", "cores", "client cores", "axis", client=True),
     Factor(
         "same_host",
-        "whether one host has both",
+        "client on the server host",
         "axis",
         "client_host",
         "placement of the client",

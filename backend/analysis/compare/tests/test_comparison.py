@@ -177,7 +177,7 @@ def test_one_trial_without_a_histogram_makes_a_pooled_point_reported(lab):
 def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
     make_run(lab, CellSpec("gthread", rates=FAST[:2]), CellSpec("sync", rates=(1000.0, 1010.0)))
     figures = ask(lab)
-    assert "cannot be told apart" in figures["finding"]
+    assert " to rank " in figures["finding"]
     assert figures["finding"].endswith("an interval needs 1 more trial at least")
     leader, baseline = (row["ratio"] for row in figures["ranking"]["rows"])
     assert leader["verdict"] == "inconclusive"
@@ -219,7 +219,7 @@ def test_what_is_said_of_a_latency_never_contradicts_the_figures_shown(lab, metr
     shown, found = other["value"] / base["value"], other["ratio"]
     assert found["low"] <= shown * 1.000001
     assert found["high"] >= shown * 0.999999
-    # Who stands first is not surely second.
+    # Who stands first is certainly not second.
     assert ranking["rows"][0]["tier"].startswith("1")
 
 
@@ -288,7 +288,7 @@ def test_filters(lab, text, left):
     figures = ask(lab, text)
     assert {series["server"] for series in figures["series"]} == left
     if not left:
-        assert figures["finding"] == "No comparison: nothing was measured that fits this query"
+        assert figures["finding"] == "No comparison: nothing measured matches this query"
         assert figures["ranking"] is None
 
 

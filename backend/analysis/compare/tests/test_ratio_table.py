@@ -68,7 +68,7 @@ def test_the_finding_tells_how_far_the_farthest_are():
 def test_the_mean_leaves_out_workloads_that_a_row_lacks():
     found = table(*FULL, entry("caddy", "big"))
     assert found.common == ("hello", "json")
-    assert found.means_text().endswith("1 of 3 left out, not every row has them")
+    assert found.means_text().endswith("1 of 3 left out because a row lacks them")
     assert cell(found, "nginx", "big") is None
 
 
@@ -119,7 +119,7 @@ def test_a_baseline_that_is_missing_or_not_ranked_says_so():
 
 def test_several_series_in_one_cell_are_not_picked_from():
     found = table(*FULL, entry("nginx", "hello", 3000))
-    assert cell(found, "nginx", "hello").why == "2 series stand here; add a filter"
+    assert cell(found, "nginx", "hello").why == "2 series match here; add a filter"
 
 
 def test_the_answer_has_the_shape_of_the_figures():

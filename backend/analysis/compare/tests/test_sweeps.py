@@ -58,11 +58,11 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
         "series": "aa",
         "x": 64,
         "throughput": 12_000,
-        "why": "Beyond it throughput gains at most 0.54 %; nothing was measured between 8 and 64, "
-        "nor between 64 and 256 connections",
+        "why": "Above it throughput rises by at most 0.54 %; nothing was measured between 8 and "
+        "64, nor between 64 and 256 connections",
     }
     assert saturation_headline([row], axis="connections") == (
-        "nginx gains no more beyond 64 connections (12,000 requests/s)"
+        "nginx saturates at 64 connections (12,000 requests/s)"
     )
 
 
@@ -76,15 +76,15 @@ def test_a_sweep_that_still_rises_says_so():
 
 
 def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
-    assert "the knee may be below" in knee(*(point(x, 1000) for x in (1, 2, 4))).why
+    assert "throughput may saturate below it" in knee(*(point(x, 1000) for x in (1, 2, 4))).why
 
 
 @pytest.mark.parametrize(
     ("spread", "why", "verb"),
     [
-        (0.002, "Beyond it throughput gains at most", "gains no more"),
-        (0.01, "Beyond it throughput shows no gain; its noise leaves room for at most", "gains no"),
-        (0.2, "; more trials would tell", "shows no gain"),
+        (0.002, "Above it throughput rises by at most", "saturates at"),
+        (0.01, "Above it no rise is seen, but the noise could hide up to", "saturates at"),
+        (0.2, "; more trials would make it certain", "seems to saturate"),
     ],
 )
 def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):
@@ -104,7 +104,7 @@ def test_a_load_that_only_others_were_measured_at_may_hide_the_knee():
     row = knee(point(1, 1000), point(8, 8000), point(256, 8010), loads=(1, 8, 64, 256))
     assert row.knee.x == 8
     assert "nor between 8 and 256 connections (where others were: 64)" in row.why
-    assert saturation_headline([row], axis="connections").startswith("nginx shows no gain beyond 8")
+    assert saturation_headline([row], axis="connections").startswith("nginx seems to saturate at 8")
 
 
 def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
@@ -113,7 +113,7 @@ def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
     )
     assert "others" not in row.why
     assert "(1 load above 1 % failures not counted)" in row.why
-    assert "gains no more" in saturation_headline([row], axis="connections")
+    assert "nginx saturates" in saturation_headline([row], axis="connections")
 
 
 def test_loads_of_few_trials_are_told():
@@ -125,7 +125,7 @@ def test_loads_of_few_trials_are_told():
 
 def test_few_trials_have_no_knee():
     row = knee(*(point(x, 1000.0 * x, trials=2) for x in (1, 2, 4)))
-    assert row.why == "A knee needs at least 3 loads of at least 3 trials"
+    assert row.why == "A saturation point needs at least 3 loads of at least 3 trials"
 
 
 def test_a_finding_names_three_series_and_counts_the_rest():
@@ -155,7 +155,7 @@ def test_an_interval_across_the_limit_is_said():
     row = capacity(point(8, 8000, 2), point(64, 12_000, 9.99), point(256, 12_000, 10.01))
     assert (row.highest.low, row.highest.x, row.highest.high) == (8, 64, 256)
     assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
-        "up to 64 connections (12,000 requests/s), surely 8, possibly 256"
+        "up to 64 connections (12,000 requests/s), certain up to 8, possibly 256"
     )
 
 
@@ -178,7 +178,7 @@ def test_loads_that_only_others_have_are_named_as_missing():
 def test_a_lower_load_over_the_limit_is_named():
     row = capacity(point(1, 100, 30), point(8, 8000, 2))
     assert "but not at 1 (p99 30 ms" in row.why
-    assert "the highest load measured: it may bear more" in row.why
+    assert "not tested above" in row.why
 
 
 def test_nothing_under_the_limit_says_how_far_off():
@@ -201,7 +201,7 @@ def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
 
 def test_reported_percentiles_and_single_trials_say_so():
     row = capacity(point(8, 8000, 2, trials=1, origin="reported"))
-    assert "fewer than 3 trials: how sure is not known" in row.why
+    assert "fewer than 3 trials: how certain is unknown" in row.why
     assert "as the load tool reports it" in row.why
     assert row.highest.low is None
 
@@ -209,4 +209,4 @@ def test_reported_percentiles_and_single_trials_say_so():
 def test_an_unknown_p99_is_said():
     nothing = point(8, 8000)
     nothing.metrics["p99"] = measure()
-    assert capacity(nothing).why == "Its p99 is not known at any load"
+    assert capacity(nothing).why == "Its p99 is unknown at every load"

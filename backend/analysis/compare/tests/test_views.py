@@ -73,7 +73,7 @@ def test_the_knee_of_a_sweep_and_its_sentence(lab):
     (knee,) = figures["knees"]
     assert knee["x"] == 64
     assert knee["throughput"] == pytest.approx(20_000)
-    assert figures["finding"].startswith("a 23.0 gains no more beyond 64 connections")
+    assert figures["finding"].startswith("a 23.0 saturates at 64 connections")
 
 
 def test_the_highest_load_under_a_limit(lab):

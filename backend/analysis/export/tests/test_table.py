@@ -70,7 +70,7 @@ def test_a_row_of_a_panel_says_the_outcome_of_its_panel():
         ("hello", "comparable", None),
         ("json", "not_comparable", "server, processor"),
     }
-    assert "confounded: server, processor" in comparability_text(
+    assert "these differ together: server, processor" in comparability_text(
         {"outcome": figures["panels"][1]["outcome"]}
     )
 
