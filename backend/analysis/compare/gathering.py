@@ -35,7 +35,7 @@ class Demands:
 class Gathered:
     """The series of a query with their figures.
 
-    `query`: by the names of now. `left_out`: sentences on what is not shown.
+    `query`: by current names. `left_out`: sentences on what is not shown.
     """
 
     query: CompareQuery

@@ -1,4 +1,4 @@
-"""The sentence above the chart: who is ahead and by how much, or why nothing can be said."""
+"""The sentence above the chart: which server is ahead and by how much, or why none is."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _errors(ranking: Ranking, place: str) -> str:
 
 
 def ratio_text(ratio: Ratio) -> str:
-    """`1.62× [1.55, 1.70]`, no finer than its interval; or without one where there is none."""
+    """`1.62× [1.55, 1.70]`, no finer than its interval; without an interval, the ratio alone."""
     if ratio.value is None:
         return "unknown"
     if ratio.low is None or ratio.high is None:

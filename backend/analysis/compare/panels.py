@@ -76,7 +76,7 @@ class Panel:
 
 
 def judge_panels(gathered: Gathered) -> list[Panel]:
-    """Every panel, in the order of its first series; one without series where there is none."""
+    """The panels in the order of their first series; one without series if there is nothing."""
     sweeps_by_panel = _part(gathered.sweeps, lambda sweep: sweep.group.panel) or {None: ()}
     return [
         _panel(gathered, _judge(gathered, name, sweeps)) for name, sweeps in sweeps_by_panel.items()

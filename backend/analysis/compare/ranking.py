@@ -1,4 +1,4 @@
-"""Who is ahead at one load point, in tiers, with ratios to a baseline."""
+"""The order of series at one load point, in tiers, with ratios to a baseline."""
 
 from __future__ import annotations
 

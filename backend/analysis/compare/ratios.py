@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.stats import Better, Ratio, holding, ratio
 
-# The baseline against itself: ×1 without noise, whatever its trials say.
+# The baseline against itself: ×1 without noise.
 BASELINE_ITSELF = Ratio(
     1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False
 )

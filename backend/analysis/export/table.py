@@ -49,9 +49,9 @@ class Part:
 
 
 def table_of(figures: Figures, view: str | None = None) -> Table:
-    """The table of `view`; without it, of the one that was asked for.
+    """The table of `view`, or of the view that the query asks for.
 
-    Where that one has nothing to show (no histogram, no ratios), the sweep's: the rows still say
+    Where that view has nothing to show (no histogram, no ratios), the sweep's: the rows still say
     whether the series may be compared.
     """
     asked = view or parse_qs(figures.get("query", "")).get("view", ["sweep"])[-1]
@@ -233,7 +233,7 @@ def _place(figures: Figures) -> str:
 
 
 def _outcome_of_ratios(figures: Figures) -> Mapping[str, Any]:
-    """A table of ratios compares by workload, whatever view was kept; older ones do not say."""
+    """A table of ratios compares by workload; older snapshots have no outcome of that."""
     outcome: Mapping[str, Any] = figures["ratios"].get("outcome") or figures["outcome"]
     return outcome
 

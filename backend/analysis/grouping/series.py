@@ -57,7 +57,7 @@ def fill_groups(
 
 
 def group_by_name(cells: Iterable[LoadedCell], grouping: Grouping) -> list[SeriesGroup]:
-    """The series of these cells with their labels, whatever their places on the axis."""
+    """The series of these cells with their labels; places on the axis do not count."""
     reads = [PARTS[part] for part in grouping.parts]
     by_series: dict[tuple[object, ...], list[LoadedCell]] = defaultdict(list)
     for cell in cells:

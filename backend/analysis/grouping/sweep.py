@@ -1,4 +1,4 @@
-"""A series over its points, as what is derived from it reads it."""
+"""A series with its points, and what several views read of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of now in the place of former ones, so that a link means after a renaming what it meant."""
+"""Replaces former names in a query with current ones, so that old links keep their meaning."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def _current(catalogues: Sequence[Catalogue], name: str, value: str) -> set[str]
     names: set[str] = set()
     for catalogue in catalogues:
         own = catalogue.called(FIELDS[name], value)
-        # The name in full means nothing else, whatever has it as a slug.
+        # A full name is not also read as the slug of another name.
         names |= own if value in own else own | catalogue.names.current(NAMED[name], value)
     return names or {value}

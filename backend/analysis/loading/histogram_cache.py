@@ -1,4 +1,4 @@
-"""Points that several cells share: histograms merged at the request, and what they say kept.
+"""Points of several cells: their histograms are merged, and the percentiles are kept.
 
 A cell's histogram never changes (reading an upload again makes new cells), so what was merged for
 a set of cells stays true, for every reader who may see them. Each process keeps its own.
@@ -33,7 +33,7 @@ class Merged:
 
 
 def pool_of(cells: Iterable[LoadedCell]) -> Pool:
-    """What names the pool of these cells, in whatever order they come."""
+    """The key of the pool of these cells; their order does not matter."""
     return frozenset(cell.id for cell in cells)
 
 

@@ -42,8 +42,8 @@ class NotVisible(LookupError):
 class Selection:
     """Some of the series of a reader, and conditions on cells and runs.
 
-    `query`: what was asked, by the names of now. `is_narrowed`: whether `series` are fewer than
-    all that the reader has. `runs`: but for the filter on labels.
+    `query`: what was asked, by current names. `is_narrowed`: whether `series` are fewer than
+    all that the reader has. `runs`: without the filter on labels.
     """
 
     query: CompareQuery
@@ -66,7 +66,7 @@ class Selection:
     def chosen_runs(self, *, with_labels: bool = True) -> QuerySet[Run]:
         """The runs the conditions on runs leave, whether or not they have a selected cell.
 
-        `with_labels` False: whatever their labels.
+        `with_labels` False: the filter on labels is left out.
         """
         rows = Run.objects.annotate(happened_at=Coalesce("started_at", "recorded_at"))
         chosen = rows.filter(self.runs, workspace_id__in=self.workspace_ids)
@@ -103,7 +103,7 @@ def select(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Selection
 
 @repeatable_read()
 def resolve_query(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
-    """`query` by the names of now, as far as it means something recorded.
+    """`query` by current names, checked against what is recorded.
 
     Raises UnknownValue, and NotVisible for a run that is not there for the reader.
     """

@@ -113,7 +113,7 @@ class WorkspaceSettings:
 def load_settings(
     workspace_ids: Iterable[uuid.UUID], slug: str | None = None
 ) -> list[WorkspaceSettings]:
-    """The workspaces with these ids, or only the one among them with this slug."""
+    """The workspaces with these ids; with `slug`, only that workspace."""
     rows = Workspace.objects.filter(pk__in=list(workspace_ids)).order_by("slug")
     if slug is not None:
         rows = rows.filter(slug=slug)
@@ -216,6 +216,6 @@ def load_host(host: Host, names: FormerNames = NO_FORMER_NAMES) -> LoadedHost:
 
 
 def forget() -> None:
-    """Keep nothing any more."""
+    """Empty the cache."""
     with _lock:
         _kept.clear()

@@ -1,4 +1,4 @@
-"""Refusing what a link names and nothing recorded has: a typing error gets no empty chart.
+"""Refusals of values that nothing recorded has: a typing error gets no empty chart.
 
 Values that exist, but not together, are a question that nothing answers: that is no error.
 """
@@ -48,7 +48,7 @@ class UnknownValue(QueryError):
     def __init__(self, field: str, got: str, choices: Collection[str]) -> None:
         super().__init__(field, got, _listed(choices))
         self.said = f"{field}: nothing here has {quoted(got)}."
-        # The query by the names of now, once there is one: `got` stands in it.
+        # The query by current names, set by `asking`; `got` is one of its values.
         self.query: CompareQuery | None = None
         close = _close(got, choices)
         hint = f" Did you mean {close}?" if close else ""
@@ -63,13 +63,13 @@ class UnknownValue(QueryError):
             return replace(self.query, at=None)
         before = getattr(self.query, self.field)
         after: dict[str, Any] = {self.field: tuple(value for value in before if value != self.got)}
-        # Without progress whoever asks again would ask for ever.
+        # None without progress, or a caller that retries with the rest would never end.
         return replace(self.query, **after) if 0 < len(after[self.field]) < len(before) else None
 
 
 @contextmanager
 def asking(query: CompareQuery) -> Iterator[None]:
-    """A refusal inside is one of `query`, which has the names of now."""
+    """An UnknownValue raised inside carries `query`, which has current names."""
     try:
         yield
     except UnknownValue as refused:

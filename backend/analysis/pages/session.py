@@ -1,4 +1,4 @@
-"""What several agents measured together: their trials of the same number, put together.
+"""A session: the trials that several agents measured at once, joined by their number.
 
 Rates are summed over the time in which all of them attacked, by the service's clock; distributions
 are merged by their counts; what one of them does not tell is unknown of the whole.
@@ -65,7 +65,7 @@ class JointTrial:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSession:
-    """`runs` that came, of the `parts` that belong to it."""
+    """`runs` that came, of the `parts` that the session has."""
 
     name: str
     parts: int

@@ -54,7 +54,7 @@ class WorkspaceCells:
 
     @property
     def of_workload(self) -> tuple[CellSummary, ...]:
-        """The cells of the workload, under whatever conditions."""
+        """The cells of the workload, under all conditions."""
         return tuple(cell for cell in self.every if cell.workload == self.workload)
 
     @property

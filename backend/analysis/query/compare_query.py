@@ -55,7 +55,7 @@ class QueryError(ValueError):
 
 
 class UnknownField(QueryError):
-    """A field that is none of `fields`, those of a comparison where nothing else is said."""
+    """A field that is not among `fields`, by default those of a comparison."""
 
     def __init__(self, field: str, fields: Sequence[str] = QUERY_FIELDS) -> None:
         super().__init__(field, field, ", ".join(fields) or "none")

@@ -190,7 +190,7 @@ METRICS = {
         ),
     )
 }
-# In every answer, whatever was asked: what the page draws side by side.
+# In every answer: what the page draws side by side.
 CORE = ("throughput", "p50", "p99", "error_rate")
 PERCENTILE_KEYS = tuple(metric.percentile for metric in METRICS.values() if metric.percentile)
 

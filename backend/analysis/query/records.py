@@ -1,4 +1,4 @@
-"""What the comparison reads: plain facts of series, runs, cells and trials, as loaded."""
+"""The records that a comparison reads: series, runs, cells and trials, as loaded."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class LoadedRun:
 
 @dataclass(frozen=True, slots=True)
 class LoadedDismissal:
-    """Why a member of the workspace holds that a check's finding in a run is none."""
+    """A member's reason why a check's finding in a run does not count."""
 
     run: uuid.UUID
     check: str
