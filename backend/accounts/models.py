@@ -10,6 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from backend.accounts import token_format
+from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 
 class User(AbstractUser):
@@ -31,8 +32,8 @@ class Workspace(models.Model):
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # Differences smaller than this share are not worth a reader's time (the *relevant* flag).
-    relevant_share = models.FloatField(default=0.02)
-    min_trials = models.PositiveSmallIntegerField(default=3)
+    relevant_share = models.FloatField(default=RELEVANT_SHARE)
+    min_trials = models.PositiveSmallIntegerField(default=LEAST_TRIALS)
     # Raised with every change of what a comparison here can show, in the same transaction:
     # an answer that is kept under this number is right, or not found.
     data_version = models.BigIntegerField(default=0, editable=False)

@@ -13,13 +13,13 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.answers import answer
-from backend.analysis.cells import NotVisible
-from backend.analysis.comparison import compare
-from backend.analysis.fields import AXES, GROUPING
-from backend.analysis.known import UnknownValue
-from backend.analysis.metrics import METRICS
-from backend.analysis.query import VIEWS, CompareQuery, QueryError
+from backend.analysis.compare.comparison import compare
+from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import VIEWS, CompareQuery, QueryError
+from backend.analysis.query.fields import AXES, GROUPING
+from backend.analysis.query.metrics import METRICS
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND_HINT, Problem
 from backend.api.figures_schema import FiguresSerializer
@@ -92,7 +92,7 @@ def figures_json(request: Request) -> bytes:
     workspace_ids = access.workspace_ids_of(required_actor(request))
     query = read_query(request.query_params)
     try:
-        return answer(
+        return get_or_compute_json(
             "compare", query, workspace_ids, lambda: compare(query, workspace_ids=workspace_ids)
         )
     except UnknownValue as unknown:

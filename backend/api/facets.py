@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.answers import answer
-from backend.analysis.cells import NotVisible
-from backend.analysis.facets import FACETS, facets
-from backend.analysis.known import UnknownValue
-from backend.analysis.query import QueryError
+from backend.analysis.loading.facets import FACETS, facets
+from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import QueryError
 from backend.api.auth import required_actor
 from backend.api.compare import QUERY, AnyFormat, bad_query, read_query
 from backend.api.errors import NOT_FOUND_HINT, Problem
@@ -73,7 +73,7 @@ class Facets(APIView):
             raise bad_query(QueryError("field", min(unknown), ", ".join(FACETS)))
         query = read_query(asked)
         try:
-            counted = answer(
+            counted = get_or_compute_json(
                 f"facets of {only}",
                 query,
                 workspace_ids,

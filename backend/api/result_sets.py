@@ -16,9 +16,9 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
-from backend.analysis.cells import NotVisible
-from backend.analysis.query import QueryError
-from backend.analysis.times import instant
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.compare_query import QueryError
+from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, required_actor
 from backend.api.compare import bad_query, read_query
 from backend.api.errors import NOT_FOUND_HINT, Problem, sign_in_needed

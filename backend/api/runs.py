@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.cells import NotVisible
-from backend.analysis.run_view import run_view
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.pages.run import describe_run
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
 from backend.api.schema import documented
@@ -338,7 +338,7 @@ class TrialTimelineDetail(APIView):
 def _run(request: Request, run_id: UUID) -> dict[str, Any]:
     workspaces = access.workspace_ids_of(required_actor(request))
     try:
-        view = run_view(run_id, workspace_ids=workspaces)
+        view = describe_run(run_id, workspace_ids=workspaces)
     except NotVisible:
         raise not_found() from None
     view["rereadings"] = rereadings_of(run_id)

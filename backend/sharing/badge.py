@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.analysis.outcome_words import is_overridden
+from backend.analysis.export.comparability_text import is_overridden
 from backend.sharing.text import plain
 
 Figures = Mapping[str, Any]

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.analysis.comparison import compare
-from backend.analysis.known import UnknownValue
-from backend.analysis.names import NAMED
-from backend.analysis.query import CompareQuery
+from backend.analysis.compare.comparison import compare
+from backend.analysis.loading.former_names import NAMED
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.stats import Ratio, ratio

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from backend import __version__
-from backend.analysis.times import instant
+from backend.analysis.query.timestamps import instant
 from backend.sharing.models import ResultSet
 from backend.sharing.sources import sources_of
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from django.conf import settings
 
-from backend.analysis.answers import kept
+from backend.analysis.loading.response_cache import get_or_compute_bytes
 from backend.runs.identity import canonical_json
 from backend.sharing.models import Drawing, ResultSet
 from backend.sharing.reading import Reading
@@ -80,7 +80,7 @@ def image_of_view(figures: dict[str, Any], url: str) -> bytes:
     """
     date = _newest(figures["runs"])
     scene = canonical_json({"figures": figures, "url": url, "date": date})
-    return kept(f"drawing:{_key(scene)}", lambda: _drawn_in_turn(scene))
+    return get_or_compute_bytes(f"drawing:{_key(scene)}", lambda: _drawn_in_turn(scene))
 
 
 def _drawn_in_turn(scene: bytes) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from defusedcsv import csv
 
-from backend.analysis.table import Value, table_of
+from backend.analysis.export.table import Value, table_of
 from backend.sharing.text import without_invisible_start
 
 # defusedcsv misses formulas behind invisible characters, which spreadsheets skip, and the

@@ -17,8 +17,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
+from backend.analysis.compare.comparison import compare
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.runs.transactions import repeatable_read
 from backend.sharing.document import document_of

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from backend.analysis.cells import MAX_RUNS, select
-from backend.analysis.known import UnknownValue
-from backend.analysis.query import CompareQuery, QueryError
+from backend.analysis.loading.rows import MAX_RUNS
+from backend.analysis.loading.selection import select
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import saved_query

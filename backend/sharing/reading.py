@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from backend.analysis.answers import answer
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
+from backend.analysis.compare.comparison import compare
+from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.sharing.document import document_of
 from backend.sharing.models import ResultSet
@@ -71,6 +71,6 @@ def _live_document(result_set: ResultSet) -> dict[str, Any]:
 def _current_figures(query: CompareQuery, workspace_id: uuid.UUID) -> dict[str, Any]:
     """The figures as the comparison page gets them, from its cache while nothing changed."""
     ids = [workspace_id]
-    cached = answer("compare", query, ids, lambda: compare(query, workspace_ids=ids))
+    cached = get_or_compute_json("compare", query, ids, lambda: compare(query, workspace_ids=ids))
     figures: dict[str, Any] = orjson.loads(cached)
     return figures

@@ -6,8 +6,8 @@ import logging
 
 from celery import shared_task
 
-from backend.analysis.cells import NotVisible
-from backend.analysis.query import QueryError
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.compare_query import QueryError
 from backend.sharing.drawing import BusyDrawing, CannotDraw, image_of
 from backend.sharing.drawing_queue import DRAW_TASK
 from backend.sharing.models import ResultSet

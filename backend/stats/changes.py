@@ -20,6 +20,7 @@ from statistics import fmean, median
 
 from backend.stats.intervals import CONFIDENCE, Better, Ratio, ratio
 from backend.stats.student import t_quantile
+from backend.stats.thresholds import RELEVANT_SHARE
 
 LEAST_POSITIONS = 5
 # With a change for every third position, the rest of them still tells how noisy they are.
@@ -53,7 +54,10 @@ class _Series:
 
 
 def find_changes(
-    positions: Sequence[Sequence[float]], *, better: Better = "higher", relevant: float = 0.02
+    positions: Sequence[Sequence[float]],
+    *,
+    better: Better = "higher",
+    relevant: float = RELEVANT_SHARE,
 ) -> list[Change]:
     """The changes that are significant and relevant, in order; none below 5 positions.
 

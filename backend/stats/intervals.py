@@ -14,9 +14,9 @@ from statistics import NormalDist, fmean, median
 from typing import Literal
 
 from backend.stats.student import t_quantile
+from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 CONFIDENCE = 0.95
-LEAST_TRIALS = 3
 MOST_TRIALS = 999
 NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 # t(97.5 %) ÷ (t(97.5 %) + t(80 %)) of many trials: what a half width may be of a difference, so
@@ -61,7 +61,8 @@ def median_interval(values: Sequence[float]) -> Estimate | None:
         return None
     centre = float(median(values))
     if len(values) < LEAST_TRIALS:
-        return Estimate(centre, None, None, len(values), "fewer than 3 trials: no interval")
+        method = f"fewer than {LEAST_TRIALS} trials: no interval"
+        return Estimate(centre, None, None, len(values), method)
     if min(values) > 0:
         low, high = (exp(bound) for bound in _t_interval([log(value) for value in values]))
     else:
@@ -88,7 +89,7 @@ def ratio(
     other: Sequence[float],
     *,
     better: Better = "higher",
-    relevant: float = 0.02,
+    relevant: float = RELEVANT_SHARE,
 ) -> Ratio:
     """`other` ÷ `base` with a 95 % interval (Welch's t on logs) and a verdict on `other`.
 
@@ -134,7 +135,7 @@ def mean_ratio(
     pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
     *,
     better: Better = "higher",
-    relevant: float = 0.02,
+    relevant: float = RELEVANT_SHARE,
 ) -> Ratio:
     """The geometric mean of `ratio` over (base, other) pairs, with its 95 % interval and verdict.
 
@@ -147,7 +148,7 @@ def mean_ratio(
     logs = [(_logs(base), _logs(other)) for base, other in pairs]
     value = exp(fmean(fmean(other) - fmean(base) for base, other in logs))
     if min(map(len, sides)) < LEAST_TRIALS:
-        return _inconclusive(value, "fewer than 3 trials somewhere: no interval")
+        return _inconclusive(value, f"fewer than {LEAST_TRIALS} trials somewhere: no interval")
     return _judged(value, _welch(logs), better, relevant)
 
 

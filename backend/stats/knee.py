@@ -15,9 +15,9 @@ from math import exp, log
 from statistics import fmean
 from typing import Literal
 
-from backend.stats.intervals import LEAST_TRIALS, ratio
+from backend.stats.intervals import ratio
+from backend.stats.thresholds import LEAST_LOADS, LEAST_TRIALS, RELEVANT_SHARE
 
-LEAST_LOADS = 3
 # few: too little measured · rising: up to the highest load · unsure: whether it rises to the last
 Outcome = Literal["found", "few", "rising", "unsure"]
 
@@ -56,7 +56,7 @@ class Knee:
     excess: float | None = None
 
 
-def find_knee(loads: Sequence[Load], *, relevant: float = 0.02) -> Knee:
+def find_knee(loads: Sequence[Load], *, relevant: float = RELEVANT_SHARE) -> Knee:
     """The knee of `loads`, in any order. Loads of fewer than 3 trials say nothing, nor does 0.
 
     A gain that the means show but the trials do not bear out leaves open whether the knee is

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_safe
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
-from backend.analysis.answers import answer
-from backend.analysis.cells import NotVisible, understood
-from backend.analysis.comparison import compare as figures_of
-from backend.analysis.known import UnknownValue
-from backend.analysis.query import CompareQuery, QueryError
+from backend.analysis.compare.comparison import compare as figures_of
+from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.loading.selection import NotVisible, resolve_query
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.links import absolute, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
@@ -45,7 +45,7 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
             named, parsed = parsed.workspace, replace(parsed, workspace=None)
             if named not in (None, workspace.slug):
                 raise UnknownValue("workspace", named or "", {workspace.slug})
-            current = understood(parsed, [workspace.pk])
+            current = resolve_query(parsed, [workspace.pk])
             if current != parsed:
                 return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
             return view(request, (workspace, current))
@@ -88,6 +88,6 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     """The chart of the query as an image, with the link of its page in it."""
     workspace, parsed = question
     here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
-    kept = answer("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
+    kept = get_or_compute_json("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
     page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
     return image(request, lambda: image_of_view(orjson.loads(kept), page))

@@ -15,9 +15,9 @@ from django.template.loader import render_to_string
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from backend.analysis.cells import NotVisible
-from backend.analysis.outcome_words import outcome_text
-from backend.analysis.query import DRAWING, QueryError
+from backend.analysis.export.comparability_text import comparability_text
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.links import absolute, result_set_link, route_at
 from backend.sharing.drawing import HEIGHT, WIDTH, is_of_fixed_height
 from backend.sharing.models import ResultSet
@@ -73,7 +73,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         {
             "result_set": result_set,
             "figures": figures,
-            "outcome": outcome_text(figures),
+            "outcome": comparability_text(figures),
             "outcome_class": TONES[figures["outcome"]["status"]],
             "theme": theme,
             "page_url": absolute(result_set.path),

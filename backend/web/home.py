@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
-from backend.analysis.questions import Question, questions_of
+from backend.analysis.pages.front_questions import Question, list_questions
 from backend.ingest.models import State, Upload
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
@@ -118,7 +118,7 @@ def _questions(workspace: Workspace) -> list[Question]:
     key = f"questions:{workspace.pk}:{workspace.data_version}"
     questions: list[Question] | None = cache.get(key)
     if questions is None:
-        questions = questions_of(workspace.pk, workspace.slug)
+        questions = list_questions(workspace.pk, workspace.slug)
         cache.set(key, questions, QUESTIONS_KEPT_S)
     return questions
 

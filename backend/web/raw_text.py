@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from backend.analysis.trial_figures import Figure, FigureGroup
+from backend.analysis.pages.trial import Figure, FigureGroup
 from backend.ingest.provenance import Provenance, RawText, Read
 from backend.links import artefact_link, link_to
 

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.catalogue import host_fact
+from backend.analysis.loading.series_cache import load_host
 from backend.links import compare_link, link_to, query_string
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
@@ -210,7 +210,7 @@ def _texts(values: Any) -> list[str]:
 
 def _host_value(host: Host) -> str:
     """How a link names a host: by its name, else by its slug."""
-    fact = host_fact(host)
+    fact = load_host(host)
     return fact.name or fact.slug
 
 

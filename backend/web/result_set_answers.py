@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.html import escape
 
-from backend.analysis.known import UnknownValue
-from backend.analysis.query import DRAWING, CompareQuery, QueryError, UnknownField
-from backend.analysis.times import instant
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError, UnknownField
+from backend.analysis.query.timestamps import instant
 from backend.links import absolute, link_to
 from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.models import ResultSet, State, Visibility

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.analysis.query import QueryError
+from backend.analysis.query.compare_query import QueryError
 from backend.sharing.badge import figure_text
 from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw

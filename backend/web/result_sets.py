@@ -18,9 +18,9 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.analysis.cells import NotVisible
-from backend.analysis.outcome_words import outcome_text
-from backend.analysis.query import DRAWING, CompareQuery, QueryError
+from backend.analysis.export.comparability_text import comparability_text
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -222,7 +222,7 @@ def _card(reading: Reading) -> dict[str, str]:
     except (NotVisible, QueryError):
         return {"finding": "", "conditions": "", "description": ""}
     finding, conditions = figures["finding"], figures["conditions"]
-    parts = (finding, outcome_text(figures), conditions)
+    parts = (finding, comparability_text(figures), conditions)
     return {
         "finding": finding,
         "conditions": conditions,

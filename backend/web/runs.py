@@ -14,11 +14,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.cells import NotVisible
-from backend.analysis.checks import check_named, described
-from backend.analysis.reproduction import reproduction_of
-from backend.analysis.resource_use import used
-from backend.analysis.run_view import run_view
+from backend.analysis.grouping.fired_checks import describe_check, find_check
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.pages.reproduction import describe_reproduction
+from backend.analysis.pages.resource_use import resource_columns
+from backend.analysis.pages.run import describe_run
 from backend.fleet.heartbeats import forget_progress
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
@@ -122,13 +122,17 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if progress is None:
         raise Http404
     try:
-        view = run_view(run_id, workspace_ids=visible.workspaces(request))
+        view = describe_run(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
         return _waiting(request, progress)
     workspace = visible.workspace_or_404(request, view["workspace"])
     files = artefacts_by_trial(run_id)
     trials = [
-        {**trial, "artefacts": files.get(trial["id"], []), "used": used(trial["resources"])}
+        {
+            **trial,
+            "artefacts": files.get(trial["id"], []),
+            "used": resource_columns(trial["resources"]),
+        }
         for trial in view["trials"]
     ]
     upload = Upload.objects.filter(run_id=run_id).only("id", "state").first()
@@ -154,7 +158,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 def _reproduction(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The plan, and the commands that run it again."""
-    again = reproduction_of(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials))
+    again = describe_reproduction(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials))
     is_seeded = again and again.seed is not None and again.order == "randomised"
     seed = f" --seed {again.seed}" if again and is_seeded else ""
     commands = (
@@ -213,7 +217,7 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
             entry = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
             entry["trials"].append({"url": trial_link(trial["id"]), "ordinal": trial["ordinal"]})
     for check_id in _cell_checks(run_id):
-        check = described(check_named(check_id))
+        check = describe_check(find_check(check_id))
         fired.setdefault(check_id, {**check, "trials": [], "cells": 0})["cells"] += 1
     dismissals = dismissals_of([run_id])[run_id]
     entries = [{**entry, "dismissal": dismissals.get(id_)} for id_, entry in fired.items()]

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.session_view import session_view
+from backend.analysis.pages.session import describe_session
 from backend.web import visible
 
 
@@ -14,7 +14,7 @@ from backend.web import visible
 def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """The trials of a session, with the results of all agents combined."""
     workspace = visible.workspace_or_404(request, slug)
-    view = session_view(workspace.pk, name)
+    view = describe_session(workspace.pk, name)
     if view is None:
         raise Http404
     context = {"workspace": workspace, "nav": "runs", "session": view}

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access
 from backend.accounts.models import Workspace, default_must_match
-from backend.analysis.factors import FACTORS
+from backend.analysis.query.factors import FACTORS
 from backend.web import visible
 
 # The factors that describe a host. The load tool is a factor too, but not of a host.

@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.resource_use import resource_groups
-from backend.analysis.run_view import hosts_of, trial_view
-from backend.analysis.trial_figures import trial_figures
+from backend.analysis.pages.resource_use import list_resource_figures
+from backend.analysis.pages.run import describe_hosts, describe_trial
+from backend.analysis.pages.trial import list_trial_figures
 from backend.ingest.evidence import artefacts_by_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
 from backend.links import compare_link, link_to, trial_link
@@ -38,10 +38,10 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     if trial is None:
         raise Http404
     workspace = trial.run.workspace
-    groups = trial_figures(trial)
+    groups = list_trial_figures(trial)
     provenance = _provenance(trial)
     standing = dismissals_of([trial.run_id])[trial.run_id]
-    view = trial_view(trial)
+    view = describe_trial(trial)
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -59,10 +59,10 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "why_not": provenance.why_not,
         "checks": [{**check, "dismissal": standing.get(check["id"])} for check in view["checks"]],
         "may_dismiss": visible.may_write(request, workspace),
-        "resources": resource_groups(trial.resources),
+        "resources": list_resource_figures(trial.resources),
         "glance": _glance(trial.glance),
         "artefacts": artefacts_by_trial(trial.run_id).get(str(trial.pk), []),
-        "hosts": [shown_host(host) for host in hosts_of(trial.run)],
+        "hosts": [shown_host(host) for host in describe_hosts(trial.run)],
         "has_timeline": TrialTimeline.objects.filter(trial=trial).exists(),
         "timeline_url": link_to("trial-timeline", trial.pk),
         **_neighbours(trial),

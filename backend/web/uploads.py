@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
-from backend.analysis.checks import check_named, described
+from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryFile, DryTrial, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
@@ -164,7 +164,7 @@ def _shown(file: DryFile) -> dict[str, Any]:
 
 def _trial(trial: DryTrial) -> dict[str, Any]:
     findings = [
-        {**described(check_named(finding.id)), "detail": finding.detail}
+        {**describe_check(find_check(finding.id)), "detail": finding.detail}
         for finding in trial.findings
     ]
     return {"trial": trial, "checks": findings, **trial.figures}

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
+from backend.analysis.compare.comparison import compare
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.testing.scenes import make_measured_run

@@ -7,16 +7,16 @@ from itertools import pairwise
 from statistics import median
 
 from backend.runs.checks.facts import Finding, TrialFacts
+from backend.stats.thresholds import LEAST_TRIALS
 
 WIDEST_SPREAD = 0.05
 LEAST_DRIFT = 0.05
-MIN_TRIALS = 3
 
 
 def check_cell(
     trials: Sequence[TrialFacts],
     *,
-    min_trials: int = MIN_TRIALS,
+    min_trials: int = LEAST_TRIALS,
     warmed_up: bool | None = None,
 ) -> list[Finding]:
     """Every rule over a cell that fires. `warmed_up` None: unknown, so nothing is said of it."""

@@ -8,6 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from backend.stats.thresholds import (
+    CEILING_SHARE,
+    HIGH_ERROR_RATE,
+    REACHED_SHARE,
+    percent,
+)
+
 Severity = Literal["info", "warning", "error"]
 
 LITTLE = "Little, J. D. C. (1961), A Proof for the Queuing Formula L = λW, Operations Research 9(3)"
@@ -45,13 +52,13 @@ _ROWS = (
         "error-rate",
         "info",
         "Some requests failed",
-        "At least one attempt failed, and at most 1 % of them. Failed requests often end sooner "
-        "or later than good ones and so shift every other figure.",
+        f"At least one attempt failed, and at most {percent(HIGH_ERROR_RATE)} of them. Failed "
+        "requests often end sooner or later than good ones and so shift every other figure.",
     ),
     Check(
         "error-rate-high",
         "error",
-        "More than 1 % of requests failed",
+        f"More than {percent(HIGH_ERROR_RATE)} of requests failed",
         "A server that refuses work looks fast. The figures of this trial are not ranked.",
         BOARDS + ": a server answering only errors was ranked first",
     ),
@@ -212,8 +219,9 @@ _ROWS = (
         "overload",
         "warning",
         "The offered rate was not reached",
-        "Less than 98 % of the offered requests were answered in time. Latencies at a rate the "
-        "server does not reach say how long the test ran, not how fast the server is.",
+        f"Less than {percent(REACHED_SHARE)} of the offered requests were answered in time. "
+        "Latencies at a rate the server does not reach say how long the test ran, not how fast the "
+        "server is.",
     ),
     Check(
         "no-warmup",
@@ -240,8 +248,8 @@ _ROWS = (
         "common-ceiling",
         "info",
         "Different servers give the same result",
-        "Three or more servers lie within 1 % of one another. A limit they share (load tool, "
-        "network, client host) may have been measured in place of the servers.",
+        f"Three or more servers lie within {percent(CEILING_SHARE)} of one another. A limit they "
+        "share (load tool, network, client host) may have been measured in place of the servers.",
         BOARDS + ": the first eight places of a board were equal",
     ),
 )

@@ -7,15 +7,14 @@ from itertools import pairwise
 from statistics import fmean
 
 from backend.runs.checks.facts import Finding, TrialFacts
+from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
 
 LITTLE_TOLERANCE = 0.25
 RATE_TOLERANCE = 0.02
-HIGH_ERROR_RATE = 0.01
 COARSE_SHARE = 0.1
 TAIL_SAMPLES = 10
 TAIL_PERCENTILES = ("90", "95", "99")
 SHORTEST_S = 1.0
-REACHED_SHARE = 0.98
 LINUX_LOCAL_PORTS = (32768, 60999)
 TIME_WAIT_S = 60.0
 # Headers, acknowledgements and frames take the rest of a full link.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import FormerName, Server, Trial
 from backend.runs.renaming import rename
 from backend.sharing.differences import differences_between, differences_since

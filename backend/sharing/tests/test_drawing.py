@@ -9,8 +9,8 @@ import orjson
 import pytest
 from django.core.cache import cache
 
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
+from backend.analysis.compare.comparison import compare
+from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.runs.models import Server
 from backend.sharing import drawing

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Artefact, State, Upload
 from backend.runs.models import FormerName, Trial
 from backend.runs.renaming import rename

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from backend.analysis.cells import NotVisible
-from backend.analysis.query import CompareQuery, QueryError
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.ingest.removal import remove_run
 from backend.runs.measured import TrialRecord
 from backend.runs.models import FormerName, Run

@@ -8,8 +8,8 @@ import json
 import pytest
 
 import backend
-from backend.analysis.cells import NotVisible
-from backend.analysis.query import VIEWS, CompareQuery
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.ingest.models import Artefact, Upload
 from backend.runs.models import Trial
 from backend.sharing.edits import edit

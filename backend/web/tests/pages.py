@@ -2,7 +2,7 @@
 
 from django.http import HttpResponse
 
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import Visibility
 

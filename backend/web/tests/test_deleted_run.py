@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from django.test import Client
 
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest import answers
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.reprocess import reprocess

@@ -9,9 +9,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from backend.analysis.comparison import compare
-from backend.analysis.query import CompareQuery
-from backend.analysis.questions import questions_of
+from backend.analysis.compare.comparison import compare
+from backend.analysis.pages.front_questions import list_questions
+from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
 from backend.runs.models import Trial
 from backend.sharing.models import Visibility
@@ -29,7 +29,7 @@ def _nothing_kept():
 
 
 def asked(workspace):
-    return {one.id: one for one in questions_of(workspace.pk, workspace.slug)}
+    return {one.id: one for one in list_questions(workspace.pk, workspace.slug)}
 
 
 def test_an_empty_workspace_answers_nothing_and_says_so(db):

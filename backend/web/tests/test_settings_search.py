@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts.models import default_must_match
-from backend.analysis.factors import FACTORS
+from backend.analysis.query.factors import FACTORS
 from backend.sharing.edits import revoke
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.analysis.query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery
 from backend.web.tests.browser.comparison.actions import LIKE, NEWEST, compare, figures_of
 from backend.web.tests.browser.comparison.figures import LOADS
 from backend.web.tests.browser.page_audit import PICTURES

@@ -1,0 +1,1 @@
+"""What may be said of the series: comparability, ranking, saturation, capacity, trend."""

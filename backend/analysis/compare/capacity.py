@@ -1,0 +1,167 @@
+"""The highest load of each series with p99 under a limit, and how certain that is.
+
+It is a load that was measured; nothing is interpolated, and what was not measured is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.analysis.grouping.points import Point, plain
+from backend.analysis.grouping.sweep import (
+    MAX_SERIES_NAMED,
+    Sweep,
+    load_of,
+    more_series,
+    throughput_at,
+    unmeasured,
+)
+from backend.analysis.query.fields import number_text
+from backend.analysis.query.units import load_text, rate_text, time_text
+from backend.stats.limit import Bounded, Highest, highest_under
+from backend.stats.thresholds import LEAST_TRIALS
+
+LIMITED = "p99"
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityRow:
+    """One of `capacity.rows`, with what a sentence needs besides."""
+
+    sweep: Sweep
+    highest: Highest
+    why: str
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "series": self.sweep.group.id,
+            "x": plain(self.highest.x),
+            "throughput": throughput_at(self.sweep, self.highest.x),
+            "low": plain(self.highest.low),
+            "high": plain(self.highest.high),
+            "why": self.why,
+        }
+
+
+def find_capacities(
+    sweeps: Sequence[Sweep],
+    *,
+    limit_us: float,
+    axis: str,
+    loads: Sequence[float] = (),
+) -> list[CapacityRow]:
+    """`capacity.rows` of the figures: the highest measured load with p99 of at most `limit_us`.
+
+    A point that did not reach its rate, or with more than 1 % of failures, never counts as under.
+    `loads`: every load of the comparison; those that a series lacks are named where it matters.
+    """
+    return [_capacity(sweep, limit_us, axis, loads) for sweep in sweeps]
+
+
+def _capacity(sweep: Sweep, limit: float, axis: str, loads: Sequence[float]) -> CapacityRow:
+    highest = highest_under([_bounded(point) for point in sweep.points], limit)
+    why = "; ".join(_capacity_why(sweep, highest, limit, (axis, loads)))
+    return CapacityRow(sweep, highest, why)
+
+
+def _bounded(point: Point) -> Bounded:
+    measure = point.metrics[LIMITED]
+    counts = not point.failing and not point.overload
+    return Bounded(load_of(point), measure.value, measure.low, measure.high, counts)
+
+
+def _capacity_why(
+    sweep: Sweep, highest: Highest, limit: float, among: tuple[str, Sequence[float]]
+) -> list[str]:
+    axis, loads = among
+    if highest.x is None:
+        return [_never(sweep, highest, limit, axis)]
+    by_load = {load_of(point): point for point in sweep.points}
+    parts = [f"p99 {_shown(by_load[highest.x])}"]
+    if highest.next is None:
+        parts.append(f"not tested above {load_text(highest.x, axis)}")
+    else:
+        parts.append(f"{load_text(highest.next, axis)} next: {_over(by_load[highest.next])}")
+        parts.append(_between(highest.x, highest.next, loads, axis))
+    if highest.over:
+        listed = ", ".join(f"{number_text(x)} ({_over(by_load[x])})" for x in highest.over[:3])
+        parts.append(f"but not at {listed}")
+    if by_load[highest.x].metrics[LIMITED].high is None:
+        parts.append(f"fewer than {LEAST_TRIALS} trials: how certain is unknown")
+    if by_load[highest.x].metrics[LIMITED].origin == "reported":
+        parts.append("as the load tool reports it, with the range of the trials")
+    return parts
+
+
+def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
+    missing = unmeasured(loads, low, high)
+    text = f"nothing was measured between {number_text(low)} and {load_text(high, axis)}"
+    if not missing:
+        return text
+    return f"{text}, where others were ({', '.join(number_text(x) for x in missing[:3])})"
+
+
+def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
+    measured = [point for point in sweep.points if point.metrics[LIMITED].value is not None]
+    if not measured:
+        return "Its p99 is unknown at every load"
+    lowest = min(measured, key=load_of)
+    high = highest.high
+    possibly = "" if high is None else f"; within noise possibly at {load_text(high, axis)}"
+    return (
+        f"At no measured load under {time_text(limit)}; the lowest, "
+        f"{load_text(load_of(lowest), axis)}: {_over(lowest)}{possibly}"
+    )
+
+
+def _over(point: Point) -> str:
+    """Why a point does not count as under the limit."""
+    rate = point.metrics["error_rate"].value
+    if point.failing and rate is not None:
+        return f"{rate * 100:.3g} % of its requests failed"
+    if point.overload:
+        return "it did not reach the offered rate"
+    return f"p99 {_shown(point)}" if point.metrics[LIMITED].value is not None else "p99 not known"
+
+
+def _shown(point: Point) -> str:
+    measure = point.metrics[LIMITED]
+    if measure.value is None:
+        return "not known"
+    if measure.low is None or measure.high is None:
+        return time_text(measure.value)
+    return f"{time_text(measure.value)} [{time_text(measure.low)}, {time_text(measure.high)}]"
+
+
+def capacity_headline(rows: Sequence[CapacityRow], *, limit_us: float, axis: str) -> str:
+    """`With p99 under 10 ms: nginx up to 256 connections (12,300 requests/s), certain up to 64`"""
+    if not rows:
+        return "No series has a load to find its capacity"
+    most = sorted(rows, key=lambda row: -(row.highest.x or 0))
+    texts = [_capacity_text(row, axis) for row in most[:MAX_SERIES_NAMED]]
+    listed = "; ".join([*texts, *more_series(len(most) - MAX_SERIES_NAMED)])
+    return f"With p99 under {time_text(limit_us)}: {listed}"
+
+
+def _capacity_text(row: CapacityRow, axis: str) -> str:
+    label, highest = row.sweep.group.label, row.highest
+    if highest.x is None:
+        return f"{label} at no measured load{_doubt(highest)}"
+    rate = throughput_at(row.sweep, highest.x)
+    served = "" if rate is None else f" ({rate_text(rate)})"
+    return f"{label} up to {load_text(highest.x, axis)}{served}{_doubt(highest)}"
+
+
+def _doubt(highest: Highest) -> str:
+    """`, certain up to 64, possibly 256`, as far as these differ from the figure's own load."""
+    parts = []
+    if highest.low != highest.x:
+        parts.append(
+            "certain at no load"
+            if highest.low is None
+            else f"certain up to {number_text(highest.low)}"
+        )
+    if highest.high is not None and highest.high != highest.x:
+        parts.append(f"possibly {number_text(highest.high)}")
+    return "".join(f", {part}" for part in parts)

@@ -1,0 +1,197 @@
+"""The comparison: one question in, one answer out, the same for page, API, export and snapshot."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.conditions import conditions_of
+from backend.analysis.compare.gathering import Gathered, gather
+from backend.analysis.compare.panels import (
+    RANKED_BY_REQUEST,
+    Panel,
+    combine,
+    join_headlines,
+    judge_panels,
+    merge_fired_checks,
+)
+from backend.analysis.compare.ranking import Ranking
+from backend.analysis.compare.views import RatioView, Views, make_views
+from backend.analysis.grouping.points import plain
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.fields import FIELDS
+from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.records import LoadedRun, slug_of
+from backend.analysis.query.timestamps import instant
+from backend.links import link_to, run_link
+from backend.runs.transactions import repeatable_read
+
+SCHEMA = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """What stands above the chart. `ranking`: None where several panels have one each."""
+
+    comparability: Comparability
+    ranking: Ranking | None
+    headline: str
+
+
+def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
+    """The figures of `query` over what the owner of `workspace_ids` may see.
+
+    Raises NotVisible for a run that does not exist or is not theirs.
+    """
+    with repeatable_read():
+        gathered = gather(query, workspace_ids)
+        panels = judge_panels(gathered)
+        views = make_views(gathered, panels)
+    return _answer(gathered, panels, views)
+
+
+def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> dict[str, Any]:
+    overall = _overall(gathered, panels, views)
+    has_panels = gathered.grouping.facet is not None
+    return {
+        "schema": SCHEMA,
+        "query": gathered.query.canonical(),
+        "links": _links(gathered),
+        "finding": overall.headline,
+        "conditions": conditions_of(gathered.points),
+        "outcome": overall.comparability.as_dict(),
+        "x": _axis(gathered),
+        "metric": gathered.query.metric,
+        "metrics": [metric.as_dict() for metric in METRICS.values()],
+        "series": [_series(sweep) for sweep in gathered.sweeps],
+        "ranking": None if overall.ranking is None else overall.ranking.as_dict(),
+        "panels": [panel.as_dict() for panel in panels] if has_panels else None,
+        **views.as_dict(),
+        "checks": [fired.as_dict() for fired in merge_fired_checks(panels)],
+        "runs": _runs(gathered),
+        "truncated": _truncated(gathered.left_out),
+    }
+
+
+def _overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
+    """Where ratios are asked for, they are judged, and nothing is ranked across the workloads."""
+    overall, ratios = _overall_of_panels(gathered, panels), views.ratios
+    if gathered.query.view == "ratios" and ratios is not None:
+        overall = replace(overall, comparability=ratios.comparability, ranking=None)
+        headline = _ratio_headline(gathered, ratios)
+        if headline is not None:
+            return replace(overall, headline=headline)
+    return replace(overall, headline=_view_headline(overall, views.headline))
+
+
+def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
+    if gathered.grouping.facet is None:
+        (panel,) = panels
+        return Overall(panel.comparability, panel.ranking, panel.headline)
+    comparability = combine([panel.judgement for panel in panels])
+    return Overall(comparability, None, join_headlines(gathered, panels))
+
+
+def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
+    """The geometric means, or why there are none; None where workloads may not be compared."""
+    if not ratios.comparability.allows_ranking:
+        return None
+    label, table = gathered.metric.label, ratios.table
+    text = table.headline(label)
+    if text is None and gathered.grouping.facet is None:
+        text = f"{label} relative to {table.baseline}. {table.means_text()}"
+    if text is not None and ratios.comparability.overridden:
+        return f"{RANKED_BY_REQUEST}: {text}"
+    return text
+
+
+def _view_headline(overall: Overall, text: str | None) -> str:
+    """The view's sentence in place of the ranking's, but never without why there is no ranking."""
+    if text is None:
+        return overall.headline
+    if overall.comparability.overridden:
+        return f"Not comparable, shown by request: {text}"
+    if overall.comparability.allows_ranking:
+        return text
+    return f"{overall.headline}. Each for itself: {text}"
+
+
+def _axis(gathered: Gathered) -> dict[str, Any]:
+    field = FIELDS[gathered.grouping.x]
+    return {
+        "field": field.id,
+        "label": field.label,
+        "kind": field.kind,
+        "values": [plain(place) for place in gathered.places],
+    }
+
+
+def _truncated(left_out: Sequence[str]) -> str | None:
+    text = "; ".join(left_out)
+    return f"Not everything is shown: {text}." if text else None
+
+
+def _links(gathered: Gathered) -> dict[str, str]:
+    query = gathered.query.canonical()
+    links = {
+        "json": link_to("compare", query=query),
+        "csv": link_to("compare-csv", query=query),
+    }
+    slug = gathered.query.workspace or next((run.workspace for run in gathered.runs), None)
+    return links if slug is None else {"page": link_to("compare-page", slug, query=query), **links}
+
+
+def _series(sweep: Sweep) -> dict[str, Any]:
+    series = sweep.group.first.series
+    host = series.server_host
+    return {
+        "id": sweep.group.id,
+        "label": sweep.group.label,
+        "server": series.server.name,
+        "server_slug": slug_of(series.server.name),
+        "version": series.server.version,
+        "runtime": series.server.runtime,
+        "configuration": " ".join(series.server.settings) or None,
+        "workload": series.workload.name,
+        "workload_slug": slug_of(series.workload.name),
+        "tool": series.tool,
+        "loop": series.loop,
+        "load": sweep.group.held,
+        "host": None if host is None else host.label,
+        "host_slug": None if host is None else host.slug,
+        "facet": sweep.group.panel,
+        "slot": series.server.slot,
+        "points": [point.as_dict() for point in sweep.points],
+    }
+
+
+def _runs(gathered: Gathered) -> list[dict[str, Any]]:
+    """The runs whose trials are shown, the newest first."""
+    trials: Counter[uuid.UUID] = Counter()
+    servers: dict[uuid.UUID, set[str]] = {}
+    for cell in (cell for point in gathered.points for cell in point.cells):
+        trials[cell.run.id] += len(cell.trials)
+        servers.setdefault(cell.run.id, set()).add(cell.server.name)
+    return [
+        _run(run, sorted(servers[run.id]), trials[run.id])
+        for run in gathered.runs
+        if trials[run.id]
+    ]
+
+
+def _run(run: LoadedRun, servers: Sequence[str], trials: int) -> dict[str, Any]:
+    return {
+        "id": str(run.id),
+        "started_at": instant(run.started_at),
+        "recorded_at": instant(run.recorded_at),
+        "url": run_link(run.id),
+        "servers": servers,
+        "trials": trials,
+        # Left out for a run that has ended, so that what was frozen keeps its bytes.
+        **({"open": True} if run.is_open else {}),
+    }

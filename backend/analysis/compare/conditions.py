@@ -1,0 +1,81 @@
+"""The line under the finding: under which conditions it was measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from backend.analysis.grouping.points import Point
+from backend.analysis.query.records import LoadedCell, LoadedHost
+
+
+def conditions_of(points: Sequence[Point]) -> str:
+    """One line; what differs among the points is counted or ranged, never picked."""
+    cells = [cell for point in points for cell in point.cells]
+    if not cells:
+        return ""
+    parts = [
+        _each(
+            cells,
+            lambda cell: f"{cell.series.tool} {cell.series.tool_version or ''}".strip(),
+            "tools",
+        ),
+        _each(cells, lambda cell: cell.workload.name, "workloads"),
+        _each(cells, _payload, "payload sizes"),
+        _each(cells, _keepalive, "keep-alive settings"),
+        _each(cells, _loop, "loops"),
+        _trials(points),
+        _hosts(cells),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _each(cells: Iterable[LoadedCell], read: Callable[[LoadedCell], str | None], noun: str) -> str:
+    texts = sorted({text for cell in cells if (text := read(cell)) is not None})
+    if len(texts) <= 1:
+        return texts[0] if texts else ""
+    more = ", …" if len(texts) > 3 else ""
+    return f"{len(texts)} {noun}: {', '.join(texts[:3])}{more}"
+
+
+def _payload(cell: LoadedCell) -> str | None:
+    size = cell.workload.payload_bytes
+    return None if size is None else f"{size} B"
+
+
+def _keepalive(cell: LoadedCell) -> str | None:
+    if cell.workload.keepalive is None:
+        return None
+    return "keep-alive" if cell.workload.keepalive else "no keep-alive"
+
+
+def _loop(cell: LoadedCell) -> str | None:
+    return None if cell.series.loop == "unknown" else f"{cell.series.loop} loop"
+
+
+def _trials(points: Sequence[Point]) -> str:
+    counts = [len(point.trials) for point in points]
+    least, most = min(counts), max(counts)
+    if least != most:
+        return f"{least} to {most} trials a point"
+    return f"{least} trial{'' if least == 1 else 's'} a point"
+
+
+def _hosts(cells: Sequence[LoadedCell]) -> str:
+    pairs = {(cell.series.client_host, cell.series.server_host) for cell in cells}
+    hosts = {host for pair in pairs for host in pair if host is not None}
+    if not hosts:
+        return "hosts unknown"
+    texts = sorted({host_text(host) for host in hosts})
+    more = ", …" if len(texts) > 2 else ""
+    noun = "host" if len(hosts) == 1 else "hosts"
+    return f"{len(hosts)} {noun}: {'; '.join(texts[:2])}{more}"
+
+
+def host_text(host: LoadedHost) -> str:
+    """`2-core Xeon, Linux 6.1`, as far as it is known."""
+    cores = None if host.cores is None else f"{host.cores}-core"
+    model = re.sub(r"\((?:R|TM|r|tm)\)", "", host.cpu_model or "")
+    machine = " ".join(part for part in (cores, *model.split()) if part)
+    system = host.kernel or host.os or ""
+    return ", ".join(part for part in (machine or host.label, system) if part)

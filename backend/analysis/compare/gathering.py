@@ -1,0 +1,117 @@
+"""What a comparison is made of: the cells of a query, loaded, grouped and computed into points."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from backend.analysis.compare.ranking import Entrant
+from backend.analysis.grouping.fired_checks import Dismissals
+from backend.analysis.grouping.grouping import Grouping, choose_grouping
+from backend.analysis.grouping.points import Point, point_of
+from backend.analysis.grouping.series import fill_groups, group_cells
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.loading.histogram_cache import merged_percentiles
+from backend.analysis.loading.rows import fetch_cells, fetch_dismissals, fetch_trials
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.factors import DEFAULT_MUST_MATCH
+from backend.analysis.query.fields import Value
+from backend.analysis.query.metrics import METRICS, Metric, shown
+from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.records import LoadedCell, LoadedRun
+from backend.stats.thresholds import RELEVANT_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What the workspaces ask: from which share on a difference matters, what must match."""
+
+    relevant: float = RELEVANT_SHARE
+    must_match: Collection[str] = DEFAULT_MUST_MATCH
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The series of a query with their figures.
+
+    `query`: by current names. `left_out`: sentences on what is not shown.
+    """
+
+    query: CompareQuery
+    grouping: Grouping
+    runs: tuple[LoadedRun, ...]
+    sweeps: tuple[Sweep, ...]
+    left_out: tuple[str, ...]
+    dismissals: Dismissals
+
+    @property
+    def metric(self) -> Metric:
+        return METRICS[self.query.metric]
+
+    @property
+    def places(self) -> list[Value]:
+        """The places on the axis, in its order."""
+        return places_of(self.sweeps)
+
+    @property
+    def points(self) -> list[Point]:
+        return points_of(self.sweeps)
+
+    @property
+    def demands(self) -> Demands:
+        """The largest of the workspaces' thresholds, and all that any of them demands."""
+        if not self.runs:
+            return Demands()
+        return Demands(
+            relevant=max(run.relevant_share for run in self.runs),
+            must_match=frozenset(name for run in self.runs for name in run.must_match),
+        )
+
+    def why_unranked(self, sweep: Sweep) -> Callable[[Point], str | None]:
+        """Why a point of the series may not be compared by the metric, or None."""
+        return lambda point: Entrant(sweep.group.id, sweep.group.label, point).unranked(
+            self.query.metric
+        )
+
+
+def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
+    """Load and group the cells of `query`, and compute their points.
+
+    Raises NotVisible and UnknownValue.
+    """
+    loaded = fetch_cells(query, workspace_ids)
+    grouping = choose_grouping(loaded.query, loaded.cells)
+    groups, groups_left_out = group_cells(loaded.cells, grouping)
+    metrics = _metrics(loaded.query, loaded.cells)
+    # Trials are the many rows: read for what is shown only.
+    cells, trials_left_out = fetch_trials([c for group in groups for c in group.cells()], metrics)
+    groups = fill_groups(groups, cells, grouping)
+    merged = merged_percentiles(cells for group in groups for cells in group.points.values())
+    sweeps = [
+        Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
+        for group in groups
+    ]
+    return Gathered(
+        query=loaded.query,
+        grouping=grouping,
+        runs=loaded.runs,
+        sweeps=tuple(sweeps),
+        left_out=(*loaded.left_out, *groups_left_out, *trials_left_out),
+        dismissals=fetch_dismissals([run.id for run in loaded.runs]),
+    )
+
+
+def points_of(sweeps: Iterable[Sweep]) -> list[Point]:
+    return [point for sweep in sweeps for point in sweep.points]
+
+
+def places_of(sweeps: Iterable[Sweep]) -> list[Value]:
+    return ordered({point.x for point in points_of(sweeps)})
+
+
+def _metrics(query: CompareQuery, cells: Sequence[LoadedCell]) -> tuple[str, ...]:
+    """The metrics of every point; the share of the offered rate where one was offered."""
+    asked = shown(query.metric)
+    has_rates = any(cell.rate_rps is not None for cell in cells)
+    return (*asked, "achieved") if has_rates and "achieved" not in asked else asked

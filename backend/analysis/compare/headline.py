@@ -1,0 +1,165 @@
+"""The sentence above the chart: which server is ahead and by how much, or why none is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, log10
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.ranking import Entrant, Ranking, Row, ratio_of
+from backend.analysis.query.fields import Value, text_of
+from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.units import at_place, figure_text
+from backend.stats import Ratio
+
+# Of a bound that lies close to ×1.
+MOST_DIGITS = 5
+_AHEAD = {
+    "throughput": "{a} serves {ratio} the requests of {b} {at}",
+    "goodput": "{a} serves {ratio} the successful requests of {b} {at}",
+    "achieved": "{a} reaches {ratio} the share of the offered rate that {b} does {at}",
+    "transfer": "{a} sends {ratio} the bytes of {b} {at}",
+    "mean": "{a} answers on average in {ratio} the time of {b} {at}",
+    "p50": "{a} answers half of its requests in {ratio} the time of {b} {at}",
+    "max": "The slowest answer of {a} took {ratio} the time of the slowest of {b} {at}",
+    "cpu": "{a} keeps {ratio} the processors of {b} busy {at}",
+    "memory": "{a} holds {ratio} the memory of {b} {at}",
+    "cpu_per_1k": "{a} spends {ratio} the CPU time of {b} on a request {at}",
+}
+_ALONE = {
+    "throughput": "{a} serves {value} {at}",
+    "goodput": "{a} serves {value} successfully {at}",
+    "achieved": "{a} reaches {value} of the offered rate {at}",
+    "transfer": "{a} sends {value} {at}",
+    "mean": "{a} answers on average in {value} {at}",
+    "p50": "{a} answers half of its requests within {value} {at}",
+    "max": "The slowest answer of {a} took {value} {at}",
+    "cpu": "{a} keeps {value} busy {at}",
+    "memory": "{a} holds {value} {at}",
+    "cpu_per_1k": "{a} spends {value} of CPU time on 1,000 requests {at}",
+}
+
+
+def _ahead(metric: str) -> str:
+    percent = metric.removeprefix("p")
+    return _AHEAD.get(metric) or (
+        f"{{a}} answers {percent} % of its requests in {{ratio}} the time of {{b}} {{at}}"
+    )
+
+
+def _alone_text(metric: str) -> str:
+    percent = metric.removeprefix("p")
+    return (
+        _ALONE.get(metric) or f"{{a}} answers {percent} % of its requests within {{value}} {{at}}"
+    )
+
+
+def explain_no_ranking(outcome: Comparability) -> str:
+    """Why there is no ranking."""
+    if not outcome.differing:
+        return f"No comparison: {outcome.reasons[0]}"
+    return f"These series cannot be ranked: {outcome.reasons[0]}"
+
+
+def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> str:
+    measured = ", ".join(text_of(value) for value in values if value is not None)
+    return f"Nothing was measured {at_place(asked, axis)}; measured are {measured}"
+
+
+def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> str:
+    """The sentence of a ranking."""
+    place = at_place("" if ranking.x is None else text_of(ranking.x), axis)
+    if METRICS[ranking.metric].group == "errors":
+        return _errors(ranking, place)
+    ranked = [row for row in ranking.rows if row.entrant.unranked(ranking.metric) is None]
+    if not ranked:
+        first = ranking.rows[0].entrant
+        return f"Nothing can be ranked {place}. {first.label}: {first.unranked(ranking.metric)}"
+    if len(ranked) == 1:
+        return _alone(ranked[0], ranking, place)
+    other = _opponent(ranked, ranking)
+    ratio = ratio_of(ranked[0].entrant, other, ranking.metric, relevant)
+    if ratio is None or ratio.value is None:
+        return _alone(ranked[0], ranking, place)
+    return _pair(ranked[0].entrant, other, ratio, (ranking.metric, place, relevant))
+
+
+def _opponent(ranked: Sequence[Row], ranking: Ranking) -> Entrant:
+    """The baseline, or the runner-up where the leader is the baseline or there is none."""
+    base, leader = ranking.baseline, ranked[0].entrant
+    asked = base is not None and base.entrant.unranked(ranking.metric) is None
+    if base is not None and asked and base.entrant.series != leader.series:
+        return base.entrant
+    return ranked[1].entrant
+
+
+def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -> str:
+    metric, place, relevant = where
+    text = ratio_text(ratio)
+    if ratio.verdict in ("improved", "regressed"):
+        return _ahead(metric).format(a=a.label, b=b.label, ratio=text, at=place)
+    if ratio.verdict == "unchanged":
+        limit = f"{relevant * 100:g} %"
+        return f"{a.label} and {b.label} are level {place}: {text}, {ratio.why} of {limit}"
+    lack = "Not enough trials" if ratio.low is None else "Too noisy"
+    return f"{lack} to rank {a.label} and {b.label} {place} ({text}): {ratio.why}"
+
+
+def _alone(row: Row, ranking: Ranking, place: str) -> str:
+    value = _value(row, ranking.metric)
+    return _alone_text(ranking.metric).format(a=row.entrant.label, value=value, at=place)
+
+
+def _value(row: Row, metric: str) -> str:
+    unit, measure = METRICS[metric].unit, row.measure
+    if measure.value is None:
+        return "an unknown time" if unit == "us" else "an unknown amount"
+    if measure.low is None or measure.high is None:
+        return f"{figure_text(measure.value, unit)} (no interval)"
+    low, high = figure_text(measure.low, unit), figure_text(measure.high, unit)
+    return f"{figure_text(measure.value, unit)} [{low}, {high}]"
+
+
+def _errors(ranking: Ranking, place: str) -> str:
+    told_rows = [row for row in ranking.rows if row.measure.value is not None]
+    if not told_rows:
+        return f"No load tool here reports failed requests {place}"
+    worst = told_rows[-1]
+    class_ = ranking.metric.removeprefix("error_")
+    kind = "" if class_ == "rate" else f" by {class_} errors"
+    if not worst.measure.value:
+        rest = "" if len(told_rows) == len(ranking.rows) else ", as far as the load tools report"
+        return f"No request failed{kind} {place}{rest}"
+    share = f"{worst.measure.value * 100:.3g} %"
+    return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
+
+
+def ratio_text(ratio: Ratio) -> str:
+    """`1.62× [1.55, 1.70]`, no finer than its interval; without an interval, the ratio alone."""
+    if ratio.value is None:
+        return "unknown"
+    if ratio.low is None or ratio.high is None:
+        return f"{_factor(ratio.value)}×"
+    half = (ratio.high - ratio.low) / 2
+    low, high = _bound(ratio.low, half), _bound(ratio.high, half)
+    return f"{_factor(ratio.value, half)}× [{low}, {high}]"
+
+
+def _bound(value: float, half: float) -> str:
+    """A bound beside ×1 is not rounded onto it: it says whether the difference is significant."""
+    texts = [_factor(value, half), *(_digits(value, count) for count in range(3, MOST_DIGITS + 1))]
+    return next((text for text in texts if float(text) != 1), texts[0])
+
+
+def _factor(value: float, half: float = 0.0) -> str:
+    """Three digits; two where the third is finer than a hundredth of half the interval."""
+    step = 10.0 ** (floor(log10(value)) - 2) if value > 0 else 0.0
+    return _digits(value, 2 if step < half / 100 else 3)
+
+
+def _digits(value: float, count: int) -> str:
+    """So many significant digits, without an exponent."""
+    if value == 0:
+        return "0"
+    decimals = count - 1 - floor(log10(value))
+    return f"{round(value, decimals):.{max(decimals, 0)}f}"

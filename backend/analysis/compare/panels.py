@@ -1,0 +1,234 @@
+"""The panels of a comparison: in each the series are judged and ranked against each other."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend.analysis.compare.comparability import Comparability, Status, judge_comparability
+from backend.analysis.compare.gathering import Gathered, places_of, points_of
+from backend.analysis.compare.headline import (
+    explain_no_points,
+    explain_no_ranking,
+    write_headline,
+)
+from backend.analysis.compare.ranking import Entrant, Ranking, rank
+from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, common_ceiling
+from backend.analysis.grouping.points import Point
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.query.fields import FIELDS, Value, text_of
+from backend.analysis.query.natural_order import ordered
+
+MAX_PANELS_TOLD = 3
+RANKED_BY_REQUEST = "Not comparable, ranked by request"
+_GRAVITY: tuple[Status, ...] = ("comparable", "caveats", "not_comparable")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether some series may be held against each other, and the checks that say so.
+
+    `name`: of the panel or workload that they are of; None where there is one panel.
+    """
+
+    name: str | None
+    sweeps: tuple[Sweep, ...]
+    fired: tuple[Fired, ...]
+    comparability: Comparability
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Series that are held against each other at one place on the axis.
+
+    `ranking`: None where they may not be compared or nothing was measured at `place`.
+    """
+
+    judgement: Judgement
+    place: Value
+    ranking: Ranking | None
+    headline: str
+
+    @property
+    def name(self) -> str | None:
+        return self.judgement.name
+
+    @property
+    def comparability(self) -> Comparability:
+        return self.judgement.comparability
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "value": self.name,
+            "series": [sweep.group.id for sweep in self.judgement.sweeps],
+            "finding": self.headline,
+            "outcome": self.comparability.as_dict(),
+            "ranking": None if self.ranking is None else self.ranking.as_dict(),
+        }
+
+    def told(self) -> str:
+        """The headline under the panel's name, unless it begins with that name."""
+        if self.headline == self.name or self.headline.startswith(f"{self.name} "):
+            return self.headline
+        return f"{self.name}: {self.headline}"
+
+
+def judge_panels(gathered: Gathered) -> list[Panel]:
+    """The panels in the order of their first series; one without series if there is nothing."""
+    sweeps_by_panel = _part(gathered.sweeps, lambda sweep: sweep.group.panel) or {None: ()}
+    return [
+        _panel(gathered, _judge(gathered, name, sweeps)) for name, sweeps in sweeps_by_panel.items()
+    ]
+
+
+def judge_workloads(gathered: Gathered) -> dict[str, Judgement]:
+    """The series of each workload, judged apart from the other workloads."""
+    sweeps_by_workload = _part(gathered.sweeps, lambda sweep: sweep.group.first.workload.name)
+    return {name: _judge(gathered, name, sweeps) for name, sweeps in sweeps_by_workload.items()}
+
+
+def _part(sweeps: Sequence[Sweep], read: Callable[[Sweep], Any]) -> dict[Any, tuple[Sweep, ...]]:
+    parts: dict[Any, list[Sweep]] = defaultdict(list)
+    for sweep in sweeps:
+        parts[read(sweep)].append(sweep)
+    return {key: tuple(part) for key, part in parts.items()}
+
+
+def _judge(gathered: Gathered, name: str | None, sweeps: tuple[Sweep, ...]) -> Judgement:
+    points = points_of(sweeps)
+    fired = collect_fired_checks(points, _ceiling(points), gathered.dismissals)
+    comparability = judge_comparability(
+        [sweep.group for sweep in sweeps],
+        fired,
+        trials=sum(len(point.trials) for point in points),
+        grouping=gathered.grouping,
+        must_match=gathered.demands.must_match,
+        override=gathered.query.override,
+    )
+    return Judgement(name, sweeps, tuple(fired), comparability)
+
+
+def _ceiling(points: Sequence[Point]) -> list[Point]:
+    """The points at the largest load, where a limit shared by several servers shows there."""
+    if not points:
+        return []
+    largest = ordered({point.x for point in points})[-1]
+    return common_ceiling([point for point in points if point.x == largest])
+
+
+def _panel(gathered: Gathered, judgement: Judgement) -> Panel:
+    place = _ranking_place(gathered, judgement.sweeps)
+    ranking = _ranking(gathered, judgement, place)
+    return Panel(judgement, place, ranking, _headline(gathered, judgement, ranking))
+
+
+def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
+    """The asked place on the axis, else the last of those that most series share."""
+    series_by_place = Counter(point.x for point in points_of(sweeps))
+    asked = gathered.query.at
+    if asked is not None:
+        places = (x for x in series_by_place if x is not None and text_of(x) == asked)
+        return next(places, None)
+    most = max(series_by_place.values(), default=0)
+    shared = ordered(x for x, count in series_by_place.items() if count == most)
+    return shared[-1] if shared else None
+
+
+def _ranking(gathered: Gathered, judgement: Judgement, place: Value) -> Ranking | None:
+    if not judgement.comparability.allows_ranking or place is None:
+        return None
+    entrants = [
+        Entrant(sweep.group.id, sweep.group.label, point)
+        for sweep in judgement.sweeps
+        if (point := sweep.at(place)) is not None
+    ]
+    if not entrants:
+        return None
+    return rank(
+        place,
+        gathered.query.metric,
+        entrants,
+        baseline=gathered.query.baseline,
+        relevant=gathered.demands.relevant,
+    )
+
+
+def _headline(gathered: Gathered, judgement: Judgement, ranking: Ranking | None) -> str:
+    """Who is ahead in a panel, or why nothing can be said."""
+    comparability, axis = judgement.comparability, gathered.grouping.x
+    if not comparability.allows_ranking:
+        return explain_no_ranking(comparability)
+    if ranking is None:
+        return explain_no_points(gathered.query.at or "", axis, places_of(judgement.sweeps))
+    text = write_headline(ranking, axis=axis, relevant=gathered.demands.relevant)
+    if comparability.overridden:
+        text = f"{RANKED_BY_REQUEST}: {text}"
+    if gathered.query.baseline is not None and ranking.baseline is None:
+        return f"{text}. The baseline {gathered.query.baseline} was not measured there"
+    return text
+
+
+def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> str:
+    """The headlines of the first panels, one after the other."""
+    texts = [panel.told() for panel in panels[:MAX_PANELS_TOLD]]
+    more = len(panels) - len(texts)
+    tail = f"; and {more} more" if more else ""
+    return f"By {FIELDS[gathered.grouping.facet or ''].label.lower()}: {'; '.join(texts)}{tail}"
+
+
+def combine(judgements: Sequence[Judgement]) -> Comparability:
+    """The gravest status, with the reasons of all; a reason that all share is told once."""
+    verdicts = [judgement.comparability for judgement in judgements]
+    # What a comparison is about is told where it is so in each.
+    subjects = {(verdict.intent, verdict.confounded) for verdict in verdicts}
+    intent, confounded = subjects.pop() if len(subjects) == 1 else (None, ())
+    return Comparability(
+        status=max((verdict.status for verdict in verdicts), key=_GRAVITY.index),
+        differing=tuple(dict.fromkeys(id_ for verdict in verdicts for id_ in verdict.differing)),
+        reasons=_joint_reasons(judgements),
+        intent=intent,
+        confounded=confounded,
+        overridden=any(verdict.overridden for verdict in verdicts),
+    )
+
+
+def _joint_reasons(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    """Each reason once, under its panel's name unless every panel has it."""
+    pairs = [
+        (judgement.name, reason)
+        for judgement in judgements
+        for reason in judgement.comparability.reasons
+    ]
+    counts = Counter(reason for _, reason in pairs)
+    return tuple(
+        dict.fromkeys(
+            reason if counts[reason] == len(judgements) > 1 else f"{name}: {reason}"
+            for name, reason in pairs
+        )
+    )
+
+
+def combine_workloads(workloads: Mapping[str, Judgement]) -> Comparability:
+    """The comparability of a table of ratios: nothing in it is held against another workload.
+
+    Where some workloads are withheld and others not, that is a caveat of the table.
+    """
+    joint = combine(list(workloads.values()))
+    statuses = {judgement.comparability.status for judgement in workloads.values()}
+    is_partly_withheld = "not_comparable" in statuses and len(statuses) > 1
+    if is_partly_withheld and not joint.overridden:
+        return replace(joint, status="caveats")
+    return joint
+
+
+def merge_fired_checks(panels: Iterable[Panel]) -> list[Fired]:
+    """The checks of all panels, each once."""
+    merged: dict[str, Fired] = {}
+    for fired in (fired for panel in panels for fired in panel.judgement.fired):
+        total = merged.setdefault(fired.check.id, Fired(fired.check))
+        total.cells += fired.cells
+        total.trials += fired.trials
+        total.dismissed |= fired.dismissed
+    return list(merged.values())

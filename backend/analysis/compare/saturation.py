@@ -1,0 +1,161 @@
+"""The saturation point of each sweep: the load above which throughput does not rise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.analysis.grouping.points import Point, plain, trial_values
+from backend.analysis.grouping.sweep import (
+    MAX_SERIES_NAMED,
+    Sweep,
+    load_of,
+    more_series,
+    throughput_at,
+    unmeasured,
+)
+from backend.analysis.query.fields import number_text
+from backend.analysis.query.units import at_load, load_text, rate_text
+from backend.stats.knee import Knee, Load, find_knee
+from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_LOADS, LEAST_TRIALS, percent
+
+# Where noise could hide a rise by this share of the throughput, saturation is not certain.
+LOOSE = 0.1
+FAILING = f"above {percent(HIGH_ERROR_RATE)} failures"
+FEW_TRIALS = f"of fewer than {LEAST_TRIALS} trials"
+
+
+@dataclass(frozen=True, slots=True)
+class SaturationRow:
+    """A row of `knees` in the figures, with what its sentence needs."""
+
+    sweep: Sweep
+    knee: Knee
+    why: str
+    # Whether other series were measured between it and the next load of this sweep.
+    has_gap_above: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "series": self.sweep.group.id,
+            "x": plain(self.knee.x),
+            "throughput": throughput_at(self.sweep, self.knee.x),
+            "why": self.why,
+        }
+
+
+def find_saturation_points(
+    sweeps: Sequence[Sweep], *, axis: str, relevant: float, loads: Sequence[float] = ()
+) -> list[SaturationRow]:
+    """The rows of `knees` in the figures: where more load brings no more throughput.
+
+    Points with many failures do not count (answering less is no throughput), nor do those of too
+    few trials. `loads`: every load that any of the series was measured at.
+    """
+    return [_find_saturation_point(sweep, axis, relevant, loads) for sweep in sweeps]
+
+
+def _find_saturation_point(
+    sweep: Sweep, axis: str, relevant: float, loads: Sequence[float]
+) -> SaturationRow:
+    answered = [point for point in sweep.points if not point.failing]
+    counted = _counted_loads(answered)
+    knee = find_knee(counted, relevant=relevant)
+    own_loads = {load_of(point) for point in sweep.points}
+    next_load = _next_load(counted, knee.x)
+    foreign_loads = unmeasured([x for x in loads if x not in own_loads], knee.x, next_load)
+    why = explain_saturation(knee, axis, relevant, (next_load, foreign_loads))
+    if knee.highest is not None:
+        why += _left_out_text(len(sweep.points) - len(answered), FAILING)
+        why += _left_out_text(len(answered) - len(counted), FEW_TRIALS)
+    return SaturationRow(sweep, knee, why, bool(foreign_loads))
+
+
+def _counted_loads(points: Sequence[Point]) -> list[Load]:
+    loads = [
+        Load(load_of(point), tuple(trial_values(point.metrics["throughput"]))) for point in points
+    ]
+    return [load for load in loads if len(load.throughput) >= LEAST_TRIALS]
+
+
+def _next_load(loads: Sequence[Load], x: float | None) -> float | None:
+    """The lowest load above `x`."""
+    return None if x is None else min((load.x for load in loads if load.x > x), default=None)
+
+
+def _left_out_text(count: int, reason: str) -> str:
+    return f" ({count} load{'' if count == 1 else 's'} {reason} not counted)" if count else ""
+
+
+def explain_saturation(
+    knee: Knee, axis: str, relevant: float, gap: tuple[float | None, Sequence[float]]
+) -> str:
+    """The sentence beside a saturation point, or in its place.
+
+    `relevant`: the least gain that counts. `gap`: the next load of this sweep above the saturation
+    point, and the loads in between at which only other series were measured.
+    """
+    if knee.highest is None:
+        trials = f"at least {LEAST_TRIALS} trials"
+        return f"A saturation point needs at least {LEAST_LOADS} loads of {trials}"
+    if knee.outcome == "rising":
+        return f"Throughput still rises {at_load(knee.highest, axis)}, the highest load that counts"
+    if knee.x is None:
+        load = load_text(knee.perhaps or knee.highest, axis)
+        return f"Too noisy to say whether throughput rises above {load}"
+    parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
+    if knee.perhaps is not None:
+        parts.append(f"it may already be {at_load(knee.perhaps, axis)}")
+    if knee.perhaps is not None or (knee.excess or 0) > LOOSE:
+        parts.append("more trials would make it certain")
+    return "; ".join(parts)
+
+
+def _gaps(
+    below: float | None, x: float, gap: tuple[float | None, Sequence[float]], axis: str
+) -> list[str]:
+    """The gaps around the saturation point, where nothing was measured: it may be in one."""
+    after, others = gap
+    where = "" if after is None else f"between {number_text(x)} and {load_text(after, axis)}"
+    if where and others:
+        where += f" (where others were: {', '.join(number_text(load) for load in others[:3])})"
+    if below is None:
+        lowest = "it is the lowest load measured, so throughput may saturate below it"
+        return [lowest, *([f"nothing was measured {where}"] if others else [])]
+    text = f"nothing was measured between {number_text(below)} and {number_text(x)}"
+    return [f"{text}, nor {where}" if where else text]
+
+
+def _beyond(knee: Knee, relevant: float) -> str:
+    """How much more load may bring, as far as the trials tell."""
+    excess = knee.excess or 0
+    gain = f"{float(f'{excess * 100:.2g}'):g} %"
+    if excess == 0:
+        return "Above it throughput does not rise"
+    if excess <= relevant:
+        return f"Above it throughput rises by at most {gain}"
+    return f"Above it no rise is seen, but the noise could hide up to {gain}"
+
+
+def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
+    """`nginx saturates at 64 connections (12,000 requests/s); caddy: …`, the fastest first.
+
+    Three series; the rest is counted.
+    """
+    if not rows:
+        return "No series has a sweep to find its saturation point"
+    ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
+    texts = [_knee_text(row, axis) for row in ordered[:MAX_SERIES_NAMED]]
+    return "; ".join([*texts, *more_series(len(ordered) - MAX_SERIES_NAMED)])
+
+
+def _knee_text(row: SaturationRow, axis: str) -> str:
+    label, knee = row.sweep.group.label, row.knee
+    if knee.x is None:
+        return f"{label}: {row.why[0].lower()}{row.why[1:]}"
+    rate = throughput_at(row.sweep, knee.x)
+    most = "" if rate is None else f" ({rate_text(rate)})"
+    # Noise, or a load that was left out, could hide a rise.
+    is_unsure = (knee.excess or 0) > LOOSE or row.has_gap_above
+    verb = "seems to saturate" if is_unsure else "saturates"
+    return f"{label} {verb} {at_load(knee.x, axis)}{most}"

@@ -1,0 +1,478 @@
+"""The answer of a comparison, over rows as recording leaves them."""
+
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.headline import ratio_text
+from backend.analysis.loading import histogram_cache as merging
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.timestamps import instant
+from backend.runs.models import Cell
+from backend.stats import Ratio, median_interval
+from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab():
+    return make_workspace("lab")
+
+
+def ask(workspace, text=""):
+    return compare(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+
+
+def only_point(figures):
+    (series,) = figures["series"]
+    (point,) = series["points"]
+    return point
+
+
+FAST = (1620.0, 1600.0, 1640.0)
+
+
+def test_the_shape(lab):
+    run = make_run(lab, CellSpec("gthread", rates=FAST), CellSpec("sync"))
+    figures = ask(lab, f"run={run.pk}")
+    assert set(figures) == {
+        *("schema", "query", "links", "finding", "conditions", "outcome", "x", "metric"),
+        *("metrics", "series", "ranking", "panels", "checks", "runs", "truncated"),
+        *("curves", "knees", "capacity", "ratios", "changes"),
+    }
+    assert figures["query"] == f"run={run.pk}"
+    assert figures["links"]["page"] == f"/w/lab/compare?run={run.pk}"
+    assert figures["x"] == {
+        "field": "connections",
+        "label": "Connections",
+        "kind": "number",
+        "values": [64],
+    }
+    assert figures["runs"] == [
+        {
+            "id": str(run.pk),
+            "started_at": "2026-03-02T09:30:00.000Z",
+            "recorded_at": instant(run.recorded_at),
+            "servers": ["gthread", "sync"],
+            "url": f"/r/{run.pk}",
+            "trials": 6,
+        }
+    ]
+    assert figures["truncated"] is None
+
+
+def test_the_finding_and_the_conditions(lab):
+    make_run(lab, CellSpec("gthread", rates=FAST), CellSpec("sync"))
+    figures = ask(lab)
+    assert figures["finding"].startswith("gthread 23.0 serves 1.62× [")
+    assert figures["finding"].endswith("] the requests of sync 23.0 at 64 connections")
+    assert figures["conditions"] == (
+        "wrk 4.1.0 · hello · 13 B · keep-alive · closed loop · 3 trials a point · "
+        "1 host: 2-core Xeon, Linux 6.1"
+    )
+    assert figures["outcome"] == {
+        "status": "comparable",
+        "differing": ["server"],
+        "reasons": [],
+        "intent": "only the server differs",
+        "confounded": [],
+        "overridden": False,
+    }
+
+
+def test_throughput_is_the_median_with_its_interval_and_warmups_do_not_count(lab):
+    make_run(lab, CellSpec(rates=(1000.0, 1010.0, 960.0), warmups=2))
+    measure = only_point(ask(lab))["metrics"]["throughput"]
+    expected = median_interval([1000.0, 1010.0, 960.0])
+    assert measure["each"] == [1000.0, 1010.0, 960.0]
+    assert (measure["value"], measure["low"], measure["high"]) == (
+        1000.0,
+        expected.low,
+        expected.high,
+    )
+
+
+def test_trials_without_a_throughput_do_not_count(lab):
+    make_run(lab, CellSpec(rates=(1000.0, None, 1020.0)), CellSpec("dead", rates=(None,)))
+    figures = ask(lab)
+    assert [series["server"] for series in figures["series"]] == ["sync"]
+    point = only_point(figures)
+    assert point["trials"] == 2
+    assert point["metrics"]["throughput"]["low"] is None
+
+
+def test_one_cell_takes_its_stored_percentiles_without_reading_a_histogram(lab):
+    make_run(lab, CellSpec())
+    Cell.objects.update(percentiles_us={"50": 123.0, "99": 456.0}, histogram=b"never read")
+    metrics = only_point(ask(lab))["metrics"]
+    assert metrics["p50"]["value"] == 123.0
+    assert metrics["p50"]["origin"] == "computed"
+    assert metrics["p50"]["low"] <= 123.0 <= metrics["p50"]["high"]
+
+
+def test_reported_percentiles_are_never_merged(lab):
+    make_run(lab, CellSpec(rates=(1000.0, 500.0, 2000.0), computed=False, p50_us=800.0))
+    p50 = only_point(ask(lab))["metrics"]["p50"]
+    assert p50["origin"] == "reported"
+    assert p50["interval"] == "range of the trials"
+    assert (p50["value"], p50["low"], p50["high"]) == (800.0, 400.0, 1600.0)
+
+
+def test_unknown_latency_and_error_rate_stay_unknown(lab):
+    make_run(lab, CellSpec(p50_us=None, error_rate=None))
+    metrics = only_point(ask(lab))["metrics"]
+    assert metrics["p99"]["value"] is None
+    assert metrics["p99"]["origin"] is None
+    assert metrics["error_rate"]["value"] is None
+    assert metrics["error_rate"]["each"] == [None, None, None]
+
+
+def test_the_error_rate_pools_attempts_and_not_rates(lab):
+    run = make_run(lab, CellSpec(rates=(1000.0, 100.0, 100.0)))
+    slow = run.trials.filter(warmup=False).last()
+    slow.error_rate, slow.requests_ok = 0.5, 500
+    slow.save()
+    rate = only_point(ask(lab))["metrics"]["error_rate"]
+    assert rate["value"] == pytest.approx(500 / 12_000)
+    assert rate["each"] == [0.0, 0.0, 0.5]
+
+
+def test_attempts_that_got_no_response_count_in_the_pooled_error_rate(lab):
+    run = make_run(lab, CellSpec(rates=(1000.0, 1000.0, 1000.0)))
+    refused = run.trials.filter(warmup=False).last()
+    refused.requests_completed = refused.requests_ok = 0
+    refused.throughput_rps, refused.error_rate = 0.0, 1.0
+    refused.errors = {"connect": 10_000}
+    refused.save()
+    point = only_point(ask(lab))
+    assert point["metrics"]["error_rate"]["value"] == pytest.approx(10_000 / 30_000)
+
+
+def test_runs_of_one_series_are_pooled(lab):
+    for rate in (1000.0, 1010.0, 990.0):
+        make_run(lab, CellSpec(rates=(rate,), checks=["few-trials"]))
+    figures = ask(lab)
+    point = only_point(figures)
+    assert point["trials"] == 3
+    assert sorted(point["metrics"]["throughput"]["each"]) == [990.0, 1000.0, 1010.0]
+    assert point["metrics"]["p50"]["origin"] == "computed"
+    assert point["metrics"]["p50"]["value"] == pytest.approx(800, rel=0.05)
+    # Three trials together are no longer too few.
+    assert "few-trials" not in point["checks"]
+    assert len(figures["runs"]) == 3
+
+
+def test_one_trial_without_a_histogram_makes_a_pooled_point_reported(lab):
+    make_run(lab, CellSpec(computed=True))
+    make_run(lab, CellSpec(computed=False))
+    assert only_point(ask(lab))["metrics"]["p99"]["origin"] == "reported"
+
+
+def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
+    make_run(lab, CellSpec("gthread", rates=FAST[:2]), CellSpec("sync", rates=(1000.0, 1010.0)))
+    figures = ask(lab)
+    assert " to rank " in figures["finding"]
+    assert figures["finding"].endswith("an interval needs 1 more trial at least")
+    leader, baseline = (row["ratio"] for row in figures["ranking"]["rows"])
+    assert leader["verdict"] == "inconclusive"
+    assert leader["low"] is None
+    assert (baseline["value"], baseline["why"]) == (1.0, "the baseline")
+
+
+def test_the_ranking_is_best_first_against_the_runner_up_or_what_was_asked(lab):
+    make_run(
+        lab, CellSpec("a", rates=(100.0, 101.0, 99.0)), CellSpec("b"), CellSpec("c", rates=FAST)
+    )
+    figures = ask(lab)
+    rows = figures["ranking"]["rows"]
+    assert [row["label"] for row in rows] == ["c 23.0", "b 23.0", "a 23.0"]
+    assert [row["tier"] for row in rows] == ["1", "2", "3"]
+    assert figures["ranking"]["baseline"] == rows[1]["series"]
+    again = ask(lab, f"baseline={rows[2]['series']}")
+    assert again["ranking"]["baseline"] == rows[2]["series"]
+    assert "16.2×" in again["finding"]
+
+
+def test_latency_is_better_when_lower(lab):
+    make_run(lab, CellSpec("slow", p50_us=1600.0), CellSpec("quick", p50_us=400.0))
+    figures = ask(lab, "metric=p99")
+    first, second = figures["ranking"]["rows"]
+    assert first["label"] == "quick 23.0"
+    assert first["ratio"]["verdict"] == "improved"
+    assert second["ratio"]["verdict"] == "unchanged"
+    assert "99 % of its requests in 0.250×" in figures["finding"]
+
+
+@pytest.mark.parametrize("metric", ["p99", "p99.9"])
+def test_what_is_said_of_a_latency_never_contradicts_the_figures_shown(lab, metric):
+    outlier = (1000.0,) * 9 + (100.0,)
+    make_run(lab, CellSpec("a", rates=outlier), CellSpec("b", rates=(400.0, 401.0, 399.0) * 3))
+    ranking = ask(lab, f"metric={metric}")["ranking"]
+    base = next(row for row in ranking["rows"] if row["series"] == ranking["baseline"])
+    (other,) = [row for row in ranking["rows"] if row is not base]
+    shown, found = other["value"] / base["value"], other["ratio"]
+    assert found["low"] <= shown * 1.000001
+    assert found["high"] >= shown * 0.999999
+    # Who stands first is certainly not second.
+    assert ranking["rows"][0]["tier"].startswith("1")
+
+
+def test_a_failing_server_is_not_ranked(lab):
+    make_run(lab, CellSpec("broken", rates=FAST, error_rate=0.5), CellSpec("a"), CellSpec("b"))
+    figures = ask(lab)
+    last = figures["ranking"]["rows"][-1]
+    assert last["label"] == "broken 23.0"
+    assert last["tier"] is None
+    assert "50 % of its requests failed" in last["ratio"]["why"]
+    assert "broken" not in figures["finding"]
+
+
+def test_the_error_rates_are_told_without_ratios(lab):
+    make_run(lab, CellSpec("broken", error_rate=0.5), CellSpec("sound"))
+    figures = ask(lab, "metric=error_rate")
+    assert figures["finding"] == "broken 23.0 failed most at 64 connections: 50 % of its requests"
+    assert {row["ratio"] for row in figures["ranking"]["rows"]} == {None}
+
+
+def test_the_ranking_stands_at_the_largest_shared_load(lab):
+    cells = [CellSpec(name, connections=c) for name in "ab" for c in (1, 8)]
+    make_run(lab, *cells, CellSpec("a", connections=512))
+    assert ask(lab)["ranking"]["x"] == 8
+    assert ask(lab, "at=1")["ranking"]["x"] == 1
+    missing = ask(lab, "at=512&server=b")
+    assert missing["ranking"] is None
+    assert missing["finding"] == "Nothing was measured at 512 connections; measured are 1, 8"
+
+
+def test_offered_rates_are_an_axis_and_overload_is_marked(lab):
+    open_loop = {"loop": "open", "connections": None, "tool": "vegeta"}
+    make_run(
+        lab,
+        CellSpec(rate_rps=1000.0, **open_loop),
+        CellSpec(rate_rps=5000.0, **open_loop),
+    )
+    figures = ask(lab)
+    assert figures["x"]["field"] == "rate"
+    assert [point["overload"] for point in figures["series"][0]["points"]] == [False, True]
+    unmet = ask(lab, "metric=p99&at=5000")
+    assert unmet["ranking"]["rows"][0]["tier"] is None
+    assert "did not reach the offered rate" in unmet["finding"]
+
+
+def test_series_of_one_server_are_told_apart_by_what_differs(lab):
+    make_run(lab, CellSpec(tool="wrk"), CellSpec(tool="ab"))
+    labels = {series["label"] for series in ask(lab)["series"]}
+    assert labels == {"sync 23.0 (ab)", "sync 23.0 (wrk)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("server=gunicorn-sync", {"gunicorn sync"}),
+        ("server=gunicorn+sync", {"gunicorn sync"}),
+        ("server=node&server=gunicorn-sync", {"gunicorn sync", "node"}),
+        ("tool=ab", {"node"}),
+        ("workload=hello", {"gunicorn sync", "node"}),
+        ("host=bench-1", {"gunicorn sync", "node"}),
+        ("server=node&tool=wrk", set()),
+    ],
+)
+def test_filters(lab, text, left):
+    make_run(lab, CellSpec("gunicorn sync"), CellSpec("node", tool="ab"))
+    figures = ask(lab, text)
+    assert {series["server"] for series in figures["series"]} == left
+    if not left:
+        assert figures["finding"] == "No comparison: nothing measured matches this query"
+        assert figures["ranking"] is None
+
+
+def test_a_reader_sees_only_what_is_theirs(lab):
+    theirs = make_run(make_workspace("theirs"), CellSpec("secret"))
+    mine = make_run(lab, CellSpec())
+    assert [run["id"] for run in ask(lab)["runs"]] == [str(mine.pk)]
+    for text in ("workspace=theirs", "server=secret"):
+        with pytest.raises(UnknownValue):
+            ask(lab, text)
+    for text in (f"run={theirs.pk}", f"run={mine.pk}&run={theirs.pk}", f"run={uuid.uuid4()}"):
+        with pytest.raises(NotVisible):
+            ask(lab, text)
+    with pytest.raises(NotVisible):
+        compare(CompareQuery.parse(f"run={mine.pk}"), workspace_ids=[])
+
+
+def test_checks_are_counted_with_where_they_fired(lab):
+    make_run(lab, CellSpec(trial_checks=["same-host"], checks=["spread"]), CellSpec("other"))
+    figures = ask(lab)
+    by_id = {check["id"]: check for check in figures["checks"]}
+    assert by_id["same-host"]["count"] == len(by_id["same-host"]["trials"]) == 3
+    assert by_id["spread"]["count"] == len(by_id["spread"]["cells"]) == 1
+    assert figures["outcome"]["status"] == "caveats"
+    assert "client and server on one host (3 of 6 trials)" in figures["outcome"]["reasons"]
+
+
+def test_a_check_of_another_version_is_shown_without_weight(lab):
+    make_run(lab, CellSpec(trial_checks=["gone"]))
+    figures = ask(lab)
+    assert figures["checks"][0]["severity"] == "info"
+    assert figures["outcome"]["status"] == "comparable"
+
+
+def test_a_common_ceiling_is_noticed(lab):
+    make_run(lab, *[CellSpec(name) for name in "abc"])
+    assert "common-ceiling" in {check["id"] for check in ask(lab)["checks"]}
+
+
+def test_different_results_have_no_common_ceiling(lab):
+    make_run(lab, CellSpec("a"), CellSpec("b"), CellSpec("c", rates=FAST))
+    assert "common-ceiling" not in {check["id"] for check in ask(lab)["checks"]}
+
+
+def test_the_number_of_statements_does_not_grow(lab):
+    make_run(lab, *[CellSpec(name, connections=c) for name in "abcd" for c in (1, 8, 64)])
+    ask(lab)  # Reads the catalogue, which is kept.
+    with CaptureQueriesContext(connection) as statements:
+        ask(lab)
+    # Workspaces, runs, cells, trials, dismissals, curves.
+    assert len(statements) == 6
+    assert not any("parsed" in one["sql"] for one in statements)
+
+
+@pytest.fixture
+def nothing_kept():
+    merging.forget()
+    yield
+    merging.forget()
+
+
+def pooled_sweep(lab, runs):
+    for number in range(runs):
+        rates = (1000.0 + 7 * number, 1010.0)
+        make_run(lab, *[CellSpec("a", connections=c, rates=rates, p50_us=90 * c) for c in (1, 8)])
+
+
+@pytest.mark.usefixtures("nothing_kept")
+@pytest.mark.parametrize("runs", [2, 4])
+def test_the_number_of_statements_does_not_grow_with_the_runs_of_a_series(lab, runs):
+    pooled_sweep(lab, runs)
+    with CaptureQueriesContext(connection) as first:
+        ask(lab)
+    with CaptureQueriesContext(connection) as second:
+        ask(lab)
+    # At first the five tables of the catalogue and the histograms of the pools, too.
+    assert (len(first), len(second)) == (11, 5)
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_a_kept_merge_gives_the_answer_that_merging_gives(lab):
+    pooled_sweep(lab, 3)
+    merged = ask(lab)
+    kept = ask(lab)
+    merging.forget()
+    assert merged == kept == ask(lab)
+    assert {p["metrics"]["p50"]["origin"] for p in kept["series"][0]["points"]} == {"computed"}
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_another_run_in_the_pool_is_another_merge(lab):
+    make_run(lab, CellSpec(p50_us=100.0))
+    make_run(lab, CellSpec(p50_us=100.0))
+    before = only_point(ask(lab))["metrics"]["p99"]["value"]
+    make_run(lab, CellSpec(p50_us=9000.0))
+    assert only_point(ask(lab))["metrics"]["p99"]["value"] > 10 * before
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_no_more_merges_are_kept_than_there_is_room_for(lab, monkeypatch):
+    monkeypatch.setattr(merging, "MAX_KEPT", 1)
+    pooled_sweep(lab, 2)
+    merged = ask(lab)
+    assert len(merging._kept) == 1
+    assert ask(lab) == merged
+
+
+def test_too_many_series_are_cut_and_it_is_said(lab):
+    make_run(lab, *[CellSpec(f"s{n:02}", rates=(1000.0,), warmups=0) for n in range(42)])
+    figures = ask(lab)
+    assert len(figures["series"]) == 40
+    assert "40 of 42 series are shown" in figures["truncated"]
+
+
+OTHER = {**MACHINE, "name": "bench-2", "cpu_model": "EPYC"}
+
+
+def test_other_hardware_and_other_server_cannot_be_told_apart(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("b"), host=OTHER)
+    figures = ask(lab)
+    assert figures["outcome"]["status"] == "not_comparable"
+    assert "cpu" in figures["outcome"]["differing"]
+    assert figures["ranking"] is None
+    assert figures["finding"].startswith("These series cannot be ranked: processor")
+
+
+def test_hardware_may_be_the_one_dimension(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("a", rates=FAST), host=OTHER)
+    figures = ask(lab)
+    assert figures["outcome"]["status"] == "caveats"
+    assert figures["ranking"] is not None
+
+
+def test_another_kernel_is_a_caveat(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("b"), host={**MACHINE, "kernel": "Linux 6.12"})
+    outcome = ask(lab)["outcome"]
+    assert outcome["status"] == "caveats"
+    assert outcome["differing"] == ["server", "kernel", "client_kernel"]
+
+
+@pytest.mark.parametrize(
+    ("other", "factor"),
+    [
+        ({"workload": {**HELLO, "keepalive": False}}, "keepalive"),
+        ({"workload": {**HELLO, "name": "json"}}, "workload"),
+        ({"loop": "open"}, "loop"),
+        ({"tool": "ab"}, "tool"),
+    ],
+)
+def test_what_must_match(lab, other, factor):
+    make_run(lab, CellSpec("a"), CellSpec("b", **other))
+    outcome = ask(lab)["outcome"]
+    assert outcome["status"] == "not_comparable"
+    assert factor in outcome["differing"]
+
+
+def test_the_tool_may_be_the_one_dimension(lab):
+    make_run(lab, CellSpec(tool="wrk"), CellSpec(tool="ab"))
+    assert ask(lab)["outcome"]["status"] == "caveats"
+
+
+def test_an_unknown_host_beside_a_known_one_is_a_caveat(lab):
+    make_run(lab, CellSpec("a"))
+    make_run(lab, CellSpec("b"), host=None)
+    outcome = ask(lab)["outcome"]
+    assert outcome["status"] == "caveats"
+    assert "processor of the server host is unknown for some series" in outcome["reasons"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        ((1.62, 1.58, 1.66), "1.62× [1.58, 1.66]"),
+        ((3.18, 2.06, 4.89), "3.2× [2.1, 4.9]"),
+        ((0.139, 0.00011, 177.0), "0.14× [0.00011, 177]"),
+        ((2.25, 1.04, 4.88), "2.2× [1.04, 4.9]"),
+        ((1.0004, 1.0001, 1.0007), "1.00× [1.0001, 1.001]"),
+        ((2.0, None, None), "2.00×"),
+    ],
+)
+def test_a_ratio_is_no_finer_than_its_interval_and_never_nothing(ratio, text):
+    value, low, high = ratio
+    found = Ratio(value, low, high, "improved", "", significant=True, relevant=True)
+    assert ratio_text(found) == text

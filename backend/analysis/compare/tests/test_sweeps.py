@@ -1,0 +1,212 @@
+"""Knee and capacity of a sweep, as they are said."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from backend.analysis.compare.capacity import capacity_headline, find_capacities
+from backend.analysis.compare.saturation import find_saturation_points, saturation_headline
+from backend.stats import median_interval
+
+
+def measure(*each, origin="computed"):
+    found = median_interval(each)
+    value, low, high = (None,) * 3 if found is None else (found.value, found.low, found.high)
+    return SimpleNamespace(value=value, low=low, high=high, each=each, origin=origin)
+
+
+NEAR = (1.0, 1.002, 0.998, 1.001, 0.999)
+
+
+def point(
+    x, rate, p99_ms=1.0, *, errors=0.0, overload=False, trials=3, origin="computed", near=NEAR
+):
+    near = near[:trials]
+    return SimpleNamespace(
+        x=x,
+        failing=errors > 0.01,
+        overload=overload,
+        metrics={
+            "throughput": measure(*(rate * share for share in near)),
+            "p99": measure(*(p99_ms * 1000 * share for share in near), origin=origin),
+            "error_rate": SimpleNamespace(value=errors),
+        },
+    )
+
+
+def sweep(*points, label="nginx"):
+    return SimpleNamespace(group=SimpleNamespace(id="aa", label=label), points=points)
+
+
+LEVELS = {1: 1000, 8: 8000, 64: 12_000, 256: 12_010}
+RISING = [point(1, 1000), point(8, 8000), point(64, 12_000), point(256, 12_010)]
+
+
+def knee(*points, axis="connections", loads=()):
+    (row,) = find_saturation_points([sweep(*points)], axis=axis, relevant=0.02, loads=loads)
+    return row
+
+
+def capacity(*points, limit_us=10_000, axis="connections", loads=()):
+    (row,) = find_capacities([sweep(*points)], limit_us=limit_us, axis=axis, loads=loads)
+    return row
+
+
+def test_a_knee_is_a_measured_load_with_its_throughput():
+    row = knee(*RISING)
+    assert row.as_dict() == {
+        "series": "aa",
+        "x": 64,
+        "throughput": 12_000,
+        "why": "Above it throughput rises by at most 0.54 %; nothing was measured between 8 and "
+        "64, nor between 64 and 256 connections",
+    }
+    assert saturation_headline([row], axis="connections") == (
+        "nginx saturates at 64 connections (12,000 requests/s)"
+    )
+
+
+def test_a_sweep_that_still_rises_says_so():
+    row = knee(*RISING[:3])
+    assert row.as_dict()["x"] is None
+    assert row.why == "Throughput still rises at 64 connections, the highest load that counts"
+    assert saturation_headline([row], axis="connections").startswith(
+        "nginx: throughput still rises"
+    )
+
+
+def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
+    assert "throughput may saturate below it" in knee(*(point(x, 1000) for x in (1, 2, 4))).why
+
+
+@pytest.mark.parametrize(
+    ("spread", "why", "verb"),
+    [
+        (0.002, "Above it throughput rises by at most", "saturates at"),
+        (0.01, "Above it no rise is seen, but the noise could hide up to", "saturates at"),
+        (0.2, "; more trials would make it certain", "seems to saturate"),
+    ],
+)
+def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):
+    near = [1 + spread * side for side in (-1, 0, 1)]
+    row = knee(*(point(x, rate, near=near) for x, rate in LEVELS.items()))
+    assert (row.knee.x, why in row.why) == (64, True)
+    assert f"nginx {verb}" in saturation_headline([row], axis="connections")
+
+
+def test_answers_that_are_failures_are_no_gain():
+    row = knee(*RISING, point(512, 90_000, errors=0.9))
+    assert row.as_dict()["x"] == 64
+    assert row.why.endswith("(1 load above 1 % failures not counted)")
+
+
+def test_a_load_that_only_others_were_measured_at_may_hide_the_knee():
+    row = knee(point(1, 1000), point(8, 8000), point(256, 8010), loads=(1, 8, 64, 256))
+    assert row.knee.x == 8
+    assert "nor between 8 and 256 connections (where others were: 64)" in row.why
+    assert saturation_headline([row], axis="connections").startswith("nginx seems to saturate at 8")
+
+
+def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
+    row = knee(
+        *RISING[:3], point(128, 1, errors=0.5), point(256, 12_000), loads=(1, 8, 64, 128, 256)
+    )
+    assert "others" not in row.why
+    assert "(1 load above 1 % failures not counted)" in row.why
+    assert "nginx saturates" in saturation_headline([row], axis="connections")
+
+
+def test_loads_of_few_trials_are_told():
+    row = knee(*RISING[:3], point(256, 90_000, trials=1))
+    assert row.why.endswith(
+        "64 connections, the highest load that counts (1 load of fewer than 3 trials not counted)"
+    )
+
+
+def test_few_trials_have_no_knee():
+    row = knee(*(point(x, 1000.0 * x, trials=2) for x in (1, 2, 4)))
+    assert row.why == "A saturation point needs at least 3 loads of at least 3 trials"
+
+
+def test_a_finding_names_three_series_and_counts_the_rest():
+    rows = find_saturation_points(
+        [sweep(*RISING, label=f"s{at}") for at in range(5)], axis="connections", relevant=0.02
+    )
+    assert saturation_headline(rows, axis="connections").endswith("; 2 more series")
+
+
+def test_the_capacity_is_the_highest_measured_load_under_the_limit():
+    row = capacity(point(8, 8000, 2), point(64, 12_000, 8), point(256, 12_000, 30))
+    assert row.as_dict() == {
+        "series": "aa",
+        "x": 64,
+        "throughput": 12_000,
+        "low": 64,
+        "high": 64,
+        "why": "p99 8 ms [7.96 ms, 8.04 ms]; 256 connections next: p99 30 ms [29.9 ms, "
+        "30.1 ms]; nothing was measured between 64 and 256 connections",
+    }
+    assert capacity_headline([row], limit_us=10_000, axis="connections") == (
+        "With p99 under 10 ms: nginx up to 64 connections (12,000 requests/s)"
+    )
+
+
+def test_an_interval_across_the_limit_is_said():
+    row = capacity(point(8, 8000, 2), point(64, 12_000, 9.99), point(256, 12_000, 10.01))
+    assert (row.highest.low, row.highest.x, row.highest.high) == (8, 64, 256)
+    assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
+        "up to 64 connections (12,000 requests/s), certain up to 8, possibly 256"
+    )
+
+
+def test_overloaded_and_failing_points_never_meet_the_limit():
+    row = capacity(
+        point(1000, 1000, 2),
+        point(2000, 1500, 1, overload=True),
+        point(3000, 3000, 1, errors=0.5),
+        axis="rate",
+    )
+    assert (row.highest.x, row.highest.high) == (1000, 1000)
+    assert "2000 offered requests/s next: it did not reach the offered rate" in row.why
+
+
+def test_loads_that_only_others_have_are_named_as_missing():
+    row = capacity(point(8, 8000, 2), point(256, 12_000, 30), loads=[8, 32, 64, 256])
+    assert row.why.endswith("between 8 and 256 connections, where others were (32, 64)")
+
+
+def test_a_lower_load_over_the_limit_is_named():
+    row = capacity(point(1, 100, 30), point(8, 8000, 2))
+    assert "but not at 1 (p99 30 ms" in row.why
+    assert "not tested above" in row.why
+
+
+def test_nothing_under_the_limit_says_how_far_off():
+    row = capacity(point(8, 8000, 20), point(64, 8000, 30))
+    assert row.as_dict()["x"] is None
+    assert row.why.startswith("At no measured load under 10 ms; the lowest, 8 connections: p99 20")
+    assert capacity_headline([row], limit_us=10_000, axis="connections") == (
+        "With p99 under 10 ms: nginx at no measured load"
+    )
+
+
+def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
+    row = capacity(point(8, 8000, 10.005), point(64, 8000, 30))
+    assert (row.highest.low, row.highest.x, row.highest.high) == (None, None, 8)
+    assert row.why.endswith("; within noise possibly at 8 connections")
+    assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
+        "nginx at no measured load, possibly 8"
+    )
+
+
+def test_reported_percentiles_and_single_trials_say_so():
+    row = capacity(point(8, 8000, 2, trials=1, origin="reported"))
+    assert "fewer than 3 trials: how certain is unknown" in row.why
+    assert "as the load tool reports it" in row.why
+    assert row.highest.low is None
+
+
+def test_an_unknown_p99_is_said():
+    nothing = point(8, 8000)
+    nothing.metrics["p99"] = measure()
+    assert capacity(nothing).why == "Its p99 is unknown at every load"

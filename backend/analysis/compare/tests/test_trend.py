@@ -1,0 +1,73 @@
+from types import SimpleNamespace
+
+import pytest
+
+from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+
+P99 = {"label": "Latency p99", "unit": "us", "better": "lower"}
+THROUGHPUT = {"label": "Throughput", "unit": "req/s", "better": "higher"}
+STEADY = [100.0, 101.0, 99.0, 100.5]
+
+
+def track(*factors):
+    values = [
+        (f"1.{at}", [value * factor for value in STEADY]) for at, factor in enumerate(factors)
+    ]
+    return Track("aa", "nginx", values)
+
+
+def changes(one, metric=P99):
+    return list_changes([one], metric=metric, axis="version", relevant=0.02)
+
+
+def test_a_change_has_its_levels_its_ratio_and_a_sentence():
+    (found,) = changes(track(40, 40.1, 40, 39.9, 52, 52.1, 52))
+    assert (found["series"], found["x"], found["verdict"]) == ("aa", "1.4", "regressed")
+    assert found["ratio"] == pytest.approx(found["after"] / found["before"])
+    assert found["low"] < found["ratio"] < found["high"]
+    assert found["text"].startswith("nginx regressed with version 1.4: latency p99 1.30× [1.2")
+    assert found["text"].endswith("], 4 ms before, 5.21 ms since")
+
+
+def test_more_throughput_is_better_on_a_date():
+    one = Track(
+        "aa",
+        "nginx",
+        [
+            (f"2026-03-0{at}", trials)
+            for at, (_, trials) in enumerate(track(1, 1, 1, 1, 2, 2, 2).values, start=1)
+        ],
+    )
+    (found,) = list_changes([one], metric=THROUGHPUT, axis="date", relevant=0.02)
+    assert found["text"].startswith("nginx improved on 2026-03-05: throughput 2.00×")
+
+
+def test_the_finding_is_the_largest_change():
+    one = track(*[1] * 6, *[1.2] * 6, *[2] * 6)
+    found = changes(one)
+    assert len(found) == 2
+    text = trend_headline(found, [one], metric=P99, axis="version")
+    assert text == f"{found[1]['text']}; 1 more change"
+
+
+def test_no_change_is_said_and_too_few_versions_too():
+    steady, short = track(*[1] * 12), track(1, 2)
+    words = {"metric": P99, "axis": "version"}
+    assert trend_headline(changes(steady), [steady], **words) == (
+        "No change of latency p99 beyond noise and threshold over 12 versions"
+    )
+    assert (
+        trend_headline([], [short], **words)
+        == "Too few versions to find changes: a series needs 5, the longest has 2"
+    )
+
+
+def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
+    points = [
+        SimpleNamespace(x=x, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0))})
+        for x in ("1.0", "1.1")
+    ]
+    sweep = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
+    found = track_of(sweep, "p99", lambda point: "failing" if point.x == "1.1" else None)
+    assert found == Track("aa", "nginx", [("1.0", (1.0, 3.0)), ("1.1", ())])
+    assert found.known == 1

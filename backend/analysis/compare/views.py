@@ -1,0 +1,222 @@
+"""What follows from the points of a comparison: curves, saturation, capacity, ratios, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.panels import (
+    Judgement,
+    Panel,
+    combine,
+    combine_workloads,
+    judge_workloads,
+)
+from backend.analysis.compare.ratio_table import Entry, RatioTable, entry_of, make_ratio_table
+from backend.analysis.compare.saturation import (
+    SaturationRow,
+    find_saturation_points,
+    saturation_headline,
+)
+from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+from backend.analysis.grouping.points import Point, plain
+from backend.analysis.grouping.series import group_by_name
+from backend.analysis.grouping.sweep import Sweep, load_of
+from backend.analysis.loading.histogram_cache import curves, pool_of
+from backend.analysis.query.fields import FIELDS, Value
+
+WORKLOAD_PARTS = ("workload", "payload", "request")
+_TREND_AXES: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
+
+
+@dataclass(frozen=True, slots=True)
+class RatioView:
+    """Servers × workloads, and whether the series of each workload may be compared."""
+
+    table: RatioTable
+    comparability: Comparability
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.table.as_dict(), "outcome": self.comparability.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """Beside the series of an answer, in the shapes of the figures."""
+
+    curves: dict[str, Any] | None
+    saturation: tuple[SaturationRow, ...]
+    limit_us: float | None
+    capacity: tuple[CapacityRow, ...]
+    ratios: RatioView | None
+    changes: tuple[dict[str, object], ...]
+    # The sentence that suits the asked view, where it is not that of the ranking.
+    headline: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        capacity = None
+        if self.limit_us is not None:
+            rows = [row.as_dict() for row in self.capacity]
+            capacity = {"limit_us": plain(self.limit_us), "rows": rows}
+        return {
+            "curves": self.curves,
+            "knees": [row.as_dict() for row in self.saturation],
+            "capacity": capacity,
+            "ratios": None if self.ratios is None else self.ratios.as_dict(),
+            "changes": list(self.changes),
+        }
+
+
+def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
+    """Every view of the points, within what the panels allow to be compared."""
+    by_name = {panel.name: panel for panel in panels}
+    comparability = {panel.name: panel.comparability for panel in panels}
+    sweeps = gathered.sweeps
+    sound = [sweep for sweep in sweeps if comparability[sweep.group.panel].allows_sweeps]
+    ranked = [sweep for sweep in sweeps if comparability[sweep.group.panel].allows_ranking]
+    saturation, capacity = _loads(gathered, sound)
+    tracks = _tracks(gathered, ranked)
+    changes = _changes(gathered, tracks)
+    return Views(
+        curves=_curves(gathered, by_name),
+        saturation=tuple(saturation),
+        limit_us=gathered.query.limit,
+        capacity=tuple(capacity),
+        ratios=_ratios(gathered, panels),
+        changes=tuple(changes),
+        headline=_headline(gathered, (saturation, capacity), (changes, tracks)),
+    )
+
+
+def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> dict[str, Any] | None:
+    """Merged histograms as curves, at the ranked place; a series without one is left out."""
+    points = {
+        sweep.group.id: point
+        for sweep in gathered.sweeps
+        if (point := _ranked_point(sweep, panels[sweep.group.panel])) is not None
+    }
+    stored = curves(point.cells for point in points.values())
+    by_series = {id_: stored.get(pool_of(point.cells)) for id_, point in points.items()}
+    drawn = [
+        {"series": id_, **curve} for id_, curve in by_series.items() if curve and curve["points"]
+    ]
+    return {"at": _common_place(panels.values()), "series": drawn} if drawn else None
+
+
+def _ranked_point(sweep: Sweep, panel: Panel) -> Point | None:
+    return None if panel.place is None else sweep.at(panel.place)
+
+
+def _common_place(panels: Iterable[Panel]) -> Value:
+    """The place that all panels are ranked at; None where they differ."""
+    places = {plain(panel.place) for panel in panels if panel.place is not None}
+    return places.pop() if len(places) == 1 else None
+
+
+def _loads(
+    gathered: Gathered, sweeps: Sequence[Sweep]
+) -> tuple[list[SaturationRow], list[CapacityRow]]:
+    """Where throughput saturates, and the highest loads under the limit: on an axis of loads."""
+    axis = gathered.grouping.x
+    if not gathered.grouping.x_is_load:
+        return [], []
+    loads = sorted({load_of(point) for sweep in sweeps for point in sweep.points})
+    saturation = find_saturation_points(
+        sweeps, axis=axis, relevant=gathered.demands.relevant, loads=loads
+    )
+    limit_us = gathered.query.limit
+    if limit_us is None:
+        return saturation, []
+    return saturation, find_capacities(sweeps, limit_us=limit_us, axis=axis, loads=loads)
+
+
+def _tracks(gathered: Gathered, sweeps: Sequence[Sweep]) -> list[Track]:
+    if gathered.grouping.x not in _TREND_AXES or gathered.metric.group == "errors":
+        return []
+    metric = gathered.query.metric
+    return [track_of(sweep, metric, gathered.why_unranked(sweep)) for sweep in sweeps]
+
+
+def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[dict[str, object]]:
+    if not tracks:
+        return []
+    return list_changes(
+        tracks,
+        metric=gathered.metric.as_dict(),
+        axis=_TREND_AXES[gathered.grouping.x],
+        relevant=gathered.demands.relevant,
+    )
+
+
+def _ratios(gathered: Gathered, panels: Sequence[Panel]) -> RatioView | None:
+    """Servers × workloads, each within its workload; None where there is one workload."""
+    if not _has_ratios(gathered):
+        return None
+    workloads = judge_workloads(gathered)
+    table = _ratio_table(gathered, workloads)
+    if table is None:
+        return None
+    if gathered.grouping.facet is None:
+        return RatioView(table, combine_workloads(workloads))
+    return RatioView(table, combine([panel.judgement for panel in panels]))
+
+
+def _has_ratios(gathered: Gathered) -> bool:
+    """Whether there are workloads to be columns, and the metric has ratios."""
+    if gathered.metric.group == "errors":
+        return False
+    if set(FIELDS[gathered.grouping.x].covers).intersection(WORKLOAD_PARTS):
+        return False
+    return len({sweep.group.first.workload.name for sweep in gathered.sweeps}) > 1
+
+
+def _ratio_table(gathered: Gathered, workloads: Mapping[str, Judgement]) -> RatioTable | None:
+    query, rows = gathered.query, _row_labels(gathered)
+    return make_ratio_table(
+        [_entry(gathered, sweep, rows[sweep.group.id], workloads) for sweep in gathered.sweeps],
+        better=gathered.metric.better,
+        relevant=gathered.demands.relevant,
+        baseline=rows.get(query.baseline or ""),
+        at=None if query.at is None or not gathered.grouping.x_is_load else float(query.at),
+    )
+
+
+def _entry(gathered: Gathered, sweep: Sweep, row: str, workloads: Mapping[str, Judgement]) -> Entry:
+    """The entry of a series; without figures where its workload may not be compared."""
+    entry = entry_of(
+        sweep, row=row, metric=gathered.query.metric, unranked=gathered.why_unranked(sweep)
+    )
+    comparability = workloads[entry.workload].comparability
+    return entry if comparability.allows_ranking else entry.withheld(comparability.reasons[0])
+
+
+def _row_labels(gathered: Gathered) -> dict[str, str]:
+    """What each series is called but for its workload, by the series' id."""
+    # One cell of each: places do not name a series, and a series has only so many.
+    series_by_cell = {sweep.group.first.id: sweep.group.id for sweep in gathered.sweeps}
+    cells = [sweep.group.first for sweep in gathered.sweeps]
+    rows = group_by_name(cells, replace(gathered.grouping, facet=None, without=WORKLOAD_PARTS))
+    return {series_by_cell[cell.id]: row.label for row in rows for cell in row.cells()}
+
+
+def _headline(
+    gathered: Gathered,
+    loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
+    trend: tuple[Sequence[Mapping[str, object]], Sequence[Track]],
+) -> str | None:
+    """The sentence of the asked view; None where it is the ranking's."""
+    query, axis = gathered.query, gathered.grouping.x
+    saturation, capacity = loads
+    changes, tracks = trend
+    if tracks:
+        metric = gathered.metric.as_dict()
+        return trend_headline(changes, tracks, metric=metric, axis=_TREND_AXES[axis])
+    if capacity and query.limit is not None:
+        return capacity_headline(capacity, limit_us=query.limit, axis=axis)
+    if saturation and query.view == "tradeoff":
+        return saturation_headline(saturation, axis=axis)
+    return None

@@ -1,0 +1,45 @@
+"""Whether the series of some figures may be compared, as text, where no script draws it.
+
+Figures may be those of a snapshot that an older version froze.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+_WORDS = {
+    "comparable": "comparable",
+    "caveats": "comparable with caveats",
+    "not_comparable": "not comparable",
+}
+OVERRIDDEN = "ranked although not comparable"
+# How many reasons are told where there is room for one sentence.
+MAX_REASONS = 3
+
+
+def is_overridden(figures: Mapping[str, Any]) -> bool:
+    """Whether series are ranked that may not be compared, at a reader's request."""
+    outcome = figures["outcome"]
+    if "overridden" in outcome:
+        return bool(outcome["overridden"])
+    # Snapshots made before schema version 2 have the override in their query alone.
+    asked = parse_qs(figures.get("query", "")).get("override") == ["1"]
+    return asked and outcome.get("status") == "not_comparable"
+
+
+def comparability_text(figures: Mapping[str, Any]) -> str:
+    """`comparable with caveats: client and server on one host; kernel differs: 6.1, 6.8`"""
+    outcome = figures["outcome"]
+    intent = outcome.get("intent")
+    together = ", ".join(outcome.get("confounded", []))
+    details = [
+        *([intent] if intent else []),
+        *([f"these differ together: {together}"] if together else []),
+        *outcome.get("reasons", []),
+    ]
+    more = len(details) - MAX_REASONS
+    told = [*details[:MAX_REASONS], *([f"and {more} more"] if more > 0 else [])]
+    lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome["status"]]
+    return f"{lead}: {'; '.join(told)}" if told else lead

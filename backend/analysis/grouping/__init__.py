@@ -1,0 +1,1 @@
+"""Cells grouped into series and points, with the figures of each point."""

@@ -1,0 +1,116 @@
+"""The checks that fired among what a comparison shows, counted."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.analysis.grouping.points import Point
+from backend.analysis.query.records import LoadedCell, LoadedDismissal, LoadedTrial
+from backend.links import check_link
+from backend.runs.checks import CHECKS, Check
+from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE
+
+MAX_LISTED = 100
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(slots=True)
+class Fired:
+    """One check with the cells and trials it fired on."""
+
+    check: Check
+    cells: list[str] = field(default_factory=list)
+    trials: list[str] = field(default_factory=list)
+    # Where it fired too, but a member said why that is no finding: counted nowhere above.
+    dismissed: dict[uuid.UUID, LoadedDismissal] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        return len(self.cells) + len(self.trials)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            **describe_check(self.check),
+            "count": self.count,
+            "cells": self.cells[:MAX_LISTED],
+            "trials": self.trials[:MAX_LISTED],
+            "dismissed": [dismissal.as_dict() for dismissal in self.dismissed.values()],
+        }
+
+
+def find_check(id_: str) -> Check:
+    """The check, or a stand-in for one that an older version stored and is gone since."""
+    gone = Check(id_, "info", id_, "This version of Loadsheet no longer has this check.")
+    return CHECKS.get(id_, gone)
+
+
+def describe_check(check: Check) -> dict[str, Any]:
+    return {
+        "id": check.id,
+        "severity": check.severity,
+        "title": check.title,
+        "explanation": check.explanation,
+        "section": check_link(check.id),
+    }
+
+
+Dismissals = Mapping[tuple[uuid.UUID, str], LoadedDismissal]
+
+
+def collect_fired_checks(
+    points: Iterable[Point], ceiling: Sequence[Point] = (), dismissals: Dismissals | None = None
+) -> list[Fired]:
+    """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
+    collection = _Collection(dismissals or {})
+    for point in points:
+        runs = {cell.run.id for cell in point.cells}
+        for id_ in point.cell_checks:
+            if fired := collection.undismissed(id_, runs):
+                fired.cells.append(str(point.cells[0].id))
+        for cell, trial, id_ in _trial_checks(point):
+            if fired := collection.undismissed(id_, {cell.run.id}):
+                fired.trials.append(str(trial.id))
+    for point in ceiling:
+        collection.fired("common-ceiling").cells.append(str(point.cells[0].id))
+    return sorted(
+        collection.by_id.values(), key=lambda fired: (_ORDER[fired.check.severity], fired.check.id)
+    )
+
+
+def _trial_checks(point: Point) -> Iterator[tuple[LoadedCell, LoadedTrial, str]]:
+    for cell in point.cells:
+        for trial in cell.trials:
+            for id_ in trial.checks:
+                yield cell, trial, id_
+
+
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    """Fired checks by id, while they are collected."""
+
+    dismissals: Dismissals
+    by_id: dict[str, Fired] = field(default_factory=dict)
+
+    def fired(self, id_: str) -> Fired:
+        return self.by_id.setdefault(id_, Fired(find_check(id_)))
+
+    def undismissed(self, id_: str, runs: set[uuid.UUID]) -> Fired | None:
+        """The check to count; None where it is dismissed in every run, which is listed then."""
+        fired = self.fired(id_)
+        if not all((run, id_) in self.dismissals for run in runs):
+            return fired
+        fired.dismissed.update({run: self.dismissals[run, id_] for run in runs})
+        return None
+
+
+def common_ceiling(points: Sequence[Point]) -> list[Point]:
+    """The points of one load, when three or more servers reach the same throughput."""
+    measured = [point for point in points if point.metrics["throughput"].value]
+    servers = {point.cells[0].server.name for point in measured}
+    rates = [point.metrics["throughput"].value or 0.0 for point in measured]
+    if len(servers) < CEILING_SERVERS or max(rates) / min(rates) - 1 > CEILING_SHARE:
+        return []
+    return measured

@@ -1,0 +1,108 @@
+"""How cells become series: what lies on the axis, what makes a series, what makes a panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.fields import FIELDS, IDENTITY, RUN_PARTS, Value
+from backend.analysis.query.records import LoadedCell
+
+LoadAxis = Literal["connections", "rate"]
+PARTS = {**IDENTITY, **RUN_PARTS}
+LOAD_WORDS = {"connections": "connections", "rate": "offered requests/s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How cells become series and points: the axis, what makes a series, what makes a panel."""
+
+    x: str
+    series: tuple[str, ...] = ()
+    facet: str | None = None
+    # Parts of the identity that shall make no series.
+    without: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the identity that make a series."""
+        if not self.series:
+            on_axis = (*FIELDS[self.x].covers, *self.without)
+            return tuple(part for part in IDENTITY if part not in on_axis)
+        # What is named makes series also where the axis would cover it, but for the axis itself.
+        on_axis = (*axis_parts(self.x), *self.without)
+        wanted = (*self.series, *((self.facet,) if self.facet else ()))
+        covered = {part for name in wanted for part in _parts_of(name)}
+        return tuple(part for part in PARTS if part in covered and part not in on_axis)
+
+    @property
+    def x_is_load(self) -> bool:
+        return FIELDS[self.x].level == "load"
+
+
+def axis_parts(name: str) -> tuple[str, ...]:
+    """The parts of the identity that a place on this axis is itself."""
+    return ("workload",) if name == "workload" else _parts_of(name)
+
+
+def _parts_of(name: str) -> tuple[str, ...]:
+    """What a field alone makes differ: the server's name is not its version."""
+    narrow = {
+        "server": ("name",),
+        "host": ("server_host",),
+        "client": ("client_host",),
+        "payload": ("payload",),
+        "tool": ("tool",),
+    }
+    return narrow.get(name, FIELDS[name].covers)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesGroup:
+    """Cells of one identity by their place on the axis."""
+
+    id: str
+    label: str
+    # The load where it is not on the axis: `64 connections`.
+    held: str | None
+    # Of its runs, where that makes the series: their time, their labels.
+    of_run: str | None
+    panel: str | None
+    points: Mapping[Value, tuple[LoadedCell, ...]]
+
+    @property
+    def first(self) -> LoadedCell:
+        return next(iter(self.points.values()))[0]
+
+    def cells(self) -> list[LoadedCell]:
+        return [cell for cells in self.points.values() for cell in cells]
+
+
+def choose_grouping(query: CompareQuery, cells: Sequence[LoadedCell]) -> Grouping:
+    """The grouping that `query` asks for.
+
+    Connections, the default axis, stand for the load of the cells, which may be an offered rate.
+    """
+    x = query.x
+    if x == "connections":
+        x = load_axis((cell.series.loop, cell.connections, cell.rate_rps) for cell in cells)
+    return Grouping(x, query.series, query.facet)
+
+
+def load_axis(loads: Iterable[tuple[str, int | None, float | None]]) -> LoadAxis:
+    """What a sweep is over, of the loop, connections and offered rate of each of its cells.
+
+    The load point of an open loop is its rate, also where the tool was given connections; unless
+    the connections vary more, as where one rate is offered over more and more of them.
+    """
+    loads = list(loads)
+    if not loads:
+        return "connections"
+    connections = {connections for _, connections, _ in loads if connections is not None}
+    if not connections:
+        return "rate"
+    rates = {rate for _, _, rate in loads}
+    is_open = None not in rates and all(loop == "open" for loop, _, _ in loads)
+    return "rate" if is_open and len(rates) >= len(connections) else "connections"

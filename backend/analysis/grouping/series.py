@@ -1,0 +1,147 @@
+"""Grouping cells into series and points."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from backend.analysis.grouping.grouping import PARTS, Grouping, SeriesGroup
+from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
+from backend.analysis.query.fields import FIELDS, Value, text_of, value_of
+from backend.analysis.query.natural_order import natural, ordered
+from backend.analysis.query.records import LoadedCell
+
+MAX_SERIES = 40
+MAX_POINTS = 60
+
+
+def group_cells(
+    cells: Sequence[LoadedCell], grouping: Grouping
+) -> tuple[list[SeriesGroup], list[str]]:
+    """The series that are shown, and sentences on what was left out. `fill_groups` ends it."""
+    axis, reads = FIELDS[grouping.x], [PARTS[part] for part in grouping.parts]
+    grouped: dict[tuple[object, ...], dict[Value, list[LoadedCell]]] = {}
+    without_place = 0
+    for cell in cells:
+        place = value_of(axis, cell)
+        if place is None:
+            without_place += 1
+            continue
+        key = (cell.series.workspace_id, _panel(grouping, cell), *(read(cell) for read in reads))
+        grouped.setdefault(key, defaultdict(list))[place].append(cell)
+    left_out = _left_out(list(grouped.values()), without_place, grouping)
+    groups = sorted((_group(points, grouping) for points in grouped.values()), key=_order)
+    return groups[:MAX_SERIES], left_out
+
+
+def fill_groups(
+    groups: Iterable[SeriesGroup], cells: Iterable[LoadedCell], grouping: Grouping
+) -> list[SeriesGroup]:
+    """The series with `cells`, which have trials, in place of their own, labelled and in order.
+
+    Cells that are not among `cells`, and points and series without any, drop out.
+    """
+    by_id = {cell.id: cell for cell in cells}
+    filled = []
+    for group in groups:
+        points = {
+            place: measured
+            for place, own in group.points.items()
+            if (measured := tuple(by_id[cell.id] for cell in own if cell.id in by_id))
+        }
+        if points:
+            filled.append(_group(points, grouping))
+    return label_series(sorted(filled, key=_order), grouping)
+
+
+def group_by_name(cells: Iterable[LoadedCell], grouping: Grouping) -> list[SeriesGroup]:
+    """The series of these cells with their labels; places on the axis do not count."""
+    reads = [PARTS[part] for part in grouping.parts]
+    by_series: dict[tuple[object, ...], list[LoadedCell]] = defaultdict(list)
+    for cell in cells:
+        by_series[(cell.series.workspace_id, *(read(cell) for read in reads))].append(cell)
+    return label_series([_group({"": same}, grouping) for same in by_series.values()], grouping)
+
+
+def _left_out(
+    series: Sequence[Mapping[Value, object]], without_place: int, grouping: Grouping
+) -> list[str]:
+    sentences = []
+    if without_place:
+        nouns = {"connections": "number of connections", "rate": "offered rate"}
+        noun = nouns.get(grouping.x, FIELDS[grouping.x].label.lower())
+        sentences.append(f"{without_place} cells have no known {noun} and are not shown")
+    if len(series) > MAX_SERIES:
+        sentences.append(f"{MAX_SERIES} of {len(series)} series are shown; add a filter")
+    if any(len(points) > MAX_POINTS for points in series):
+        sentences.append(f"the first {MAX_POINTS} points of a series are shown")
+    return sentences
+
+
+def _panel(grouping: Grouping, cell: LoadedCell) -> str | None:
+    if grouping.facet is None:
+        return None
+    value = value_of(FIELDS[grouping.facet], cell)
+    return "unknown" if value is None else text_of(value)
+
+
+def _order(group: SeriesGroup) -> tuple[object, ...]:
+    server, held = group.first.server, natural(group.held or "")
+    return (
+        natural(group.panel or ""),
+        server.name.lower(),
+        natural(server.version or ""),
+        held,
+        group.id,
+    )
+
+
+def _group(points: Mapping[Value, Sequence[LoadedCell]], grouping: Grouping) -> SeriesGroup:
+    kept = {place: tuple(points[place]) for place in ordered(points)[:MAX_POINTS]}
+    first = next(iter(kept.values()))[0]
+    return SeriesGroup(
+        id=_id(first, grouping),
+        label=series_name(first, grouping),
+        held=held_load(first, grouping),
+        of_run=run_text(first, grouping),
+        panel=_panel(grouping, first),
+        points=kept,
+    )
+
+
+# What a server and a workload are whole: named by their ids, which outlive their names.
+_WHOLE: dict[str, tuple[frozenset[str], Callable[[LoadedCell], object]]] = {
+    "server": (
+        frozenset({"name", "version", "runtime", "configuration"}),
+        lambda cell: cell.server.id,
+    ),
+    "workload": (
+        frozenset({"workload", "payload", "request"}),
+        lambda cell: cell.workload.id,
+    ),
+}
+
+
+def _id(cell: LoadedCell, grouping: Grouping) -> str:
+    """Eight hexadecimal digits, the same as long as what makes the series is the same."""
+    cell = _as_first_named(cell)
+    parts = set(grouping.parts)
+    named = {"workspace": str(cell.series.workspace_id), "panel": _panel(grouping, cell)}
+    for name, (whole, read) in _WHOLE.items():
+        if whole <= parts:
+            parts -= whole
+            named[name] = str(read(cell))
+    named |= {part: str(PARTS[part](cell)) for part in parts}
+    return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()[:8]
+
+
+def _as_first_named(cell: LoadedCell) -> LoadedCell:
+    """The cell with the names that its things had first: a link's baseline outlives a renaming."""
+    named = {
+        part: replace(thing, name=thing.first_name)
+        for part in ("server", "workload", "server_host", "client_host")
+        if (thing := getattr(cell.series, part)) is not None and thing.first_name is not None
+    }
+    return replace(cell, series=replace(cell.series, **named)) if named else cell

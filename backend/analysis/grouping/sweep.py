@@ -1,0 +1,47 @@
+"""A series with its points, and what several views read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backend.analysis.grouping.grouping import SeriesGroup
+from backend.analysis.grouping.points import Point
+from backend.analysis.query.fields import Value
+
+# How many series a sentence names.
+MAX_SERIES_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One series with the figures of its points, in the order of x."""
+
+    group: SeriesGroup
+    points: tuple[Point, ...]
+
+    def at(self, x: Value) -> Point | None:
+        return next((point for point in self.points if point.x == x), None)
+
+
+def throughput_at(sweep: Sweep, x: float | None) -> float | None:
+    """The throughput of the point at `x`; None where there is none."""
+    figures = (point.metrics["throughput"].value for point in sweep.points if point.x == x)
+    return next(figures, None)
+
+
+def load_of(point: Point) -> float:
+    """The load of a point on an axis of loads."""
+    return float(point.x or 0)
+
+
+def more_series(count: int) -> list[str]:
+    """`17 more series`, where a sentence does not name them; nothing for none."""
+    return [f"{count} more series"] if count > 0 else []
+
+
+def unmeasured(loads: Iterable[float], low: float | None, high: float | None) -> list[float]:
+    """The loads between two neighbours of a series at which only others were measured."""
+    if low is None or high is None:
+        return []
+    return sorted({float(x) for x in loads if low < x < high})

@@ -1,0 +1,1 @@
+"""From PostgreSQL: the rows a query selects, and what is kept of them between requests."""

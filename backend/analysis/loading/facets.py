@@ -1,0 +1,214 @@
+"""What can be chosen: every field's values with how many trials each has.
+
+The counts of a field are under all filters but its own, so that a further value can be judged; a
+value that the other filters leave nothing of has the count 0.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from backend.analysis.loading.rows import as_text
+from backend.analysis.loading.selection import Selection, require_recorded, select
+from backend.analysis.loading.series_cache import Catalogue
+from backend.analysis.loading.validation import LOADS, load_spelling, require_loads
+from backend.analysis.query.compare_query import FILTERS, MAX_LENGTH, CompareQuery
+from backend.analysis.query.fields import FIELDS, UNKNOWN, Field
+from backend.analysis.query.natural_order import natural
+from backend.runs.transactions import repeatable_read
+
+# A catalogue, and the trials of its series by their positions.
+Listed = tuple[Catalogue, list[tuple[int, int]]]
+
+MAX_VALUES = 100
+# Runs are listed on their own page.
+FACETS = tuple(name for name in FILTERS if name != "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Trials by series under the filters on runs and loads; by load under those on runs and
+    series; by run under those on series and loads. And the cells that every filter leaves."""
+
+    series: Mapping[uuid.UUID, int]
+    loads: Mapping[tuple[float | None, float | None], int]
+    runs: Mapping[uuid.UUID, int]
+    cells: int
+    trials: int
+    runs_left: int
+
+    def of(self, catalogue: Catalogue) -> list[tuple[int, int]]:
+        """Positions in the catalogue with the trials of each series that is there."""
+        pairs = (
+            (number, self.series.get(series.id)) for number, series in enumerate(catalogue.series)
+        )
+        return [(number, trials) for number, trials in pairs if trials is not None]
+
+
+def facets(
+    query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID], only: Iterable[str] = FACETS
+) -> dict[str, Any]:
+    """The values of the fields `only`, counted over what the owner of `workspace_ids` may see.
+
+    Raises NotVisible for a run that does not exist or is not theirs, and UnknownValue.
+    """
+    with repeatable_read():
+        selection = select(query, workspace_ids)
+        query = selection.query
+        require_recorded(selection)
+        unlabelled = selection.chosen_runs(with_labels=False)
+        rows = list(unlabelled.values_list("pk", as_text("labels")))
+        counts = _count(query, selection, [pk for pk, _ in rows])
+        require_loads(query, counts.loads.keys(), selection.workspace_ids)
+    # Django's own reading of JSON takes twice as long.
+    labels = {pk: orjson.loads(text) for pk, text in rows}
+    listed = [(catalogue, counts.of(catalogue)) for catalogue in selection.catalogues]
+    fields = [_field(FIELDS[name], query, listed, counts, labels) for name in only]
+    total = {"cells": counts.cells, "trials": counts.trials, "runs": counts.runs_left}
+    return {"total": total, "fields": fields}
+
+
+# One pass over the index that holds all it needs.
+_COUNT = """
+SELECT series_id, connections, rate_rps, run_id,
+       GROUPING(series_id), GROUPING(run_id),
+       coalesce(sum(trial_count) FILTER (WHERE {run} AND {load}), 0),
+       coalesce(sum(trial_count) FILTER (WHERE {run} AND {series}), 0),
+       coalesce(sum(trial_count) FILTER (WHERE {load} AND {series}), 0),
+       coalesce(sum(trial_count) FILTER (WHERE {run} AND {load} AND {series}), 0),
+       count(*) FILTER (WHERE {run} AND {load} AND {series} AND trial_count > 0)
+FROM runs_cell
+WHERE run_id = ANY(%(runs)s)
+GROUP BY GROUPING SETS ((series_id), (connections, rate_rps), (run_id))
+"""
+
+
+def _count(query: CompareQuery, selection: Selection, run_ids: list[uuid.UUID]) -> Counts:
+    labelled = list(selection.chosen_runs().values_list("pk", flat=True)) if query.label else None
+    chosen = list(selection.series) if selection.is_narrowed else None
+    load, values = _load_condition(query)
+    statement = _COUNT.format(
+        run="TRUE" if labelled is None else "run_id = ANY(%(labelled)s)",
+        series="TRUE" if chosen is None else "series_id = ANY(%(chosen)s)",
+        load=load,
+    )
+    with connection.cursor() as cursor:
+        # A plan for any parameters would look for each row's id along the whole list, each time.
+        cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")
+        given = {"runs": run_ids, "labelled": labelled, "chosen": chosen, **values}
+        cursor.execute(statement, given)
+        return _counts(cursor.fetchall())
+
+
+def _load_condition(query: CompareQuery) -> tuple[str, dict[str, list[float]]]:
+    """The filters on the loads as SQL, out of our own names; the values as parameters."""
+    conditions, values = ["TRUE"], {}
+    for name, column in LOADS.items():
+        if wanted := getattr(query, name):
+            values[name] = [float(value) for value in wanted if value != UNKNOWN]
+            unknown = f" OR {column} IS NULL" if UNKNOWN in wanted else ""
+            conditions.append(f"({column} = ANY(%({name})s){unknown})")
+    return " AND ".join(conditions), values
+
+
+def _counts(rows: Iterable[Sequence[Any]]) -> Counts:
+    series, loads, runs = {}, {}, {}
+    cells = trials = left = 0
+    for (
+        id_,
+        connections,
+        rate,
+        run,
+        no_series,
+        no_run,
+        of_series,
+        of_load,
+        of_run,
+        whole,
+        n,
+    ) in rows:
+        if not no_series:
+            series[id_] = int(of_series)
+        elif not no_run:
+            runs[run] = int(of_run)
+            cells, trials, left = cells + n, trials + int(whole), left + bool(n)
+        else:
+            loads[(connections, rate)] = int(of_load)
+    return Counts(series, loads, runs, cells, trials, left)
+
+
+def _field(
+    field: Field,
+    query: CompareQuery,
+    listed: Sequence[Listed],
+    counts: Counts,
+    labels: Mapping[uuid.UUID, Mapping[str, Any]],
+) -> dict[str, Any]:
+    if field.id == "label":
+        counted = _by_label(counts, labels)
+    elif field.level == "load":
+        counted = _by_load(field, query, counts)
+    else:
+        counted = _by_series(field, query, listed)
+    chosen = set(getattr(query, field.id))
+    # What no link may hold cannot be chosen.
+    fitting = [value for value in counted if 0 < len(value) <= MAX_LENGTH]
+    ranked = sorted(fitting, key=lambda value: (value not in chosen, natural(value)))
+    values = [
+        {"value": value, "label": value, "count": counted[value], "chosen": value in chosen}
+        for value in ranked[:MAX_VALUES]
+    ]
+    more = len(counted) - len(values)
+    return {"id": field.id, "label": field.label, "values": values, "more": more}
+
+
+def _by_label(counts: Counts, labels: Mapping[uuid.UUID, Mapping[str, Any]]) -> Mapping[str, int]:
+    counted: Counter[str] = Counter()
+    for run_id, of_run in labels.items():
+        for key, text in of_run.items():
+            counted[f"{key}:{text}"] += counts.runs.get(run_id, 0)
+    return counted
+
+
+def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, int]:
+    """Under the filter of the other load, too."""
+    other = getattr(query, "rate" if field.id == "connections" else "connections")
+    counted: Counter[str] = Counter()
+    for (connections, rate), trials in counts.loads.items():
+        own_load, other_load = (
+            (connections, rate) if field.id == "connections" else (rate, connections)
+        )
+        counted[load_spelling(own_load)] += (
+            trials if not other or load_spelling(other_load) in other else 0
+        )
+    return counted
+
+
+def _by_series(field: Field, query: CompareQuery, listed: Sequence[Listed]) -> Mapping[str, int]:
+    counted: dict[str, int] = {}
+    for catalogue, trials in listed:
+        fits = _fits(catalogue, query, without=field.id)
+        texts = catalogue.texts(field)
+        for number, of_series in trials:
+            fitting = of_series if number in fits else 0
+            for text in texts[number]:
+                counted[text] = counted.get(text, 0) + fitting
+    return counted
+
+
+def _fits(catalogue: Catalogue, query: CompareQuery, *, without: str) -> Container[int]:
+    """Positions of the series that every filter on series leaves but one."""
+    left: range | list[int] = range(len(catalogue.series))
+    for name in FILTERS:
+        wanted = () if name == without else getattr(query, name)
+        if wanted and FIELDS[name].level == "series":
+            spellings, asked = catalogue.spellings(FIELDS[name]), frozenset(wanted)
+            left = [number for number in left if not asked.isdisjoint(spellings[number])]
+    return left if isinstance(left, range) else frozenset(left)

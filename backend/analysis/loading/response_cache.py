@@ -1,0 +1,89 @@
+"""Answers that are kept for as long as nothing they show has changed.
+
+Kept under the query and the data version of every workspace it is over: a workspace's version is
+raised in the transaction that changes its data, so an answer is right or is not found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+import uuid
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from django.core.cache import caches
+from redis.exceptions import RedisError
+
+from backend import __version__
+from backend.analysis.loading.series_cache import load_settings
+from backend.analysis.query.compare_query import CompareQuery
+
+log = logging.getLogger(__name__)
+
+KEPT_S = 3600
+MAX_KEPT_BYTES = 4 << 20
+# While the broker is away every answer is computed, without asking it again at once.
+QUIET_AFTER_ERROR_S = 5.0
+_quiet_until = 0.0
+
+
+def get_or_compute_json(
+    kind: str,
+    query: CompareQuery,
+    workspace_ids: Sequence[uuid.UUID],
+    compute: Callable[[], dict[str, Any]],
+) -> bytes:
+    """The JSON of `compute()`, of this kind and query; the kept one where it still holds."""
+    key = _key(kind, query, workspace_ids)
+    if (kept := _get(key)) is not None:
+        return zlib.decompress(kept)
+    fresh = orjson.dumps(compute())
+    _put(key, zlib.compress(fresh, 1))
+    return fresh
+
+
+def get_or_compute_bytes(key: str, compute: Callable[[], bytes]) -> bytes:
+    """The bytes under `key`, which names all that they depend on; where none are kept, computed."""
+    if (cached := _get(key)) is not None:
+        return cached
+    fresh = compute()
+    _put(key, fresh)
+    return fresh
+
+
+def _key(kind: str, query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> str:
+    versions = [
+        f"{workspace.id}={workspace.data_version}" for workspace in load_settings(workspace_ids)
+    ]
+    text = "\n".join((__version__, kind, query.canonical(), *versions))
+    return f"answer:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _get(key: str) -> bytes | None:
+    if time.monotonic() < _quiet_until:
+        return None
+    try:
+        kept: bytes | None = caches["answers"].get(key)
+    except RedisError:
+        _be_quiet()
+        return None
+    return kept
+
+
+def _put(key: str, packed: bytes) -> None:
+    if len(packed) > MAX_KEPT_BYTES or time.monotonic() < _quiet_until:
+        return
+    try:
+        caches["answers"].set(key, packed, KEPT_S)
+    except RedisError:
+        _be_quiet()
+
+
+def _be_quiet() -> None:
+    global _quiet_until  # noqa: PLW0603  one process, one pause
+    _quiet_until = time.monotonic() + QUIET_AFTER_ERROR_S
+    log.warning("answers are computed anew: the broker does not answer")

@@ -1,0 +1,245 @@
+"""Loading what a comparison needs: runs, cells and trials, one statement each.
+
+Nothing wide is read: no parsed output, no histogram of a trial. JSON comes as text, so that what
+many rows say alike is read once: Django's own reading was a third of a comparison's time.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import orjson
+from django.db.models import Exists, F, Func, OuterRef, TextField, Value
+from django.db.models.functions import Cast
+
+from backend.analysis.loading.selection import Selection, among, require_recorded, select
+from backend.analysis.loading.series_cache import WorkspaceSettings
+from backend.analysis.loading.validation import Load, asking, require_loads
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.records import (
+    LoadedCell,
+    LoadedDismissal,
+    LoadedRun,
+    LoadedTrial,
+)
+from backend.runs.dismissals import dismissals_of
+from backend.runs.measured import attempts
+from backend.runs.models import Cell, Trial
+
+MAX_RUNS = 100
+MAX_CELLS = 5_000
+MAX_TRIALS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCells:
+    """The cells of a query, without trials yet, and what had to be left out.
+
+    The query names things as they are called now.
+    """
+
+    query: CompareQuery
+    runs: tuple[LoadedRun, ...]
+    cells: tuple[LoadedCell, ...]
+    left_out: tuple[str, ...]
+
+
+def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> LoadedCells:
+    """The runs and cells `query` selects among the workspaces a reader may see.
+
+    Raises NotVisible and UnknownValue.
+    """
+    selection = select(query, workspace_ids)
+    require_recorded(selection)
+    runs, left_out = _runs(selection)
+    cells = _cells(selection, runs)
+    with asking(selection.query):
+        require_loads(selection.query, _loads(cells), selection.workspace_ids)
+    if len(cells) > MAX_CELLS:
+        cells = cells[:MAX_CELLS]
+        left_out.append(f"the first {MAX_CELLS} cells are shown")
+    return LoadedCells(selection.query, tuple(runs.values()), tuple(cells), tuple(left_out))
+
+
+_RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open")
+
+
+def _runs(selection: Selection) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
+    rows = selection.chosen_runs().order_by("-recorded_at", "pk")
+    if not selection.query.run and (selection.is_narrowed or selection.load):
+        rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
+    newest = list(rows.values_list(*_RUN, as_text("labels"))[: MAX_RUNS + 1])
+    left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(newest) > MAX_RUNS else []
+    settings = {workspace.id: workspace for workspace in selection.workspaces}
+    return {row[0]: _run(row, settings[row[1]]) for row in newest[:MAX_RUNS]}, left_out
+
+
+def _run(row: Sequence[Any], settings: WorkspaceSettings) -> LoadedRun:
+    return LoadedRun(
+        id=row[0],
+        workspace=settings.slug,
+        relevant_share=settings.relevant_share,
+        must_match=settings.must_match,
+        min_trials=settings.min_trials,
+        started_at=row[2],
+        recorded_at=row[3],
+        same_host=row[4],
+        is_open=row[5],
+        labels=_read_object(row[6]),
+    )
+
+
+def as_text(column: str) -> Cast:
+    """A JSON column as its text."""
+    return Cast(column, TextField())
+
+
+def _check_ids(column: str) -> Func:
+    """The ids of the findings in a JSON column, as the text of a list."""
+    path = Value("$[*].id")
+    return Func(F(column), path, function="jsonb_path_query_array", output_field=TextField())
+
+
+_CELL = ("pk", "run_id", "series_id", "connections", "rate_rps")
+
+
+def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[LoadedCell]:
+    """The cells in one statement, those of the oldest run first."""
+    rows = (
+        selection.cells()
+        .filter(among("run_id", runs))
+        .values_list(*_CELL, as_text("percentiles_us"), _check_ids("checks"))[: MAX_CELLS + 1]
+    )
+    cells = [
+        LoadedCell(
+            id=pk,
+            run=runs[run_id],
+            series=selection.series[series_id],
+            connections=connections,
+            rate_rps=rate_rps,
+            percentiles_us=orjson.loads(percentiles),
+            checks=check_ids(checks),
+        )
+        for pk, run_id, series_id, connections, rate_rps, percentiles, checks in rows
+        # A series that came after the catalogue was read comes with the next answer.
+        if series_id in selection.series
+    ]
+    return sorted(cells, key=lambda cell: (cell.run.recorded_at, cell.id))
+
+
+def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
+    return {(cell.connections, cell.rate_rps) for cell in cells}
+
+
+_TRIAL = ("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok")
+# Of the rest, these are JSON, which comes as text.
+_JSON = frozenset({"resources"})
+
+
+def fetch_trials(
+    cells: Sequence[LoadedCell], metrics: Iterable[str] = ()
+) -> tuple[list[LoadedCell], list[str]]:
+    """The cells with their counted trials in the order of execution, and what was left out.
+
+    A trial counts when it is no warm-up and has a figure: a throughput, a share of failures or a
+    latency. Cells without such a trial drop out. `metrics`: those whose columns are wanted too.
+    """
+    rows, more = _trial_rows(cells, metrics)
+    trials: dict[uuid.UUID, list[LoadedTrial]] = defaultdict(list)
+    without_figure = 0
+    for row in rows[:MAX_TRIALS]:
+        trial = _trial(row[1:], more)
+        if trial.has_figure:
+            trials[row[0]].append(trial)
+        else:
+            without_figure += 1
+    filled = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
+    left_out = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
+    if without_figure:
+        plural = "s" if without_figure > 1 else ""
+        left_out.append(f"{without_figure} trial{plural} without any figure")
+    return filled, left_out
+
+
+def _trial_rows(
+    cells: Sequence[LoadedCell], metrics: Iterable[str]
+) -> tuple[list[Sequence[Any]], tuple[str, ...]]:
+    """The trials of the cells, one more than are counted; and the columns that `metrics` add."""
+    more = tuple(dict.fromkeys(name for metric in metrics for name in METRICS[metric].columns))
+    rows = Trial.objects.filter(among("cell_id", (cell.id for cell in cells)), warmup=False)
+    columns = rows.order_by("cell_id", "ordinal").values_list(
+        *_TRIAL,
+        as_text("percentiles_us"),
+        "percentiles_origin",
+        as_text("errors"),
+        _check_ids("checks"),
+        *(as_text(name) if name in _JSON else name for name in more),
+    )
+    return list(columns[: MAX_TRIALS + 1]), more
+
+
+def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
+    errors = _read_object(row[7])
+    counts = attempts(row[3], row[4], errors)
+    return LoadedTrial(
+        id=row[0],
+        throughput_rps=row[1],
+        error_rate=row[2],
+        requests_completed=row[3],
+        attempts=counts if counts and counts[1] else None,
+        percentiles_us=orjson.loads(row[5]),
+        origin=row[6],
+        errors=errors,
+        checks=check_ids(row[8]),
+        more={
+            name: _read_object(value) if name in _JSON else value
+            for name, value in zip(more, row[9:], strict=True)
+        },
+    )
+
+
+def fetch_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str], LoadedDismissal]:
+    """The dismissals that stand, by run and check."""
+    return {
+        (run_id, check_id): LoadedDismissal(
+            run_id, check_id, row.reason, str(row.author) if row.author else None, row.dismissed_at
+        )
+        for run_id, rows in dismissals_of(run_ids).items()
+        for check_id, row in rows.items()
+    }
+
+
+def fetch_histograms(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, bytes]:
+    """The stored merged histograms, for points pooled over several runs."""
+    if not cell_ids:
+        return {}
+    rows = Cell.objects.filter(among("pk", cell_ids)).values_list("pk", "histogram")
+    return {pk: bytes(stored) for pk, stored in rows if stored is not None}
+
+
+def fetch_curves(cell_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, dict[str, Any]]:
+    """The stored percentile curves: {"count": n, "points": [[percent, µs], …]}."""
+    if not cell_ids:
+        return {}
+    rows = Cell.objects.filter(among("pk", cell_ids)).exclude(curve=None)
+    return {pk: orjson.loads(text) for pk, text in rows.values_list("pk", as_text("curve"))}
+
+
+@lru_cache(maxsize=4096)
+def check_ids(listed: str) -> tuple[str, ...]:
+    """The ids in the text of a list, each once: hundreds of trials fire the same few checks."""
+    return tuple(dict.fromkeys(str(id_) for id_ in orjson.loads(listed) if id_))
+
+
+@lru_cache(maxsize=4096)
+def _read_object(text: str) -> Mapping[str, Any]:
+    """An object that many rows have alike, with integers of any size; not to be changed."""
+    value: dict[str, Any] = json.loads(text)
+    return value

@@ -1,0 +1,180 @@
+"""What a query selects among what a reader may see: series, loads and runs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BooleanField, F, Func, Q, QuerySet, UUIDField, Value
+from django.db.models.functions import Coalesce
+
+from backend.analysis.loading.former_names import replace_former_names
+from backend.analysis.loading.run_labels import with_any_label
+from backend.analysis.loading.series_cache import (
+    Catalogue,
+    WorkspaceSettings,
+    get_catalogue,
+    load_settings,
+)
+from backend.analysis.loading.validation import (
+    LOADS,
+    UnknownValue,
+    asking,
+    require_labels,
+    require_loads,
+    require_values,
+)
+from backend.analysis.query.compare_query import FILTERS, CompareQuery
+from backend.analysis.query.fields import FIELDS, UNKNOWN
+from backend.analysis.query.records import LoadedSeries
+from backend.runs.models import Cell, Run
+from backend.runs.transactions import repeatable_read
+
+
+class NotVisible(LookupError):
+    """The asked-for thing does not exist, or is not this reader's: the two look the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some of the series of a reader, and conditions on cells and runs.
+
+    `query`: what was asked, by current names. `is_narrowed`: whether `series` are fewer than
+    all that the reader has. `runs`: without the filter on labels.
+    """
+
+    query: CompareQuery
+    workspaces: tuple[WorkspaceSettings, ...]
+    catalogues: tuple[Catalogue, ...]
+    series: Mapping[uuid.UUID, LoadedSeries]
+    is_narrowed: bool
+    load: Q
+    runs: Q
+
+    @property
+    def workspace_ids(self) -> list[uuid.UUID]:
+        return [workspace.id for workspace in self.workspaces]
+
+    def cells(self) -> QuerySet[Cell]:
+        """The selected cells, of whichever run."""
+        rows = Cell.objects.filter(self.load)
+        return rows.filter(among("series_id", self.series)) if self.is_narrowed else rows
+
+    def chosen_runs(self, *, with_labels: bool = True) -> QuerySet[Run]:
+        """The runs the conditions on runs leave, whether or not they have a selected cell.
+
+        `with_labels` False: the filter on labels is left out.
+        """
+        rows = Run.objects.annotate(happened_at=Coalesce("started_at", "recorded_at"))
+        chosen = rows.filter(self.runs, workspace_id__in=self.workspace_ids)
+        if with_labels and self.query.label:
+            return chosen.filter(with_any_label(self.query.label))
+        return chosen
+
+
+def select(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Selection:
+    """What `query` selects among the workspaces a reader may see.
+
+    Raises UnknownValue for a value that nothing there has.
+    """
+    workspaces = load_settings(workspace_ids, query.workspace)
+    if query.workspace is not None and not workspaces:
+        slugs = {workspace.slug for workspace in load_settings(workspace_ids)}
+        raise UnknownValue("workspace", query.workspace, slugs)
+    catalogues = tuple(get_catalogue(workspace) for workspace in workspaces)
+    query = replace_former_names(query, catalogues)
+    with asking(query):
+        require_values(query, catalogues)
+    filters = _series_filters(query)
+    chosen = [series for catalogue in catalogues for series in _matching(catalogue, filters)]
+    return Selection(
+        query=query,
+        workspaces=tuple(workspaces),
+        catalogues=catalogues,
+        series={series.id: series for series in chosen},
+        is_narrowed=len(chosen) < sum(len(catalogue.series) for catalogue in catalogues),
+        load=_load_filter(query),
+        runs=_run_filter(query),
+    )
+
+
+@repeatable_read()
+def resolve_query(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> CompareQuery:
+    """`query` by current names, checked against what is recorded.
+
+    Raises UnknownValue, and NotVisible for a run that is not there for the reader.
+    """
+    selection = select(query, workspace_ids)
+    require_recorded(selection)
+    with asking(selection.query):
+        require_loads(selection.query, (), selection.workspace_ids)
+    return selection.query
+
+
+def require_recorded(selection: Selection) -> None:
+    """Raises NotVisible for a run of the query that does not exist or is not the reader's, and
+    UnknownValue for a label that no run has."""
+    query = selection.query
+    with asking(query):
+        require_labels(query, selection.workspace_ids)
+    if not query.run:
+        return
+    visible = Run.objects.filter(pk__in=query.run, workspace_id__in=selection.workspace_ids)
+    if missing := set(query.run) - set(visible.values_list("pk", flat=True)):
+        raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
+
+
+def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
+    """`column = ANY(ids)`: one parameter, where Django's `in` prepares and quotes each of them."""
+    listed = Value(list(ids), output_field=ArrayField(UUIDField()))
+    return Func(
+        F(column),
+        listed,
+        template="%(expressions)s)",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )
+
+
+def _series_filters(query: CompareQuery) -> dict[str, frozenset[str]]:
+    return {
+        name: frozenset(values)
+        for name in FILTERS
+        if (values := getattr(query, name)) and FIELDS[name].level == "series"
+    }
+
+
+def _matching(
+    catalogue: Catalogue, filters: Mapping[str, frozenset[str]]
+) -> Sequence[LoadedSeries]:
+    """The series of a catalogue that every filter leaves."""
+    positions = list(range(len(catalogue.series)))
+    for name, wanted in filters.items():
+        spellings = catalogue.spellings(FIELDS[name])
+        positions = [at for at in positions if not wanted.isdisjoint(spellings[at])]
+    return [catalogue.series[at] for at in positions]
+
+
+def _load_filter(query: CompareQuery) -> Q:
+    condition = Q()
+    for name, column in LOADS.items():
+        if values := getattr(query, name):
+            numbers = [float(value) for value in values if value != UNKNOWN]
+            unknown = Q(**{f"{column}__isnull": True}) if UNKNOWN in values else Q()
+            condition &= Q(**{f"{column}__in": numbers}) | unknown if numbers else unknown
+    return condition
+
+
+def _run_filter(query: CompareQuery) -> Q:
+    condition = Q()
+    if query.run:
+        condition &= Q(pk__in=query.run)
+    if query.since is not None:
+        condition &= Q(happened_at__gte=datetime.combine(query.since, time(), UTC))
+    if query.until is not None:
+        end = datetime.combine(query.until, time(), UTC) + timedelta(days=1)
+        condition &= Q(happened_at__lt=end)
+    return condition

@@ -1,0 +1,221 @@
+"""The series of workspaces, kept in memory for as long as nothing there changes.
+
+They are few beside the cells (thousands where there are millions of trials), and every filter,
+facet and label is about them: choosing among them here costs no statement.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from backend.accounts.models import Workspace
+from backend.analysis.query.fields import Field, spellings_of, texts_of
+from backend.analysis.query.records import (
+    LoadedHost,
+    LoadedSeries,
+    LoadedServer,
+    LoadedWorkload,
+    slug_of,
+)
+from backend.runs.models import FormerName, Host, Series, Server, Workload
+
+MAX_SERIES_KNOWN = 50_000
+MAX_KEPT = 32
+
+
+class FormerNames:
+    """The names that things of a workspace had before, each pair of a kind and a name."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """`rows`: kind, former and current name, a thing's first name before its others."""
+        self._first: dict[tuple[str, str], str] = {}
+        self._current: dict[tuple[str, str], set[str]] = {}
+        for kind, former, current in rows:
+            self._first.setdefault((kind, current), former)
+            for spelling in (former, slug_of(former)):
+                self._current.setdefault((kind, spelling), set()).add(current)
+
+    def first(self, kind: str, name: str | None) -> str | None:
+        """What the thing of this name was called first; None where it was never renamed."""
+        return None if name is None else self._first.get((kind, name))
+
+    def current(self, kind: str, spelling: str) -> Set[str]:
+        """The names now of what was once called, or spelled in links, like this."""
+        return self._current.get((kind, spelling), frozenset())
+
+
+NO_FORMER_NAMES = FormerNames(())
+
+
+class Catalogue:
+    """The series of one workspace, with what a link may call the values of their fields."""
+
+    def __init__(
+        self, series: Iterable[LoadedSeries], names: FormerNames = NO_FORMER_NAMES
+    ) -> None:
+        self.series = tuple(series)
+        self.names = names
+        self._spellings: dict[str, list[frozenset[str]]] = {}
+        self._texts: dict[str, list[tuple[str, ...]]] = {}
+        self._known: dict[str, frozenset[str]] = {}
+        self._called: dict[str, dict[str, set[str]]] = {}
+
+    def spellings(self, field: Field) -> list[frozenset[str]]:
+        """For each series every spelling that means its value of the field."""
+        if field.id not in self._spellings:
+            self._spellings[field.id] = [spellings_of(field, series) for series in self.series]
+        return self._spellings[field.id]
+
+    def has(self, field: Field, spelling: str) -> bool:
+        """Whether any series has a value of the field that is spelled so in links."""
+        if field.id not in self._known:
+            self._known[field.id] = frozenset().union(*self.spellings(field))
+        return spelling in self._known[field.id]
+
+    def called(self, field: Field, spelling: str) -> Set[str]:
+        """The value of the field that is this text; where none is, those with it as their slug."""
+        if field.id not in self._called:
+            texts = {text for of_series in self.texts(field) for text in of_series}
+            called: dict[str, set[str]] = {}
+            for text in texts:
+                called.setdefault(slug_of(text), set()).add(text)
+            self._called[field.id] = called | {text: {text} for text in texts}
+        return self._called[field.id].get(spelling, frozenset())
+
+    def texts(self, field: Field) -> list[tuple[str, ...]]:
+        """For each series its values of the field, spelled in one way."""
+        if field.id not in self._texts:
+            self._texts[field.id] = [texts_of(field, series) for series in self.series]
+        return self._texts[field.id]
+
+
+_kept: dict[tuple[uuid.UUID, int], Catalogue] = {}
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """A workspace as a comparison needs it."""
+
+    id: uuid.UUID
+    slug: str
+    data_version: int
+    relevant_share: float
+    must_match: tuple[str, ...]
+    min_trials: int
+
+
+def load_settings(
+    workspace_ids: Iterable[uuid.UUID], slug: str | None = None
+) -> list[WorkspaceSettings]:
+    """The workspaces with these ids; with `slug`, only that workspace."""
+    rows = Workspace.objects.filter(pk__in=list(workspace_ids)).order_by("slug")
+    if slug is not None:
+        rows = rows.filter(slug=slug)
+    return [
+        WorkspaceSettings(
+            row.pk,
+            row.slug,
+            row.data_version,
+            row.relevant_share,
+            tuple(row.must_match),
+            row.min_trials,
+        )
+        for row in rows
+    ]
+
+
+def get_catalogue(tenant: WorkspaceSettings) -> Catalogue:
+    """Every series of a workspace."""
+    key = tenant.id, tenant.data_version
+    if (kept := _kept.get(key)) is not None:
+        return kept
+    fresh = _load(tenant.id)
+    with _lock:
+        _kept[key] = fresh
+        for old in list(_kept)[: max(0, len(_kept) - MAX_KEPT)]:
+            del _kept[old]
+    return fresh
+
+
+def _load(workspace_id: uuid.UUID) -> Catalogue:
+    own = Q(workspace=workspace_id)
+    names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
+    servers = {row.pk: _server(row, names) for row in Server.objects.filter(own)}
+    workloads = {row.pk: _workload(row, names) for row in Workload.objects.filter(own)}
+    hosts = {row.pk: load_host(row, names) for row in Host.objects.filter(own)}
+    rows = Series.objects.filter(own).order_by("pk")
+    columns = rows.values_list(
+        *("pk", "server_id", "workload_id", "server_host_id", "client_host_id"),
+        *("tool", "tool_version", "loop"),
+    )
+    series = (
+        LoadedSeries(
+            id=pk,
+            workspace_id=workspace_id,
+            server=servers[server],
+            workload=workloads[workload],
+            server_host=hosts.get(server_host),
+            client_host=hosts.get(client_host),
+            tool=tool,
+            tool_version=tool_version,
+            loop=loop,
+        )
+        for pk, server, workload, server_host, client_host, tool, tool_version, loop in columns[
+            :MAX_SERIES_KNOWN
+        ]
+    )
+    return Catalogue(series, names)
+
+
+def _server(row: Server, names: FormerNames) -> LoadedServer:
+    return LoadedServer(
+        row.pk,
+        row.name,
+        row.version,
+        row.runtime,
+        row.slot,
+        row.configuration,
+        names.first(FormerName.Kind.SERVER, row.name),
+    )
+
+
+def _workload(row: Workload, names: FormerNames) -> LoadedWorkload:
+    return LoadedWorkload(
+        row.pk,
+        row.name,
+        row.method,
+        row.path,
+        row.payload_bytes,
+        row.keepalive,
+        row.tls,
+        row.headers,
+        names.first(FormerName.Kind.WORKLOAD, row.name),
+        row.body_sha256,
+    )
+
+
+def load_host(host: Host, names: FormerNames = NO_FORMER_NAMES) -> LoadedHost:
+    return LoadedHost(
+        id=host.pk,
+        name=host.name,
+        slug=slug_of(host.name or host.cpu_model or str(host.pk)),
+        cpu_model=host.cpu_model,
+        cores=host.cores,
+        memory_bytes=host.memory_bytes,
+        virtualisation=host.virtualisation,
+        os=host.os,
+        kernel=host.kernel,
+        first_name=names.first(FormerName.Kind.HOST, host.name),
+    )
+
+
+def forget() -> None:
+    """Empty the cache."""
+    with _lock:
+        _kept.clear()

@@ -1,0 +1,87 @@
+"""Answers that are kept: found again until what they show changes, and never another reader's."""
+
+import pytest
+from django.core.cache import caches
+from redis.exceptions import ConnectionError as AwayError
+
+from backend.analysis.loading import response_cache as answers
+from backend.analysis.query.compare_query import CompareQuery
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+
+class Computed:
+    """Counts how often an answer is computed."""
+
+    def __init__(self):
+        self.times = 0
+
+    def __call__(self):
+        self.times += 1
+        return {"times": self.times}
+
+
+@pytest.fixture
+def lab():
+    caches["answers"].clear()
+    return make_workspace("lab")
+
+
+def ask(computed, *workspaces, text="", kind="compare"):
+    ids = [workspace.pk for workspace in workspaces]
+    return answers.answer(kind, CompareQuery.parse(text), ids, computed)
+
+
+def test_the_same_question_is_computed_once(lab):
+    computed = Computed()
+    assert ask(computed, lab) == ask(computed, lab, text="metric=throughput") == b'{"times":1}'
+
+
+@pytest.mark.parametrize(
+    "other", [{"text": "metric=p99"}, {"kind": "facets"}], ids=["query", "kind"]
+)
+def test_another_question_has_another_answer(lab, other):
+    computed = Computed()
+    assert ask(computed, lab) != ask(computed, lab, **other)
+
+
+def test_a_new_run_makes_a_new_answer(lab):
+    computed = Computed()
+    ask(computed, lab)
+    make_run(lab, CellSpec())
+    ask(computed, lab)
+    assert computed.times == 2
+
+
+def test_a_reader_of_other_workspaces_gets_another_answer(lab):
+    computed, more = Computed(), make_workspace("more")
+    answered = {ask(computed, lab), ask(computed, more), ask(computed, lab, more), ask(computed)}
+    assert len(answered) == 4
+
+
+def test_without_the_broker_every_answer_is_computed(lab, monkeypatch):
+    class Away:
+        asked = 0
+
+        def get(self, key):
+            Away.asked += 1
+            raise AwayError(key)
+
+        set = get
+
+    monkeypatch.setattr(answers, "caches", {"answers": Away()})
+    monkeypatch.setattr(answers, "_quiet_until", 0.0)
+    computed = Computed()
+    assert ask(computed, lab) == b'{"times":1}'
+    assert ask(computed, lab) == b'{"times":2}'
+    # After the first failure the broker is left alone for a while.
+    assert Away.asked == 1
+
+
+def test_a_large_answer_is_not_kept(lab, monkeypatch):
+    monkeypatch.setattr(answers, "MAX_KEPT_BYTES", 1)
+    computed = Computed()
+    ask(computed, lab)
+    ask(computed, lab)
+    assert computed.times == 2

@@ -1,0 +1,194 @@
+"""Refusals of values that nothing recorded has: a typing error gets no empty chart.
+
+Values that exist, but not together, are a question that nothing answers: that is no error.
+"""
+
+from __future__ import annotations
+
+import difflib
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import QuerySet
+
+from backend.analysis.loading.run_labels import with_label
+from backend.analysis.loading.series_cache import Catalogue
+from backend.analysis.query.compare_query import FILTERS, CompareQuery, QueryError, quoted
+from backend.analysis.query.fields import (
+    FIELDS,
+    UNKNOWN,
+    Field,
+    number_text,
+    run_labels_text,
+    run_time_text,
+    text_of,
+    value_of_series,
+)
+from backend.analysis.query.natural_order import natural
+from backend.runs.models import Cell, Run
+
+# A number of connections and an offered rate.
+Load = tuple[float | None, float | None]
+# The load points as columns of a cell, in the order of Load.
+LOADS = {"connections": "connections", "rate": "rate_rps"}
+MAX_NAMED = 20
+MAX_COMPARED, MAX_COMPARED_LENGTH = 500, 80
+MAX_LABELLED = 1_000
+
+
+class UnknownValue(QueryError):
+    """A value that nothing recorded has. `known`: those that something has.
+
+    `said`: the same without these, for readers who may not know what else there is.
+    """
+
+    def __init__(self, field: str, got: str, choices: Collection[str]) -> None:
+        super().__init__(field, got, _listed(choices))
+        self.said = f"{field}: nothing here has {quoted(got)}."
+        # The query by current names, set by `asking`; `got` is one of its values.
+        self.query: CompareQuery | None = None
+        close = _close(got, choices)
+        hint = f" Did you mean {close}?" if close else ""
+        self.args = (f"{self.said} There is {self.allowed}.{hint}",)
+
+    @property
+    def rest(self) -> CompareQuery | None:
+        """The query without the value; None where then nothing is asked for any more."""
+        if self.query is None or self.field not in (*FILTERS, "at"):
+            return None
+        if self.field == "at":
+            return replace(self.query, at=None)
+        before = getattr(self.query, self.field)
+        after: dict[str, Any] = {self.field: tuple(value for value in before if value != self.got)}
+        # None without progress, or a caller that retries with the rest would never end.
+        return replace(self.query, **after) if 0 < len(after[self.field]) < len(before) else None
+
+
+@contextmanager
+def asking(query: CompareQuery) -> Iterator[None]:
+    """An UnknownValue raised inside carries `query`, which has current names."""
+    try:
+        yield
+    except UnknownValue as refused:
+        refused.query = query
+        raise
+
+
+def _close(got: str, choices: Collection[str]) -> str | None:
+    """The known value that is spelled most like `got`; comparing takes the product of the lengths,
+    so neither long texts nor thousands of them are compared."""
+    if len(got) > MAX_COMPARED_LENGTH or len(choices) > MAX_COMPARED:
+        return None
+    short = [text for text in choices if len(text) <= MAX_COMPARED_LENGTH]
+    return next(iter(difflib.get_close_matches(got, short, n=1)), None)
+
+
+def _listed(choices: Collection[str]) -> str:
+    first = sorted(choices, key=natural)[:MAX_NAMED]
+    more = len(choices) - len(first)
+    return (", ".join(first) or "nothing") + (f" and {more} more" if more else "")
+
+
+def require_values(query: CompareQuery, catalogues: Sequence[Catalogue]) -> None:
+    """Raises UnknownValue for a server, version, host … that no series has.
+
+    Where nothing is recorded at all, no value is wrong.
+    """
+    if not any(catalogue.series for catalogue in catalogues):
+        return
+    for name in FILTERS:
+        if FIELDS[name].level == "series":
+            _require_spelled(name, FIELDS[name], getattr(query, name), catalogues)
+    if query.at is not None and FIELDS[query.x].level == "series":
+        _require_place(query.at, FIELDS[query.x], catalogues)
+
+
+def _require_place(at: str, field: Field, catalogues: Sequence[Catalogue]) -> None:
+    if any(catalogue.has(field, at) for catalogue in catalogues):
+        return
+    # Several settings of a configuration stand on the axis together.
+    series = [one_series for catalogue in catalogues for one_series in catalogue.series]
+    places = {value_of_series(field, one_series) for one_series in series} - {None}
+    texts = {text_of(place) for place in places if place is not None}
+    if at not in texts:
+        raise UnknownValue("at", at, texts)
+
+
+def _require_spelled(
+    name: str, field: Field, values: Iterable[str], catalogues: Sequence[Catalogue]
+) -> None:
+    for value in values:
+        if not any(catalogue.has(field, value) for catalogue in catalogues):
+            texts = {
+                text
+                for catalogue in catalogues
+                for of_series in catalogue.texts(field)
+                for text in of_series
+            }
+            raise UnknownValue(name, value, texts - {UNKNOWN})
+
+
+_OF_RUN: Mapping[str, Callable[[Run], str | None]] = {
+    "date": run_time_text,
+    "label": run_labels_text,
+}
+
+
+def _require_moment(at: str, axis: str, theirs: QuerySet[Run]) -> None:
+    rows = list(theirs.only("started_at", "recorded_at", "labels")[: MAX_LABELLED + 1])
+    texts = {text for run in rows if (text := _OF_RUN[axis](run)) is not None}
+    # Among more runs than these it may yet be.
+    if at not in texts and 0 < len(rows) <= MAX_LABELLED:
+        raise UnknownValue("at", at, texts)
+
+
+def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> None:
+    """Raises UnknownValue for a label that no run has, and a place of runs where none is."""
+    theirs = Run.objects.filter(workspace_id__in=workspace_ids)
+    if query.at is not None and query.x in _OF_RUN:
+        _require_moment(query.at, query.x, theirs)
+    for label in query.label:
+        if not theirs.filter(with_label(label)).exists() and theirs.exists():
+            rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]
+            labels_in_use = {f"{key}:{text}" for labels in rows for key, text in labels.items()}
+            raise UnknownValue("label", label, labels_in_use)
+
+
+def require_loads(
+    query: CompareQuery, selected: Collection[Load], workspace_ids: Sequence[uuid.UUID]
+) -> None:
+    """Raises UnknownValue for a load that was never measured. `found`: what the query selects,
+    which mostly has every load of it, so that nothing needs to be asked."""
+    theirs = Cell.objects.filter(workspace_id__in=workspace_ids)
+    spellings = {
+        name: {load_spelling(load[place]) for load in selected} for place, name in enumerate(LOADS)
+    }
+    for name in LOADS:
+        for value in set(getattr(query, name)) - spellings[name]:
+            _require_load(name, value, (name,), theirs)
+    if query.at is not None and FIELDS[query.x].level == "load":
+        # An axis of connections is one of offered rates where these are the load.
+        names = tuple(LOADS) if query.x == "connections" else (query.x,)
+        if not any(query.at in spellings[name] for name in names):
+            _require_load("at", query.at, names, theirs)
+
+
+def load_spelling(load: float | None) -> str:
+    """A load as a filter spells it."""
+    return UNKNOWN if load is None else number_text(float(load))
+
+
+def _require_load(field: str, value: str, names: Sequence[str], theirs: QuerySet[Cell]) -> None:
+    columns = [LOADS[name] for name in names]
+    load = None if value == UNKNOWN else float(value)
+    if any(theirs.filter(**{column: load}).exists() for column in columns):
+        return
+    if theirs.exists():
+        rows = (
+            theirs.exclude(**{column: None}).values_list(column, flat=True) for column in columns
+        )
+        measured = {number_text(float(load)) for loads in rows for load in loads.distinct()}
+        raise UnknownValue(field, value, measured)

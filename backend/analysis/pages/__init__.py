@@ -1,0 +1,1 @@
+"""What single pages show beside comparisons: front page, run, trial, session."""

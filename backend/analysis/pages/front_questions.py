@@ -1,0 +1,277 @@
+"""The questions a workspace is opened with, each as a comparison over what it really holds.
+
+A question that its data cannot answer says why. Only the newest runs are looked at: an answer
+about the present needs no more, and the front page of a large workspace stays quick.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+from uuid import UUID
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.pages.workspace_cells import (
+    CellSummary,
+    Conditions,
+    Query,
+    WorkspaceCells,
+    load_workspace_cells,
+    newest_versions,
+)
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.fields import number_text
+from backend.runs.models import Run, Trial
+from backend.stats.changes import LEAST_POSITIONS
+from backend.stats.thresholds import LEAST_LOADS
+
+NEWEST_RUNS = 60
+ALL = (
+    ("fastest", "Which server is fastest at this load?"),
+    ("limits", "Where does each one break?"),
+    ("distributions", "How do the latency distributions differ?"),
+    ("versions", "Did this version get slower?"),
+    ("hardware", "What does the hardware change?"),
+    ("cost", "What does a request cost?"),
+    ("distance", "How far from the baseline is everyone?"),
+)
+_TEXT = dict(ALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with the comparison that answers it, as the fields of its query; or why none.
+
+    `about` says over what, in a few words.
+    """
+
+    id: str
+    text: str
+    query: Query | None
+    about: str = ""
+    why_not: str = ""
+
+
+def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
+    """The seven questions, in the order of the page."""
+    runs = _newest_runs(workspace_id)
+    measured = load_workspace_cells(runs)
+    if measured is None:
+        return [_unanswered(id_, "Nothing was measured yet.") for id_, _ in ALL]
+    return [
+        _fastest(measured),
+        _limits(measured),
+        _distributions(measured),
+        _versions(measured),
+        _hardware(measured),
+        _cost(measured, runs),
+        _distance(measured, workspace_id, slug),
+    ]
+
+
+def _newest_runs(workspace_id: UUID) -> list[UUID]:
+    rows = Run.objects.filter(workspace=workspace_id).order_by("-recorded_at")
+    return list(rows.values_list("pk", flat=True)[:NEWEST_RUNS])
+
+
+def _unanswered(id_: str, why: str) -> Question:
+    return Question(id_, _TEXT[id_], None, why_not=why)
+
+
+def _most_shared_load(pairs: Iterable[tuple[float | None, str]]) -> float | None:
+    """The heaviest of the loads that the most servers were measured at."""
+    servers: dict[float, set[str]] = defaultdict(set)
+    for load, server in pairs:
+        if load is not None:
+            servers[load].add(server)
+    return max(servers, key=lambda load: (len(servers[load]), load), default=None)
+
+
+def _at_shared_load(cells: Iterable[CellSummary]) -> tuple[float | None, list[CellSummary]]:
+    """The heaviest load that most servers share, and the cells there."""
+    cells = list(cells)
+    load = _most_shared_load((cell.load, cell.server) for cell in cells)
+    return load, [cell for cell in cells if cell.load == load]
+
+
+def _at(load: float | None) -> dict[str, str]:
+    return {} if load is None else {"at": number_text(float(load))}
+
+
+def _count_servers(servers: Iterable[str]) -> str:
+    count = len(set(servers))
+    return f"{count} server{'' if count == 1 else 's'}"
+
+
+def _fastest(measured: WorkspaceCells) -> Question:
+    load, cells = _at_shared_load(measured.alike)
+    servers = {cell.server for cell in cells}
+    if load is None or len(servers) < 2:
+        why = f"Only one server was measured with {measured.workload}; it takes two at one load."
+        return _unanswered("fastest", why)
+    return Question(
+        "fastest",
+        f"Which server is fastest at {measured.load_text(load)}?",
+        measured.query(cells, **_at(load)),
+        f"{_count_servers(servers)}, {measured.workload}",
+    )
+
+
+def _limits(measured: WorkspaceCells) -> Question:
+    loads: dict[tuple[str, str | None], set[float]] = defaultdict(set)
+    for cell in measured.alike:
+        if cell.load is not None:
+            loads[cell.server, cell.version].add(cell.load)
+    load_counts = {key: len(own) for key, own in loads.items() if len(own) >= LEAST_LOADS}
+    if not load_counts:
+        why = "No server was measured at three loads or more; a sweep shows where it breaks."
+        return _unanswered("limits", why)
+    cells = [cell for cell in measured.alike if (cell.server, cell.version) in load_counts]
+    servers = _count_servers(server for server, _ in load_counts)
+    about = f"{servers} over {max(load_counts.values())} loads, {measured.workload}"
+    return Question("limits", _TEXT["limits"], measured.query(cells, view="tradeoff"), about)
+
+
+def _distributions(measured: WorkspaceCells) -> Question:
+    load, cells = _at_shared_load(cell for cell in measured.alike if cell.has_distribution)
+    if not cells:
+        why = "Only percentiles were reported; a tool that writes its histogram shows the curve."
+        return _unanswered("distributions", why)
+    servers = _count_servers(cell.server for cell in cells)
+    return Question(
+        "distributions",
+        _TEXT["distributions"],
+        measured.query(cells, view="nines", metric="p99", **_at(load)),
+        f"{servers} at {measured.load_text(load)}, {measured.workload}",
+    )
+
+
+def _versions(measured: WorkspaceCells) -> Question:
+    """Asked of the server measured in the most versions, under whichever conditions."""
+    versions: dict[tuple[str, Conditions, str, float], set[str]] = defaultdict(set)
+    for cell in measured.every:
+        if cell.version and cell.load is not None:
+            key = cell.workload, cell.conditions, cell.server, cell.load
+            versions[key].add(cell.version)
+    usual = measured.workload, measured.conditions
+    most = max(versions, key=lambda key: (len(versions[key]), key[:2] == usual), default=None)
+    if most is None or len(versions[most]) < 2:
+        why = "No server was measured in two known versions at one load."
+        return _unanswered("versions", why)
+    workload, conditions, server, load = most
+    count = len(versions[most])
+    base = replace(measured, workload=workload, conditions=conditions).base_query
+    return Question(
+        "versions",
+        f"Did {server} get slower?",
+        {**base, "server": server, **_versions_view(measured.axis, load, count)},
+        f"{count} versions at {measured.load_text(load)}, {workload}",
+    )
+
+
+def _versions_view(axis: str, load: float, count: int) -> Query:
+    """Change points need some versions; fewer are ranked against each other."""
+    if count < LEAST_POSITIONS:
+        return _at(load)
+    return {axis: number_text(float(load)), "x": "version", "view": "trend"}
+
+
+def _hardware(measured: WorkspaceCells) -> Question:
+    """Asked of the servers measured on several hosts, a panel for each: there the host differs."""
+    alike = [
+        cell for cell in measured.of_workload if cell.conditions[2:] == measured.conditions[2:]
+    ]
+    load, cells = _on_several_hosts(alike)
+    if not cells:
+        why = "No server was measured on two known hosts, in one version at one load."
+        return _unanswered("hardware", why)
+    servers = {cell.server for cell in cells}
+    base = {f: value for f, value in measured.base_query.items() if f not in ("host", "client")}
+    newest = newest_versions(cells, [cell for cell in alike if cell.server in servers])
+    panels: Query = {"server": tuple(sorted(servers)), "facet": "server"}
+    hosts = f"{len({cell.host for cell in cells})} hosts"
+    return Question(
+        "hardware",
+        _TEXT["hardware"],
+        {**base, **newest, **panels, **_at(load)},
+        f"{_count_servers(servers)} on {hosts} at {measured.load_text(load)}, {measured.workload}",
+    )
+
+
+def _on_several_hosts(cells: Sequence[CellSummary]) -> tuple[float | None, list[CellSummary]]:
+    """The cells at one load whose server and version were measured there on several hosts."""
+    hosts: dict[tuple[str, str | None, float | None], set[str]] = defaultdict(set)
+    for cell in cells:
+        if cell.host:
+            hosts[cell.server, cell.version, cell.load].add(cell.host)
+    moved = {key for key, own in hosts.items() if len(own) > 1}
+    load = _most_shared_load((load, server) for server, _, load in moved)
+    return load, [
+        cell
+        for cell in cells
+        if cell.load == load and (cell.server, cell.version, cell.load) in moved
+    ]
+
+
+def _cost(measured: WorkspaceCells, runs: Sequence[UUID]) -> Question:
+    trials = Trial.objects.filter(run__in=runs, cell__series__workload__name=measured.workload)
+    if not trials.filter(resources__server_cpu_s__gt=0).exists():
+        why = "No trial has the CPU time of its server: the agent measures it where it starts it."
+        return _unanswered("cost", why)
+    load, cells = _at_shared_load(measured.alike)
+    return Question(
+        "cost",
+        _TEXT["cost"],
+        measured.query(cells, metric="cpu_per_1k", **_at(load)),
+        f"CPU-seconds per 1,000 requests at {measured.load_text(load)}, {measured.workload}",
+    )
+
+
+def _distance(measured: WorkspaceCells, workspace_id: UUID, slug: str) -> Question:
+    alike = [cell for cell in measured.every if cell.conditions == measured.conditions]
+    workloads = _shared_workloads(alike)
+    if len(workloads) > 1:
+        return _distance_by_workload(
+            measured, [cell for cell in alike if cell.workload in workloads]
+        )
+    load, cells = _at_shared_load(measured.alike)
+    query = measured.query(cells, **_at(load))
+    has_several = len({cell.server for cell in cells}) > 1
+    slowest = _slowest(query, workspace_id, slug) if has_several else None
+    if slowest is None:
+        why = "It takes two servers that may be ranked against each other at one load."
+        return _unanswered("distance", why)
+    series, label = slowest
+    about = f"relative to {label} at {measured.load_text(load)}, {measured.workload}"
+    return Question("distance", _TEXT["distance"], {**query, "baseline": series}, about)
+
+
+def _distance_by_workload(measured: WorkspaceCells, cells: Sequence[CellSummary]) -> Question:
+    """Each workload is judged on its own: across them only ratios may be averaged."""
+    servers = _count_servers(cell.server for cell in cells)
+    about = f"{servers} × {len({cell.workload for cell in cells})} workloads"
+    query: Query = {
+        **measured.condition_filters,
+        **newest_versions((), cells),
+        "facet": "workload",
+        "view": "ratios",
+    }
+    return Question("distance", _TEXT["distance"], query, about)
+
+
+def _shared_workloads(cells: Iterable[CellSummary]) -> set[str]:
+    """The workloads that more than one server was measured with."""
+    servers: dict[str, set[str]] = defaultdict(set)
+    for cell in cells:
+        servers[cell.workload].add(cell.server)
+    return {workload for workload, own in servers.items() if len(own) > 1}
+
+
+def _slowest(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:
+    """The last of the ranking, by series id and label: seen from there everyone is ×1 or more."""
+    asked = CompareQuery.parse(urlencode({**query, "workspace": slug}, doseq=True))
+    ranking = compare(asked, workspace_ids=[workspace_id]).get("ranking")
+    rows = [row for row in (ranking or {}).get("rows") or [] if row["value"] is not None]
+    return (rows[-1]["series"], rows[-1]["label"]) if len(rows) > 1 else None

@@ -1,0 +1,117 @@
+"""What the page of one run shows: the run, its hosts and every trial, warm-ups too."""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from backend.analysis.grouping.fired_checks import describe_check, find_check
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.query.timestamps import instant
+from backend.runs.models import Host, Run, Trial
+from backend.runs.transactions import repeatable_read
+
+_UNSHOWN = ("histogram", "parsed", "tool_errors", "glance")
+_HOST_FIELDS = (*("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel"),)
+
+
+@repeatable_read()
+def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
+    """The run with its trials in order; raises NotVisible for one that is not the reader's."""
+    rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
+    if run is None:
+        raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
+    trials = (
+        Trial.objects.filter(run=run)
+        .select_related("cell__series__server", "cell__series__workload")
+        .defer(*_UNSHOWN, *("cell__histogram", "cell__curve"))
+    )
+    return {
+        "id": str(run.pk),
+        "workspace": run.workspace.slug,
+        "started_at": instant(run.started_at),
+        "finished_at": instant(run.finished_at),
+        "recorded_at": instant(run.recorded_at),
+        "interrupted": run.interrupted,
+        "open": run.is_open,
+        "trials_planned": run.trials_planned,
+        "same_host": run.same_host,
+        "labels": run.labels,
+        "plan": run.plan,
+        "plan_sha256": run.plan_sha256,
+        "agent": run.agent,
+        "seed": run.seed,
+        "session": run.session,
+        "stopped": run.stopped,
+        "events": run.events,
+        "max_rates": run.max_rates,
+        "server_tails": run.server_tails,
+        "hosts": describe_hosts(run),
+        "trials": [describe_trial(trial) for trial in trials],
+    }
+
+
+def describe_hosts(run: Run) -> list[dict[str, Any]]:
+    """The hosts with all their facts; one entry where client and server are one machine."""
+    server, client = run.server_host, run.client_host
+    if server is not None and server == client:
+        # The client's says more: of the load tool, the clock and the score.
+        both = {**_facts(run, "client"), **_facts(run, "server")}
+        return [_host(server, "client and server", both)]
+    pairs = (("server", server), ("client", client))
+    return [_host(host, role, _facts(run, role)) for role, host in pairs if host is not None]
+
+
+def _facts(run: Run, role: str) -> dict[str, Any]:
+    facts = run.facts.get(role) if isinstance(run.facts, dict) else None
+    return facts if isinstance(facts, dict) else {}
+
+
+def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: getattr(host, name) for name in _HOST_FIELDS}
+    return {"id": str(host.pk), "role": role, **fields, "facts": facts}
+
+
+def describe_trial(trial: Trial) -> dict[str, Any]:
+    """One trial as the run page lists it."""
+    cell = trial.cell
+    series = cell.series
+    return {
+        "id": str(trial.pk),
+        "ordinal": trial.ordinal,
+        "cell": str(cell.pk),
+        "server": str(series.server),
+        "workload": series.workload.name,
+        "tool": f"{series.tool} {series.tool_version or ''}".strip(),
+        "loop": series.loop,
+        "connections": cell.connections,
+        "rate_rps": cell.rate_rps,
+        "repeat": trial.repeat,
+        "warmup": trial.warmup,
+        "phase": trial.phase,
+        "started_at": instant(trial.started_at),
+        "elapsed_s": trial.elapsed_s,
+        "throughput": trial.throughput_rps,
+        "reported_rps": trial.reported_rps,
+        "p50_us": trial.percentiles_us.get("50"),
+        "p99_us": trial.percentiles_us.get("99"),
+        "origin": trial.percentiles_origin,
+        "error_rate": trial.error_rate,
+        "errors": trial.errors,
+        "requests": trial.requests_completed,
+        "checks": [_finding(stored) for stored in trial.checks],
+        "resources": trial.resources,
+        "load": trial.load,
+        "server_tail": trial.server_tail,
+        "command": shlex.join(str(part) for part in trial.command),
+        "exit_code": trial.exit_code,
+        "incomplete": trial.incomplete,
+        "error": trial.error,
+    }
+
+
+def _finding(stored: dict[str, str]) -> dict[str, Any]:
+    return {**describe_check(find_check(stored["id"])), "detail": stored.get("detail", "")}

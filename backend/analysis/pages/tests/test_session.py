@@ -1,0 +1,165 @@
+"""Trials of several agents put together, by hand."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from backend.analysis.pages.session import describe_session
+from backend.formats.model import ParsedTrial, ReadTrial, TimeSlice
+from backend.runs.measured import TrialRecord
+from backend.runs.models import Trial
+from backend.runs.record import RunFacts, record_run
+from backend.stats import Histogram
+from backend.testing.uploads import make_tenant
+
+pytestmark = pytest.mark.django_db
+BEGAN = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def lab():
+    return make_tenant("lab")
+
+
+def seconds(*counts):
+    return tuple(
+        TimeSlice(start_s=float(second), length_s=1.0, completed=count, failed=0)
+        for second, count in enumerate(counts)
+    )
+
+
+def latencies(low, high):
+    return Histogram.from_samples(np.arange(low, high)).encode()
+
+
+def result(*, completed=1000, failed=0, elapsed_s=10.0, timeline=()):
+    return ParsedTrial(
+        tool="wrk",
+        elapsed_s=elapsed_s,
+        requests_completed=completed,
+        requests_ok=completed - failed,
+        errors={"status": failed},
+        timeline=timeline,
+    )
+
+
+def agent(lab, *, late_s=0.0, clock_s=0.0, histogram=None, parsed=None, **more):
+    """The run of one agent: a trial that begins `late_s` after BEGAN by the service's clock."""
+    trial = {
+        "ordinal": 0,
+        "server": {"name": "nginx", "version": "1"},
+        "workload": {"name": "hello"},
+        "load": {"tool": "wrk", "loop": "closed", "connections": 50},
+        "reading": ReadTrial(parsed=parsed or result(), histogram=histogram),
+        "repeat": 1,
+        "started_at": BEGAN + timedelta(seconds=late_s - clock_s),
+        **more,
+    }
+    number = Trial.objects.count()
+    facts = RunFacts(
+        id=uuid.uuid4(),
+        workspace=lab.workspace,
+        started_at=BEGAN,
+        plan="[load]",
+        session={"name": "big", "parts": 2},
+        client_host={"name": f"client-{number}", "facts": {"clock": {"offset_s": clock_s}}},
+    )
+    return record_run(facts, [TrialRecord(**trial)])[0]
+
+
+def together(lab):
+    (found,) = describe_session(lab.workspace.pk, "big").trials
+    return found
+
+
+def test_rates_are_summed_over_the_time_in_which_all_attacked(lab):
+    # 100/s and 200/s, the second 2 s later: both from 2 s to 10 s.
+    agent(lab, parsed=result(completed=1000))
+    agent(lab, late_s=2.0, parsed=result(completed=2000))
+    found = together(lab)
+    assert found.is_complete
+    assert found.overlap_s == pytest.approx(8.0)
+    assert found.throughput_rps == pytest.approx(300.0)
+    assert found.connections == 100
+    assert [share.skew_ms for share in found.shares] == pytest.approx([0.0, 2000.0])
+    assert found.is_even
+
+
+def test_clocks_that_are_off_are_put_right(lab):
+    agent(lab, clock_s=500.0, parsed=result(completed=1000))
+    agent(lab, clock_s=-3.25, late_s=0.5, parsed=result(completed=1000))
+    found = together(lab)
+    assert [share.skew_ms for share in found.shares] == pytest.approx([0.0, 500.0])
+    assert found.overlap_s == pytest.approx(9.5)
+
+
+def test_with_a_time_series_the_seconds_of_the_overlap_count(lab):
+    # 4 s each, the second 1.5 s late: together from 1.5 s to 4 s.
+    agent(lab, parsed=result(elapsed_s=4.0, completed=1000, timeline=seconds(100, 200, 300, 400)))
+    agent(
+        lab,
+        late_s=1.5,
+        parsed=result(elapsed_s=4.0, completed=400, timeline=seconds(100, 100, 100, 100)),
+    )
+    found = together(lab)
+    # 100 (half of the second second) + 300 + 400, and 2.5 s of 100/s.
+    assert found.throughput_rps == pytest.approx((100 + 300 + 400 + 250) / 2.5)
+    assert not found.is_even
+
+
+def test_distributions_are_merged_and_errors_are_of_all(lab):
+    one, two = latencies(1000, 2000), latencies(5000, 6000)
+    agent(lab, histogram=one, parsed=result(failed=10))
+    agent(lab, histogram=two, parsed=result(failed=0))
+    found = together(lab)
+    merged = Histogram.merge_all([Histogram.decode(one), Histogram.decode(two)])
+    assert (found.p50_us, found.p99_us) == (merged.percentile(50), merged.percentile(99))
+    assert found.error_rate == pytest.approx(10 / 2000)
+
+
+def test_what_one_does_not_tell_is_unknown_of_all(lab):
+    agent(lab, histogram=latencies(1000, 2000))
+    agent(lab)
+    found = together(lab)
+    assert (found.p50_us, found.p99_us) == (None, None)
+    assert found.throughput_rps is not None
+
+
+def test_a_trial_that_not_all_measured_has_no_figures(lab):
+    agent(lab)
+    view = describe_session(lab.workspace.pk, "big")
+    assert (len(view.runs), view.parts) == (1, 2)
+    found = together(lab)
+    assert (found.missing, found.throughput_rps, found.error_rate) == (1, None, None)
+
+
+def test_trials_that_never_met_have_no_rate(lab):
+    agent(lab)
+    agent(lab, late_s=60.0)
+    found = together(lab)
+    assert (found.overlap_s, found.throughput_rps) == (0.0, None)
+
+
+def test_each_part_carries_the_check_and_the_page_puts_them_together(lab):
+    trials = [agent(lab), agent(lab, parsed=result(completed=2000))]
+    assert all("session-part" in [one["id"] for one in trial.checks] for trial in trials)
+    client = Client()
+    client.force_login(lab.user)
+    page = client.get("/w/lab/sessions/big").content.decode()
+    for part in ("2 of 2", "complete", "300", "client-0", "client-1", "evenly"):
+        assert part in page, part
+    run = client.get(f"/r/{trials[0].run_id}").content.decode()
+    assert 'href="/w/lab/sessions/big"' in run
+    assert "One of 2 agents" in run
+    assert client.get("/w/lab/sessions/none").status_code == 404
+    other = Client()
+    other.force_login(make_tenant("other").user)
+    assert other.get("/w/lab/sessions/big").status_code == 404
+
+
+def test_a_session_of_another_workspace_is_none(lab):
+    agent(make_tenant("other"))
+    assert describe_session(lab.workspace.pk, "big") is None

@@ -1,0 +1,150 @@
+"""The figures of one trial as its page shows them, each with what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.formats.model import ERROR_CLASSES
+from backend.runs.models import Trial
+
+COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure. `kind` says how it is written (rate, time, seconds, ratio, count, bytes, text).
+
+    `paths` name what the parser read that it stands on; `formula` how it was computed from that,
+    empty where it is what was printed. An unknown value is None.
+    """
+
+    id: str
+    label: str
+    value: Any
+    kind: str
+    paths: tuple[str, ...] = ()
+    formula: str = ""
+    better: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        return self.value is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FigureGroup:
+    """Figures under one heading, with a sentence on where they come from."""
+
+    id: str
+    title: str
+    figures: tuple[Figure, ...]
+    note: str = ""
+
+
+def list_trial_figures(trial: Trial) -> list[FigureGroup]:
+    """Every figure of the trial by group; unknown ones are there as unknown."""
+    groups = [
+        FigureGroup("rates", "Rates and counts", tuple(_rates(trial))),
+        FigureGroup("latency", "Latency", tuple(_latencies(trial)), _latency_note(trial)),
+        FigureGroup("errors", "Errors by class", tuple(_errors(trial))),
+        FigureGroup("tool-errors", "Errors in the tool's own words", tuple(_tool_errors(trial))),
+        FigureGroup("status", "Answers by status", tuple(_statuses(trial))),
+        FigureGroup("asked", "What the output says was asked for", tuple(_asked(trial))),
+    ]
+    return [group for group in groups if group.figures]
+
+
+def _rates(trial: Trial) -> Iterator[Figure]:
+    warm = ("warmup_s",) if trial.parsed.get("warmup_s") else ()
+    counted = (COMPLETED, ELAPSED, *warm)
+    yield Figure(
+        "throughput", "Throughput", trial.throughput_rps, "rate", counted,
+        "completed ÷ elapsed", "higher",
+    )  # fmt: skip
+    yield Figure(
+        "goodput", "Goodput", trial.goodput_rps, "rate", (OK, ELAPSED, *warm),
+        "successful ÷ elapsed", "higher",
+    )  # fmt: skip
+    yield Figure("reported", "Rate the tool printed", trial.reported_rps, "rate", ("reported_rps",))
+    yield Figure("completed", "Requests completed", trial.requests_completed, "count", (COMPLETED,))
+    yield Figure("ok", "Requests successful", trial.requests_ok, "count", (OK,))
+    formula = "elapsed − warm-up" if warm else ""
+    yield Figure("elapsed", "Time measured", trial.elapsed_s, "seconds", (ELAPSED, *warm), formula)
+    yield Figure("bytes", "Bytes received", trial.bytes_received, "bytes", ("bytes_received",))
+
+
+def _latencies(trial: Trial) -> Iterator[Figure]:
+    computed = trial.percentiles_origin == "computed"
+    for name, value in (
+        ("mean", trial.latency_mean_us),
+        ("min", trial.latency_min_us),
+        ("max", trial.latency_max_us),
+    ):
+        label = {"mean": "Mean", "min": "Minimum", "max": "Maximum"}[name]
+        yield _latency(f"latency-{name}", label, value, name, computed=computed)
+    for name, value in sorted(trial.percentiles_us.items(), key=lambda item: float(item[0])):
+        path = f"percentiles.{name}"
+        yield _latency(f"p{name.replace('.', '-')}", f"p{name}", value, path, computed=computed)
+
+
+def _latency(id_: str, label: str, value: Any, path: str, *, computed: bool) -> Figure:
+    if computed:
+        formula = "" if value is None else "from the distribution"
+        return Figure(id_, label, value, "time", ("histogram",), formula, "lower")
+    return Figure(id_, label, value, "time", (f"latency_us.{path}",), better="lower")
+
+
+def _latency_note(trial: Trial) -> str:
+    origin = {
+        "computed": "Computed by us from the distribution in the output.",
+        "reported": "Reported: the tool's own figures, which cannot be merged with others.",
+    }.get(trial.percentiles_origin or "", "The output says no percentiles.")
+    step = trial.latency_resolution_us
+    return origin if step is None else f"{origin} The smallest step of these times is {step:g} µs."
+
+
+def _errors(trial: Trial) -> Iterator[Figure]:
+    counts = tuple(f"errors.{name}" for name in ERROR_CLASSES)
+    yield Figure(
+        "error-rate", "Error rate", trial.error_rate, "ratio", (COMPLETED, OK, *counts),
+        "failed attempts ÷ attempts", "lower",
+    )  # fmt: skip
+    for name in ERROR_CLASSES:
+        yield Figure(
+            f"error-{name}", name.capitalize(), trial.errors.get(name), "count", (f"errors.{name}",)
+        )
+
+
+def _tool_errors(trial: Trial) -> Iterator[Figure]:
+    yield from _counts("tool-error", "tool_errors", trial.tool_errors)
+
+
+def _statuses(trial: Trial) -> Iterator[Figure]:
+    yield from _counts("status", "status_counts", trial.status_counts or {})
+
+
+def _counts(prefix: str, path: str, counts: Mapping[str, Any]) -> Iterator[Figure]:
+    for position, (name, value) in enumerate(counts.items()):
+        yield Figure(f"{prefix}-{position}", name, value, "count", (f"{path}.{name}",))
+
+
+_ASKED: Sequence[tuple[str, str, str]] = (
+    ("tool_version", "Tool version", "text"),
+    ("url", "Address", "text"),
+    ("loop", "Loop", "text"),
+    ("connections", "Connections", "count"),
+    ("threads", "Threads", "count"),
+    ("requested_rate_rps", "Offered rate", "rate"),
+    ("requested_requests", "Requests asked for", "count"),
+    ("requested_duration_s", "Time asked for", "seconds"),
+    ("keepalive", "Keep-alive", "text"),
+)
+
+
+def _asked(trial: Trial) -> Iterator[Figure]:
+    for path, label, kind in _ASKED:
+        value = trial.parsed.get(path)
+        if value is not None:
+            yield Figure(path.replace("_", "-"), label, value, kind, (path,))

@@ -1,0 +1,201 @@
+"""The metrics of a comparison: what each is called, its unit, and how a trial's value is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeGuard
+
+from backend.analysis.query.records import LoadedTrial
+from backend.formats.model import ERROR_CLASSES
+from backend.stats import Better
+from backend.stats.percentiles import STORED_PERCENTILES
+
+Group = Literal["rate", "latency", "errors", "resources"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure of a point.
+
+    `percentile`: the key of the stored percentiles it is read from, for those that are one.
+    `columns`: what must be loaded of a trial beyond the columns that always are.
+    """
+
+    id: str
+    label: str
+    unit: str
+    better: Better
+    group: Group
+    read: Callable[[LoadedTrial], float | None]
+    columns: tuple[str, ...] = ()
+    percentile: str | None = None
+
+    def as_dict(self) -> dict[str, str]:
+        return {
+            "id": self.id,
+            "label": self.label,
+            "unit": self.unit,
+            "better": self.better,
+            "group": self.group,
+        }
+
+
+def _column(name: str) -> Callable[[LoadedTrial], float | None]:
+    return lambda trial: trial.more.get(name)
+
+
+def _percentile(key: str) -> Metric:
+    def read(trial: LoadedTrial) -> float | None:
+        return trial.percentiles_us.get(key)
+
+    return Metric(f"p{key}", f"Latency p{key}", "us", "lower", "latency", read, percentile=key)
+
+
+def _achieved(trial: LoadedTrial) -> float | None:
+    offered = trial.more.get("cell__rate_rps")
+    return trial.throughput_rps / offered if offered and trial.throughput_rps is not None else None
+
+
+def _transfer(trial: LoadedTrial) -> float | None:
+    received, elapsed_s = trial.more.get("bytes_received"), trial.more.get("elapsed_s")
+    return received / elapsed_s if received is not None and elapsed_s else None
+
+
+def _cpu_s(trial: LoadedTrial) -> float | None:
+    return _number(trial, "server_cpu_s")
+
+
+def is_amount(value: object) -> TypeGuard[int | float]:
+    """Whether what an agent sent is an amount: no use of anything is below nothing."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+
+
+def _number(trial: LoadedTrial, name: str) -> float | None:
+    value = (trial.more.get("resources") or {}).get(name)
+    return float(value) if is_amount(value) else None
+
+
+def _cores_used(trial: LoadedTrial) -> float | None:
+    spent, elapsed_s = _cpu_s(trial), trial.more.get("elapsed_s")
+    return spent / elapsed_s if spent is not None and elapsed_s else None
+
+
+def _cost(trial: LoadedTrial) -> float | None:
+    spent, completed = _cpu_s(trial), trial.requests_completed
+    return 1000 * spent / completed if spent is not None and completed else None
+
+
+def _error_class(name: str) -> Metric:
+    def read(trial: LoadedTrial) -> float | None:
+        count, made = trial.errors.get(name), trial.attempts
+        return None if count is None or made is None else min(1.0, count / made[1])
+
+    label = f"Errors: {name}"
+    return Metric(f"error_{name}", label, "ratio", "lower", "errors", read)
+
+
+METRICS = {
+    metric.id: metric
+    for metric in (
+        Metric(
+            "throughput",
+            "Throughput",
+            "req/s",
+            "higher",
+            "rate",
+            lambda trial: trial.throughput_rps,
+        ),
+        Metric(
+            "goodput",
+            "Goodput",
+            "req/s",
+            "higher",
+            "rate",
+            _column("goodput_rps"),
+            ("goodput_rps",),
+        ),
+        Metric(
+            "achieved",
+            "Achieved of offered",
+            "ratio",
+            "higher",
+            "rate",
+            _achieved,
+            ("cell__rate_rps",),
+        ),
+        Metric(
+            "transfer",
+            "Transfer rate",
+            "bytes/s",
+            "higher",
+            "rate",
+            _transfer,
+            ("bytes_received", "elapsed_s"),
+        ),
+        Metric(
+            "mean",
+            "Latency mean",
+            "us",
+            "lower",
+            "latency",
+            _column("latency_mean_us"),
+            ("latency_mean_us",),
+        ),
+        *(_percentile(key) for key in STORED_PERCENTILES),
+        Metric(
+            "max",
+            "Latency max",
+            "us",
+            "lower",
+            "latency",
+            _column("latency_max_us"),
+            ("latency_max_us",),
+        ),
+        Metric(
+            "error_rate",
+            "Error rate",
+            "ratio",
+            "lower",
+            "errors",
+            lambda trial: trial.error_rate,
+        ),
+        *(_error_class(name) for name in ERROR_CLASSES),
+        Metric(
+            "cpu",
+            "Server CPU",
+            "cores",
+            "lower",
+            "resources",
+            _cores_used,
+            ("resources", "elapsed_s"),
+        ),
+        Metric(
+            "memory",
+            "Server memory",
+            "bytes",
+            "lower",
+            "resources",
+            lambda trial: _number(trial, "server_rss_bytes"),
+            ("resources",),
+        ),
+        Metric(
+            "cpu_per_1k",
+            "CPU per 1,000 requests",
+            "s",
+            "lower",
+            "resources",
+            _cost,
+            ("resources",),
+        ),
+    )
+}
+# In every answer: what the page draws side by side.
+CORE = ("throughput", "p50", "p99", "error_rate")
+PERCENTILE_KEYS = tuple(metric.percentile for metric in METRICS.values() if metric.percentile)
+
+
+def shown(asked: str) -> tuple[str, ...]:
+    """The metrics of an answer: the core and the asked one."""
+    return CORE if asked in CORE else (*CORE, asked)

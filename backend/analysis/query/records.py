@@ -1,0 +1,168 @@
+"""The records that a comparison reads: series, runs, cells and trials, as loaded."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.text import slugify
+
+from backend.analysis.query.timestamps import instant
+
+
+def slug_of(name: str) -> str:
+    """How a name stands in a link."""
+    return slugify(name, allow_unicode=True) or name
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedHost:
+    id: uuid.UUID
+    name: str | None
+    slug: str
+    cpu_model: str | None
+    cores: int | None
+    memory_bytes: int | None
+    virtualisation: str | None
+    os: str | None
+    kernel: str | None
+    # What it was called first, where it was renamed; so of servers and workloads.
+    first_name: str | None = None
+
+    @property
+    def label(self) -> str:
+        return self.name or self.cpu_model or "unnamed host"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedServer:
+    id: uuid.UUID
+    name: str
+    version: str | None
+    runtime: str | None
+    slot: int
+    configuration: Mapping[str, Any]
+    first_name: str | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} {self.version or ''}".strip()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The configuration as `key=value` texts, sorted."""
+        return tuple(f"{name}={_flat(value)}" for name, value in sorted(self.configuration.items()))
+
+
+def _flat(value: Any) -> str:
+    return str(value)[:40] if isinstance(value, dict | list) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedWorkload:
+    id: uuid.UUID
+    name: str
+    method: str | None
+    path: str | None
+    payload_bytes: int | None
+    keepalive: bool | None
+    tls: bool | None
+    headers: Mapping[str, Any]
+    first_name: str | None = None
+    body_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSeries:
+    """Everything of a result but its load."""
+
+    id: uuid.UUID
+    workspace_id: uuid.UUID
+    server: LoadedServer
+    workload: LoadedWorkload
+    server_host: LoadedHost | None
+    client_host: LoadedHost | None
+    tool: str
+    tool_version: str | None
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRun:
+    id: uuid.UUID
+    workspace: str
+    relevant_share: float
+    # The factors of the hosts that must match, by the workspace's choice.
+    must_match: tuple[str, ...]
+    # Fewer trials of a load point are a caveat.
+    min_trials: int
+    started_at: datetime | None
+    recorded_at: datetime
+    same_host: bool | None
+    labels: Mapping[str, Any]
+    # Its trials still come.
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDismissal:
+    """A member's reason why a check's finding in a run does not count."""
+
+    run: uuid.UUID
+    check: str
+    reason: str
+    by: str | None
+    at: datetime
+
+    def as_dict(self) -> dict[str, object]:
+        run = str(self.run)
+        return {"run": run, "reason": self.reason, "by": self.by, "at": instant(self.at)}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTrial:
+    """A trial that is no warm-up."""
+
+    id: uuid.UUID
+    throughput_rps: float | None
+    error_rate: float | None
+    requests_completed: int | None
+    # Failed attempts and attempts; None where the load tool does not tell, or made none.
+    attempts: tuple[int, int] | None
+    percentiles_us: Mapping[str, float | None]
+    origin: str | None
+    errors: Mapping[str, int | None]
+    checks: tuple[str, ...]
+    # Further columns, where the asked metric needs them.
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_figure(self) -> bool:
+        """A load tool that crashed leaves none."""
+        if self.throughput_rps is not None or self.error_rate is not None:
+            return True
+        return any(value is not None for value in self.percentiles_us.values())
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCell:
+    id: uuid.UUID
+    run: LoadedRun
+    series: LoadedSeries
+    connections: int | None
+    rate_rps: float | None
+    # Of the merged histogram of every trial; empty where a trial has none.
+    percentiles_us: Mapping[str, float | None]
+    checks: tuple[str, ...]
+    trials: tuple[LoadedTrial, ...] = field(default=())
+
+    @property
+    def server(self) -> LoadedServer:
+        return self.series.server
+
+    @property
+    def workload(self) -> LoadedWorkload:
+        return self.series.workload

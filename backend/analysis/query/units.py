@@ -1,0 +1,68 @@
+"""Figures and places on the axis as they stand in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backend.analysis.query.fields import FIELDS, number_text
+
+_STEPS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+
+
+def figure_text(value: float, unit: str) -> str:
+    """`12,300 requests/s`, `4.2 ms`, `1.3 %`, `85 MB/s`: three digits in the metric's unit."""
+    return _TEXTS[unit](value)
+
+
+def rate_text(value: float) -> str:
+    return f"{_three_digits(value)} requests/s"
+
+
+def time_text(us: float) -> str:
+    """A latency in the unit that suits it."""
+    if us >= 1e6:
+        return f"{_three_digits(us / 1e6)} s"
+    return f"{_three_digits(us / 1e3)} ms" if us >= 1e3 else f"{_three_digits(us)} µs"
+
+
+def _three_digits(value: float) -> str:
+    if value == 0:
+        return "0"
+    return f"{float(f'{value:.3g}'):,g}" if value < 1e5 else f"{float(f'{value:.3g}'):,.0f}"
+
+
+def _bytes_text(value: float) -> str:
+    for letter, step in _STEPS:
+        if value >= step:
+            return f"{value / step:.3g} {letter}B"
+    return f"{value:.3g} B"
+
+
+_TEXTS: dict[str, Callable[[float], str]] = {
+    "req/s": rate_text,
+    "us": time_text,
+    "ratio": lambda value: f"{value * 100:.3g} %",
+    "bytes": _bytes_text,
+    "bytes/s": lambda value: f"{_bytes_text(value)}/s",
+    "cores": lambda value: f"{value:.3g} cores",
+    "s": lambda value: f"{value:.3g} s",
+}
+
+
+def at_place(place: str, axis: str) -> str:
+    """`at 64 connections`, `at version 1.2`: a place on the axis in a sentence."""
+    if axis == "connections":
+        return f"at {place} connection{'' if place == '1' else 's'}"
+    if axis == "rate":
+        return f"at {place} offered requests/s"
+    words = {"payload": f"at a payload of {place} bytes", "date": f"on {place}"}
+    return words.get(axis, f"at {FIELDS[axis].label.lower()} {place}")
+
+
+def at_load(x: float, axis: str) -> str:
+    return at_place(number_text(float(x)), axis)
+
+
+def load_text(x: float, axis: str) -> str:
+    """`64 connections`, `5000 offered requests/s`."""
+    return at_load(x, axis).removeprefix("at ")

@@ -1,0 +1,26 @@
+"""The limits that decide what a figure may be taken for, each with its reason.
+
+Checks, intervals and comparisons read them from here. A workspace may choose its own least number
+of trials and its own relevant share; these are the defaults.
+"""
+
+from __future__ import annotations
+
+# With two trials a t interval has one degree of freedom: it is too wide to say anything.
+LEAST_TRIALS = 3
+# Two loads show a rise or none, but no place where it ends.
+LEAST_LOADS = 3
+# A smaller difference (as a share) does not matter to a reader, however certain it is.
+RELEVANT_SHARE = 0.02
+# Above this share of failed attempts a server is fast because it answers less.
+HIGH_ERROR_RATE = 0.01
+# Below this share of the offered rate the load is not the one that was asked for.
+REACHED_SHARE = 0.98
+# So many servers within this share of each other are held back by something they share.
+CEILING_SERVERS = 3
+CEILING_SHARE = 0.01
+
+
+def percent(share: float) -> str:
+    """`2 %`: a threshold as it stands in a sentence."""
+    return f"{share * 100:g} %"
