@@ -156,7 +156,8 @@ export interface Curve {
 }
 
 export interface Curves {
-  readonly at: X;
+  /** Null where panels are ranked at loads of their own. */
+  readonly at: X | null;
   readonly series: readonly Curve[];
 }
 

@@ -6,10 +6,13 @@ import {
   type PercentileDataset,
   percentilePosition,
   percentilesChart,
+  percentilesTitle,
+  percentileTable,
   valueAt,
+  whyNoCurves,
 } from "./percentiles";
 
-describe("ninesChart", () => {
+describe("the percentile chart", () => {
   const drawn = (data: Figures): PercentileDataset[] =>
     percentilesChart(data, { ...options(), limit: null }).data
       .datasets as unknown as PercentileDataset[];
@@ -83,5 +86,14 @@ describe("ninesChart", () => {
       ],
     } as const;
     expect([50, 90, 99, 99.9].map((one) => valueAt(curve, one))).toEqual([1, 2, 2, null]);
+  });
+
+  it("names no load where panels are ranked at loads of their own", () => {
+    const data = { ...sample(), curves: { at: null, series: sample().curves?.series ?? [] } };
+    expect(percentilesTitle(data)).toBe("Latency percentiles");
+    expect(percentileTable(data)?.caption).toBe("Latency percentiles, from merged histograms");
+    expect(whyNoCurves({ ...data, ranking: null, series: [] })).toMatch(
+      /^No series has a histogram:/,
+    );
   });
 });

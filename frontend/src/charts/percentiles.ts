@@ -1,7 +1,7 @@
 // figures -> latency percentile curves. The axis counts nines: x = -log10(1 - p), so that each step
 // to the right is ten times rarer. Pure.
 import type { ChartConfiguration, ChartDataset } from "chart.js";
-import type { Curve, Figures } from "../api/figures";
+import type { Curve, Figures, X } from "../api/figures";
 import { loadPoint, PLAIN, percentile, single, unitFor } from "../text/format";
 import { endLabels } from "./plugins/end_labels";
 import { limitLine } from "./plugins/guide_lines";
@@ -141,17 +141,18 @@ export function valueAt(curve: Curve, percent: number): number | null {
 
 /** "Latency percentiles at 64 connections": the chart's name. */
 export function percentilesTitle(figures: Figures): string {
-  const at = figures.curves?.at;
-  return at === undefined
-    ? "Latency percentiles"
-    : `Latency percentiles at ${loadPoint(at, figures.x.label)}`;
+  return `Latency percentiles${placeText(figures, figures.curves?.at)}`;
+}
+
+/** " at 64 connections"; empty where there is no one place. */
+function placeText(figures: Figures, at: X | null | undefined): string {
+  return at === null || at === undefined ? "" : ` at ${loadPoint(at, figures.x.label)}`;
 }
 
 /** Why there is no curve to draw; null where there is one. */
 export function whyNoCurves(figures: Figures): string | null {
   if (shownCurves(figures).length > 0) return null;
-  const at = figures.ranking?.x ?? figures.curves?.at;
-  const place = at === undefined ? "" : ` at ${loadPoint(at, figures.x.label)}`;
+  const place = placeText(figures, figures.ranking?.x ?? figures.curves?.at);
   return `No series has a histogram${place}: a percentile curve needs the load tool's samples or its full latency distribution.`;
 }
 
@@ -180,10 +181,8 @@ export function percentileTable(figures: Figures): ViewTable | null {
   const percents = PERCENTILE_TICKS.filter((percent) =>
     curves.some((curve) => valueAt(curve, percent) !== null),
   );
-  // Panels may be ranked at loads of their own.
-  const at = figures.curves ? ` at ${loadPoint(figures.curves.at, figures.x.label)}` : "";
   return {
-    caption: `Latency percentiles${at}, from merged histograms`,
+    caption: `${percentilesTitle(figures)}, from merged histograms`,
     columns: [
       { label: "Responses", kind: "count", unit: PLAIN, better: null },
       ...percents.map(
