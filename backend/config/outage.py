@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.analysis.loading import viewer_slots
+from backend.analysis.loading.viewer_slots import TooManyComparisons
 from backend.ingest.faults import is_database_away
 from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway
@@ -29,6 +31,13 @@ FULL_HINT = "Nothing was half kept. Tell who runs this service to make room, the
 BUSY = Outage(
     503, "Busy", "The service works on other large files at the moment.", HINT, RETRY_AFTER_S
 )
+TOO_MANY = Outage(
+    429,
+    "Too many comparisons",
+    str(TooManyComparisons()),
+    "Wait for as long as Retry-After says, then try again.",
+    viewer_slots.RETRY_AFTER_S,
+)
 STORAGE_FULL = Outage(
     507, "Storage full", "There is no room for raw files at the moment.", FULL_HINT, 60
 )
@@ -40,6 +49,8 @@ def outage_of(error: BaseException | None) -> Outage | None:
         return DATABASE
     if isinstance(error, Busy):
         return BUSY
+    if isinstance(error, TooManyComparisons):
+        return TOO_MANY
     if isinstance(error, StorageAway):
         return STORAGE_FULL if error.is_full else STORAGE
     # The temporary file of a large request body.

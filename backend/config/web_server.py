@@ -24,7 +24,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.utilities import Error
 
-THREADS = 4
+THREADS = 8
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000
 BACKLOG = 1024

@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 
 from backend import __version__
 from backend.analysis.loading.series_cache import load_settings
+from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.query.compare_query import CompareQuery
 
 log = logging.getLogger(__name__)
@@ -37,11 +38,15 @@ def get_or_compute_json(
     workspace_ids: Sequence[uuid.UUID],
     compute: Callable[[], dict[str, Any]],
 ) -> bytes:
-    """The JSON of `compute()`, of this kind and query; the kept one where it still holds."""
+    """The JSON of `compute()`, of this kind and query; the cached one while it is valid.
+
+    Raises TooManyComparisons.
+    """
     key = _key(kind, query, workspace_ids)
     if (kept := _get(key)) is not None:
         return zlib.decompress(kept)
-    fresh = orjson.dumps(compute())
+    with comparison_slot(workspace_ids):
+        fresh = orjson.dumps(compute())
     _put(key, zlib.compress(fresh, 1))
     return fresh
 

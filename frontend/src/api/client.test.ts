@@ -22,4 +22,30 @@ describe("getJson", () => {
     });
     await expect(getJson("/x")).rejects.toBeInstanceOf(Problem);
   });
+
+  it("asks a busy service again after the time it gives", async () => {
+    vi.useFakeTimers();
+    const busy = () => new Response("{}", { status: 429, headers: { "Retry-After": "2" } });
+    const answers = [busy(), busy(), new Response('{"ready":true}')];
+    vi.stubGlobal("fetch", async () => answers.shift());
+    const body = getJson("/x");
+    await vi.advanceTimersByTimeAsync(3_999);
+    expect(answers).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(body).resolves.toEqual({ ready: true });
+    vi.useRealTimers();
+  });
+
+  it("gives up when the service stays busy", async () => {
+    vi.useFakeTimers();
+    const asked = vi.fn(
+      async () => new Response("{}", { status: 503, headers: { "Retry-After": "1" } }),
+    );
+    vi.stubGlobal("fetch", asked);
+    const failed = expect(getJson("/x")).rejects.toMatchObject({ status: 503 });
+    await vi.advanceTimersByTimeAsync(10_000);
+    await failed;
+    expect(asked).toHaveBeenCalledTimes(4);
+    vi.useRealTimers();
+  });
 });

@@ -35,18 +35,51 @@ function problem(response: Response, body: unknown): Problem {
   return new Problem(detail, response.status, text(body, "hint") ?? fallback);
 }
 
-export async function getJson(url: string, signal?: AbortSignal): Promise<unknown> {
-  let response: Response;
+async function request(url: string, signal?: AbortSignal): Promise<Response> {
   try {
-    response = await fetch(url, {
+    return await fetch(url, {
       headers: { Accept: "application/json" },
       credentials: "same-origin",
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     throw new Problem("The service could not be reached.", 0, "Check the connection and reload.");
   }
+}
+
+const RETRIES = 3;
+const LONGEST_WAIT_S = 10;
+
+// Seconds to wait before another try; null where the service does not ask for one.
+function retryAfter(response: Response): number | null {
+  if (response.status !== 429 && response.status !== 503) return null;
+  const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
+  return seconds > 0 && seconds <= LONGEST_WAIT_S ? seconds : null;
+}
+
+function pause(seconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("Aborted", "AbortError"));
+    });
+  });
+}
+
+// A busy service is asked again after the time it gives.
+async function requestPatiently(url: string, signal?: AbortSignal): Promise<Response> {
+  for (let attempt = 0; ; attempt += 1) {
+    const response = await request(url, signal);
+    const wait = retryAfter(response);
+    if (wait === null || attempt === RETRIES) return response;
+    await pause(wait, signal);
+  }
+}
+
+export async function getJson(url: string, signal?: AbortSignal): Promise<unknown> {
+  const response = await requestPatiently(url, signal);
   const body = await bodyOf(response);
   if (!response.ok) throw problem(response, body);
   if (body === null) {
