@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.loading import histogram_cache as merging
+from backend.analysis.loading import histogram_cache
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
@@ -345,9 +345,9 @@ def test_the_number_of_statements_does_not_grow(lab):
 
 @pytest.fixture
 def nothing_kept():
-    merging.forget()
+    histogram_cache.forget()
     yield
-    merging.forget()
+    histogram_cache.forget()
 
 
 def pooled_sweep(lab, runs):
@@ -373,7 +373,7 @@ def test_a_kept_merge_gives_the_answer_that_merging_gives(lab):
     pooled_sweep(lab, 3)
     merged = ask(lab)
     kept = ask(lab)
-    merging.forget()
+    histogram_cache.forget()
     assert merged == kept == ask(lab)
     assert {p["metrics"]["p50"]["origin"] for p in kept["series"][0]["points"]} == {"computed"}
 
@@ -389,10 +389,10 @@ def test_another_run_in_the_pool_is_another_merge(lab):
 
 @pytest.mark.usefixtures("nothing_kept")
 def test_no_more_merges_are_kept_than_there_is_room_for(lab, monkeypatch):
-    monkeypatch.setattr(merging, "MAX_KEPT", 1)
+    monkeypatch.setattr(histogram_cache, "MAX_KEPT", 1)
     pooled_sweep(lab, 2)
     merged = ask(lab)
-    assert len(merging._kept) == 1
+    assert len(histogram_cache._kept) == 1
     assert ask(lab) == merged
 
 

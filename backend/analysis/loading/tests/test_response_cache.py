@@ -4,7 +4,7 @@ import pytest
 from django.core.cache import caches
 from redis.exceptions import ConnectionError as AwayError
 
-from backend.analysis.loading import response_cache as answers
+from backend.analysis.loading import response_cache
 from backend.analysis.query.compare_query import CompareQuery
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
@@ -30,7 +30,7 @@ def lab():
 
 def ask(computed, *workspaces, text="", kind="compare"):
     ids = [workspace.pk for workspace in workspaces]
-    return answers.answer(kind, CompareQuery.parse(text), ids, computed)
+    return response_cache.get_or_compute_json(kind, CompareQuery.parse(text), ids, computed)
 
 
 def test_the_same_question_is_computed_once(lab):
@@ -70,8 +70,8 @@ def test_without_the_broker_every_answer_is_computed(lab, monkeypatch):
 
         set = get
 
-    monkeypatch.setattr(answers, "caches", {"answers": Away()})
-    monkeypatch.setattr(answers, "_quiet_until", 0.0)
+    monkeypatch.setattr(response_cache, "caches", {"answers": Away()})
+    monkeypatch.setattr(response_cache, "_quiet_until", 0.0)
     computed = Computed()
     assert ask(computed, lab) == b'{"times":1}'
     assert ask(computed, lab) == b'{"times":2}'
@@ -80,7 +80,7 @@ def test_without_the_broker_every_answer_is_computed(lab, monkeypatch):
 
 
 def test_a_large_answer_is_not_kept(lab, monkeypatch):
-    monkeypatch.setattr(answers, "MAX_KEPT_BYTES", 1)
+    monkeypatch.setattr(response_cache, "MAX_KEPT_BYTES", 1)
     computed = Computed()
     ask(computed, lab)
     ask(computed, lab)
