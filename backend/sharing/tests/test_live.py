@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import CompareQuery, QueryError
+from backend.formats.model import ParsedTrial, ReadTrial
 from backend.ingest.removal import remove_run
 from backend.runs.measured import TrialRecord
 from backend.runs.models import FormerName, Run
@@ -177,8 +178,8 @@ def test_it_outlives_renamings(lab, keep):
     assert newer_runs(made) == 0
     facts = RunFacts(id=uuid.uuid4(), workspace=lab)
     load = {"tool": "wrk", "loop": "closed", "connections": 64}
-    contract = {"elapsed_s": 1.0, "requests_completed": 9}
-    record_run(facts, [TrialRecord(0, {"name": "sync"}, {"name": "hello"}, load, contract)])
+    reading = ReadTrial(parsed=ParsedTrial(tool="wrk", elapsed_s=1.0, requests_completed=9))
+    record_run(facts, [TrialRecord(0, {"name": "sync"}, {"name": "hello"}, load, reading)])
     assert newer_runs(made) == 1
     if keep is live:
         document = read(made)

@@ -187,7 +187,6 @@ def test_a_run_is_found_by_the_beginning_of_its_id(owner, scene):
         ("until=2026-02-30", "allowed is a day"),
         ("until=9999-12-31", "allowed is a day"),
         ("q=" + "x" * 300, "at most 200 characters"),
-        ("server=%00", "without NUL"),
     ],
 )
 def test_a_query_that_is_not_understood_is_named(owner, query, said):

@@ -114,7 +114,7 @@ class TestElsewhere:
         assert json.loads(sent[1])["series"]
 
     def test_outcome_and_what_is_left_out_travel(self, stranger, scene, monkeypatch):
-        monkeypatch.setattr("backend.analysis.grouping.grouping.MAX_SERIES", 1)
+        monkeypatch.setattr("backend.analysis.grouping.series.MAX_SERIES", 1)
         run = make_run(
             scene.own.workspace,
             *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")),

@@ -83,7 +83,7 @@ def test_a_long_ranking_is_mostly_in_sight_and_shows_where_it_is_cut(visit):
 
 def test_nothing_found_is_said_once(visit):
     page = visit("/w/lab/compare?since=2090-01-01")
-    expect(page.locator("h1")).to_contain_text("nothing was measured")
+    expect(page.locator("h1")).to_contain_text("nothing measured matches")
     expect(page.get_by_text("Share", exact=True)).to_be_hidden()
     for slot in ("outcome", "checks", "runs"):
         expect(page.locator(f"[data-slot={slot}]")).to_be_hidden()
