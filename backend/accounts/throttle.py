@@ -7,37 +7,23 @@ counted in this process, so that an outage is no open door.
 from __future__ import annotations
 
 import ipaddress
-import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from django.conf import settings
 from limits import RateLimitItem, parse
-from limits.storage import MemoryStorage, RedisStorage
+from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
-from redis.exceptions import RedisError
 
-log = logging.getLogger(__name__)
-
-CACHE_TIMEOUT_S = 0.5
-QUIET_AFTER_ERROR_S = 5.0
-_quiet_until = 0.0
+from backend.broker import CACHE, limits_storage
 
 
 def seconds_until_upload(sender: str) -> int:
     """Count one upload of `sender`; 0 when it may go on, else how long to wait."""
     limit = _parsed(f"{settings.UPLOADS_PER_MINUTE}/minute")
-    if _is_quiet():
-        return 0
-    try:
-        if _shared().hit(limit, "upload", sender):
-            return 0
-        return _seconds_left(_shared(), limit, "upload", sender)
-    except RedisError:
-        _be_quiet()
-        return 0
+    return CACHE.call(lambda: _hit(_shared(), limit, "upload", sender), otherwise=0)
 
 
 def seconds_until_preview(user: str) -> int:
@@ -46,14 +32,7 @@ def seconds_until_preview(user: str) -> int:
     With the cache away it is counted in this process: the parser's time is worth guarding.
     """
     limit = _parsed(f"{settings.PREVIEWS_PER_MINUTE}/minute")
-    for limiter in _limiters():
-        try:
-            if limiter.hit(limit, "preview", user):
-                return 0
-            return _seconds_left(limiter, limit, "preview", user)
-        except RedisError:
-            _be_quiet()
-    return 0
+    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "preview", user))
 
 
 def seconds_until_sign_in(address: str) -> int:
@@ -81,32 +60,25 @@ def count_failed_token(address: str) -> None:
 
 def _seconds_until_failure(kind: str, per_hour: int, address: str) -> int:
     limit = _parsed(f"{per_hour}/hour")
-    for limiter in _limiters():
-        try:
-            if limiter.test(limit, kind, address):
-                return 0
-            return _seconds_left(limiter, limit, kind, address)
-        except RedisError:
-            _be_quiet()
-    return 0
+
+    def wait_s(limiter: MovingWindowRateLimiter) -> int:
+        if limiter.test(limit, kind, address):
+            return 0
+        return _seconds_left(limiter, limit, kind, address)
+
+    return _in_cache_or_here(wait_s)
 
 
 def _count_failure(kind: str, per_hour: int, address: str) -> None:
     limit = _parsed(f"{per_hour}/hour")
-    for limiter in _limiters():
-        try:
-            limiter.hit(limit, kind, address)
-        except RedisError:
-            _be_quiet()
-        else:
-            return
+    _in_cache_or_here(lambda limiter: int(limiter.hit(limit, kind, address)))
 
 
 def address_of(meta: Mapping[str, str]) -> str:
-    """Who asks, for counting: the address, or the network of an IPv6 one (a host has many)."""
+    """The sender's address; of an IPv6 address the /64 network, because a host has many."""
     given = meta.get("REMOTE_ADDR", "")
     if settings.TRUST_PROXY:
-        # The last entry is our own proxy's word; those before it are anybody's.
+        # Our own proxy wrote the last entry; a client can invent those before it.
         given = meta.get("HTTP_X_FORWARDED_FOR", given).rpartition(",")[2].strip()
     try:
         address = ipaddress.ip_address(given)
@@ -117,22 +89,25 @@ def address_of(meta: Mapping[str, str]) -> str:
     return str(ipaddress.ip_network((address, 64), strict=False))
 
 
-def _limiters() -> list[MovingWindowRateLimiter]:
-    return [_own()] if _is_quiet() else [_shared(), _own()]
+def _in_cache_or_here(ask: Callable[[MovingWindowRateLimiter], int]) -> int:
+    """What `ask` returns with the shared counts; with those of this process while the cache is
+    away."""
+    shared: int | None = CACHE.call(lambda: ask(_shared()), otherwise=None)
+    return ask(_of_this_process()) if shared is None else shared
+
+
+def _hit(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str) -> int:
+    """Count one; 0 if that was allowed, else the seconds to wait."""
+    return 0 if limiter.hit(limit, *key) else _seconds_left(limiter, limit, *key)
 
 
 @lru_cache(maxsize=1)
 def _shared() -> MovingWindowRateLimiter:
-    storage = RedisStorage(
-        settings.CACHE_URL,
-        socket_timeout=CACHE_TIMEOUT_S,
-        socket_connect_timeout=CACHE_TIMEOUT_S,
-    )
-    return MovingWindowRateLimiter(storage)
+    return MovingWindowRateLimiter(limits_storage())
 
 
 @lru_cache(maxsize=1)
-def _own() -> MovingWindowRateLimiter:
+def _of_this_process() -> MovingWindowRateLimiter:
     return MovingWindowRateLimiter(MemoryStorage())
 
 
@@ -141,16 +116,5 @@ def _parsed(limit: str) -> RateLimitItem:
     return parse(limit)
 
 
-def _seconds_left(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *who: str) -> int:
-    return max(1, math.ceil(limiter.get_window_stats(limit, *who).reset_time - time.time()))
-
-
-def _is_quiet() -> bool:
-    return time.monotonic() < _quiet_until
-
-
-def _be_quiet() -> None:
-    """A cache that is away is not asked again at once: each try would wait for its timeout."""
-    global _quiet_until  # noqa: PLW0603  one cache, one process-wide memory of its last failure
-    _quiet_until = time.monotonic() + QUIET_AFTER_ERROR_S
-    log.warning("limits_not_counted", exc_info=True)
+def _seconds_left(limiter: MovingWindowRateLimiter, limit: RateLimitItem, *key: str) -> int:
+    return max(1, math.ceil(limiter.get_window_stats(limit, *key).reset_time - time.time()))

@@ -9,19 +9,15 @@ from django.utils import timezone
 
 from backend.accounts import token_format
 from backend.accounts.models import Role, Token, TokenKind, User, Workspace
+from backend.errors import Refused
 
 AGENT_LIFETIME = timedelta(days=365)
 LINK_LIFETIME = timedelta(hours=12)
 AGENT_SCOPES = ["runs:write", "runs:read"]
 
 
-class TokenRefused(Exception):
-    """The token is not accepted; `reason` is a sentence, `hint` what to do."""
-
-    def __init__(self, reason: str, hint: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.hint = hint
+class TokenRefused(Refused):
+    """The token is not accepted; the message says why, `hint` what to do."""
 
 
 NEW_HINT = "Make a new token in the workspace or with `manage.py make_token`."
@@ -64,16 +60,16 @@ def find(clear: str, kind: TokenKind) -> Token:
     if not token_format.is_well_formed(clear):
         raise TokenRefused(
             "This is not a Loadsheet token: its form or checksum is wrong.",
-            "Copy the whole token, from ls_ to its last character.",
+            hint="Copy the whole token, from ls_ to its last character.",
         )
     rows = Token.objects.raw(_FIND, [token_format.lookup_of(clear), kind])
     token = next((row for row in rows if row.matches(clear)), None)
     if token is None:
-        raise TokenRefused("This token is not known here.", NEW_HINT)
+        raise TokenRefused("This token is not known here.", hint=NEW_HINT)
     if token.revoked_at is not None:
-        raise TokenRefused("This token was revoked.", NEW_HINT)
+        raise TokenRefused("This token was revoked.", hint=NEW_HINT)
     if token.is_expired:
-        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", NEW_HINT)
+        raise TokenRefused(f"This token expired on {token.expires_at:%Y-%m-%d}.", hint=NEW_HINT)
     if token.kind == TokenKind.AGENT and token.user_id is not None:
         _limit_to_maker(token, token.maker_role, is_active=token.maker_is_active)
     return token
@@ -82,7 +78,7 @@ def find(clear: str, kind: TokenKind) -> Token:
 def _limit_to_maker(token: Token, role: str | None, *, is_active: bool) -> None:
     if role is None or not is_active:
         raise TokenRefused(
-            "Whoever made this token is no longer a member of its workspace.", NEW_HINT
+            "Whoever made this token is no longer a member of its workspace.", hint=NEW_HINT
         )
     if role == Role.VIEWER:
         token.scopes = [scope for scope in token.scopes if scope != "runs:write"]
@@ -95,7 +91,7 @@ def redeem_link(clear: str) -> User:
         used = Token.objects.filter(pk=token.pk, used_at=None).update(used_at=timezone.now())
     if used != 1 or token.user is None:
         raise TokenRefused(
-            "This sign-in link was used before.", "Make another one: `manage.py sign_in_link`."
+            "This sign-in link was used before.", hint="Make another one: `manage.py sign_in_link`."
         )
     return token.user
 

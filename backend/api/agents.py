@@ -17,8 +17,9 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import agents_token, required_actor
-from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
+from backend.api.errors import NOT_FOUND
 from backend.api.schema import documented
+from backend.errors import NotFound
 from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
 from backend.ingest.cleaning import clean_fields
@@ -61,7 +62,7 @@ class Me(APIView):
 def _me(actor: Token | User) -> dict[str, Any]:
     if isinstance(actor, Token):
         who: dict[str, Any] = {"kind": "token", "name": actor.name, "scopes": actor.scopes}
-        # Also one that may only write is told where its results go.
+        # A token that may only write is also told where its results go.
         workspaces = [actor.workspace]
     else:
         who = {"kind": "user", "name": str(actor), "scopes": []}
@@ -151,21 +152,13 @@ def _record(token: Token, body: dict[str, Any]) -> None:
         heartbeat = None
     else:
         heartbeat = heartbeats.Heartbeat(run=run.pop("id"), **clean_fields(run))
-    try:
-        heartbeats.record_heartbeat(
-            token,
-            host_name=agent["hostname"],
-            program=agent["name"],
-            version=agent["version"],
-            heartbeat=heartbeat,
-        )
-    except heartbeats.RunOfAnotherWorkspace as run_id:
-        raise Problem(
-            409,
-            "Id used before",
-            f"The run id {run_id} is not one of this workspace.",
-            hint="Give a new measurement a new id.",
-        ) from None
+    heartbeats.record_heartbeat(
+        token,
+        host_name=agent["hostname"],
+        program=agent["name"],
+        version=agent["version"],
+        heartbeat=heartbeat,
+    )
 
 
 class ProgressSerializer(serializers.Serializer[progress.RunProgress]):
@@ -198,7 +191,7 @@ class RunProgress(APIView):
         visible = access.workspace_ids_of(required_actor(request))
         run = progress.run_progress(run_id, workspace_ids=visible)
         if run is None:
-            raise Problem(404, "Not run", NOT_FOUND, hint=NOT_FOUND_HINT)
+            raise NotFound(NOT_FOUND)
         body = ProgressSerializer(run).data
         etag = f'"{hashlib.sha256(JSONRenderer().render(body)).hexdigest()[:32]}"'
         if request.headers.get("If-None-Match") == etag:

@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.api.auth import required_actor
 from backend.api.compare import AnyFormat
-from backend.api.errors import Problem
-from backend.api.runs import not_found
+from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
+from backend.errors import NotFound
 from backend.ingest.download import download
 from backend.ingest.models import Artefact
 
@@ -39,16 +39,16 @@ class ArtefactRaw(APIView):
         """The bytes of the file, as they were sent."""
         workspaces = access.workspace_ids_of(required_actor(request))
         rows = Artefact.objects.filter(pk=artefact_id, upload__workspace__in=workspaces)
-        found = rows.first()
-        if found is None:
-            raise not_found()
+        artefact = rows.first()
+        if artefact is None:
+            raise NotFound(NOT_FOUND)
         try:
-            return download(found)
+            return download(artefact)
         except FileNotFoundError:
-            log.exception("artefact_missing", extra={"artefact": str(found.pk)})
+            log.exception("artefact_missing", extra={"artefact": str(artefact.pk)})
             raise Problem(
                 500,
                 "File missing",
-                f"The bytes of this artefact ({found.sha256[:12]}…) are not in the storage.",
+                f"The bytes of this artefact ({artefact.sha256[:12]}…) are not in the storage.",
                 hint="Tell who runs this service: the storage must be restored from its backup.",
             ) from None

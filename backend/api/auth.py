@@ -11,7 +11,8 @@ from rest_framework.request import Request
 
 from backend.accounts import access, throttle, tokens
 from backend.accounts.models import Token, TokenKind, User
-from backend.api.errors import CHALLENGE, Problem, TooMany, sign_in_needed
+from backend.api.errors import CHALLENGE, Problem, sign_in_needed
+from backend.errors import TooMany
 
 FORM_HINT = "Send the header: Authorization: Bearer ls_agent_…"
 
@@ -52,24 +53,24 @@ def _clear_text(header: bytes) -> str:
 def _find(clear: str, address: str) -> Token:
     try:
         return tokens.find(clear, TokenKind.AGENT)
-    except tokens.TokenRefused as refused:
-        # Only a wrong token asks the cache: a right one is never held up by its neighbours'.
+    except tokens.TokenRefused:
+        # Only a wrong token asks the cache: wrong tokens of others never delay a right one.
         if wait := throttle.seconds_until_token(address):
             reason = "From your address too many tokens were wrong within an hour."
-            raise TooMany(reason, wait) from None
+            raise TooMany(reason, wait_s=wait) from None
         throttle.count_failed_token(address)
-        raise Problem(401, "Token refused", refused.reason, hint=refused.hint) from None
+        raise
 
 
 def actor_of(request: Request) -> Token | User | None:
-    """Who asks, in the words of accounts.access; None for nobody known."""
+    """The token or the user that sent the request; None for an anonymous one."""
     if isinstance(request.auth, Token):
         return request.auth
     return request.user if isinstance(request.user, User) else None
 
 
 def required_actor(request: Request) -> Token | User:
-    """Who asks; 401 for nobody, whether or not what was asked for exists."""
+    """As actor_of; raises Problem 401 for an anonymous request, whatever it asks for."""
     actor = actor_of(request)
     if actor is None:
         raise sign_in_needed()
@@ -87,5 +88,5 @@ def agents_token(request: Request, *, to: str) -> Token:
             hint="Make a token on the Agents page of the workspace.",
         )
     if wait := throttle.seconds_until_upload(str(token.pk)):
-        raise TooMany("This token asked too often within a minute.", wait)
+        raise TooMany("This token asked too often within a minute.", wait_s=wait)
     return token

@@ -15,13 +15,10 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.compare.comparison import compare
 from backend.analysis.loading.response_cache import get_or_compute_json
-from backend.analysis.loading.selection import NotVisible
-from backend.analysis.loading.validation import UnknownValue
-from backend.analysis.query.compare_query import VIEWS, CompareQuery, QueryError
+from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.analysis.query.fields import AXES, GROUPING
 from backend.analysis.query.metrics import METRICS
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND_HINT, Problem
 from backend.api.figures_schema import FiguresSerializer
 from backend.api.schema import documented
 from backend.sharing.export import csv_of
@@ -67,38 +64,13 @@ QUERY = [
 ]
 
 
-def read_query(source: Any) -> CompareQuery:
-    """The query, or a 400 that names the field."""
-    try:
-        return CompareQuery.parse(source)
-    except QueryError as error:
-        raise bad_query(error) from None
-
-
-def bad_query(error: QueryError) -> Problem:
-    return Problem(
-        400,
-        "Bad query",
-        str(error),
-        hint=f"Correct or leave out {error.field[:80]}.",
-        field=error.field[:80],
-        got=error.got[:300],
-        allowed=error.allowed,
-    )
-
-
 def figures_json(request: Request) -> bytes:
     """The comparison that the request asks for, over what its sender may see, as JSON."""
     workspace_ids = access.workspace_ids_of(required_actor(request))
-    query = read_query(request.query_params)
-    try:
-        return get_or_compute_json(
-            "compare", query, workspace_ids, lambda: compare(query, workspace_ids=workspace_ids)
-        )
-    except UnknownValue as unknown:
-        raise bad_query(unknown) from None
-    except NotVisible as missing:
-        raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
+    query = CompareQuery.parse(request.query_params)
+    return get_or_compute_json(
+        "compare", query, workspace_ids, lambda: compare(query, workspace_ids=workspace_ids)
+    )
 
 
 class AnyFormat(BaseContentNegotiation):

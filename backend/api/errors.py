@@ -1,8 +1,8 @@
 """Every error of the API is problem+json (RFC 9457): what was got, what was expected, what to do.
 
-`problem_handler` is DRF's exception handler; `not_found` and the others answer what never
-reached a view. All of them write the response themselves, so an error looks the same whatever
-format the request asked for.
+`problem_handler` is DRF's exception handler: it asks `backend.problems` for the exceptions of the
+packages below. `not_found` and the others answer requests that never reached a view. All of them
+write the response themselves, so an error looks the same whatever format the request asked for.
 """
 
 from __future__ import annotations
@@ -22,38 +22,47 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.text import slugify
 from rest_framework import exceptions
 
+from backend.errors import LoadsheetError
 from backend.ingest.limits import FORM_BYTES
+from backend.problems import NOT_FOUND_HINT, SCHEMA_HINT, WAIT_HINT, answer_to, seconds_to_wait
 
 CONTENT_TYPE = "application/problem+json"
 CHALLENGE = 'Bearer realm="Loadsheet"'
 NOT_FOUND = "Not found, or not shared with you."
 ELSE_HINT = "See /api/v1/docs for what this endpoint takes."
-NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
 
 
-class Problem(exceptions.APIException):
-    """An error with everything a client needs; `extra` becomes further members of the JSON."""
+class Problem(LoadsheetError, exceptions.APIException):
+    """An error with everything a client needs.
 
-    def __init__(self, status: int, title: str, detail: str, *, hint: str, **extra: Any) -> None:
-        super().__init__(detail)
+    `wait_s`: seconds, as Retry-After. `extra` becomes further members of the JSON.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        *,
+        hint: str,
+        wait_s: int | None = None,
+        **extra: Any,
+    ) -> None:
+        super().__init__(detail, hint=hint)
         self.status_code = status
         self.title = title
         self.text = detail
-        self.hint = hint
+        self.wait_s = wait_s
         self.extra = extra
 
     def response(self) -> HttpResponse:
-        return problem_response(
+        """The problem as JSON."""
+        response = problem_response(
             self.status_code, self.title, self.text, hint=self.hint, **self.extra
         )
-
-
-class TooMany(Problem):
-    """A limit on how often; `wait` is in seconds."""
-
-    def __init__(self, detail: str, wait: int) -> None:
-        super().__init__(429, "Too many requests", detail, hint=_WORDS[429][1])
-        self.wait = wait
+        if self.wait_s is not None:
+            response["Retry-After"] = str(self.wait_s)
+        return response
 
 
 def problem_response(
@@ -75,20 +84,14 @@ def problem_response(
 
 
 def problem_handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
-    """DRF's exception handler. None hands an unforeseen error on to Django (and `server_error`)."""
+    """DRF's exception handler. None hands an error to Django, which logs it."""
     problem = _as_problem(error)
-    if problem is None:
-        return None
-    response = problem.response()
-    wait = getattr(error, "wait", None)
-    if wait is not None:
-        response["Retry-After"] = str(max(1, round(wait)))
-    return response
+    return None if problem is None else problem.response()
 
 
 def _as_problem(error: Exception) -> Problem | None:
-    if isinstance(error, Problem):
-        return error
+    if isinstance(error, LoadsheetError):
+        return error if isinstance(error, Problem) else _of_table(error)
     if isinstance(error, Http404):
         return Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
     if isinstance(error, PermissionDenied):
@@ -99,6 +102,15 @@ def _as_problem(error: Exception) -> Problem | None:
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
     return None
+
+
+def _of_table(error: LoadsheetError) -> Problem | None:
+    answer = answer_to(error)
+    if answer is None or answer.is_for_the_log:
+        return None
+    hint, wait_s = error.hint or answer.hint, seconds_to_wait(error, answer)
+    members = error.members
+    return Problem(answer.status, answer.title, str(error), hint=hint, wait_s=wait_s, **members)
 
 
 def _of_form(error: Exception) -> Problem:
@@ -120,13 +132,13 @@ def _of_framework(error: exceptions.APIException) -> Problem:
 
 
 _WORDS = {
-    400: ("Bad request", "See /api/v1/openapi.json for what this endpoint takes."),
+    400: ("Bad request", SCHEMA_HINT),
     403: ("Not allowed", "A browser session must send its CSRF token; a program sends a token."),
     404: ("Not found", NOT_FOUND_HINT),
-    405: ("Method not allowed", "See /api/v1/openapi.json for what this endpoint takes."),
+    405: ("Method not allowed", SCHEMA_HINT),
     406: ("Not acceptable", "Ask with Accept: application/json or */*."),
     415: ("Unsupported media type", "An upload is a form: curl -F file=@ab.txt …; else send JSON."),
-    429: ("Too many requests", "Wait for as long as Retry-After says, then try again."),
+    429: ("Too many requests", WAIT_HINT),
 }
 
 

@@ -13,12 +13,9 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.loading.response_cache import get_or_compute_json
-from backend.analysis.loading.selection import NotVisible
-from backend.analysis.loading.validation import UnknownValue
-from backend.analysis.query.compare_query import QueryError
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.api.auth import required_actor
-from backend.api.compare import QUERY, AnyFormat, bad_query, read_query
-from backend.api.errors import NOT_FOUND_HINT, Problem
+from backend.api.compare import QUERY, AnyFormat
 from backend.api.schema import documented
 
 Shape = serializers.Serializer[Any]
@@ -70,17 +67,12 @@ class Facets(APIView):
         asked = request.query_params.copy()
         only = sorted(set(asked.pop("field", None) or FACETS))
         if unknown := set(only) - set(FACETS):
-            raise bad_query(QueryError("field", min(unknown), ", ".join(FACETS)))
-        query = read_query(asked)
-        try:
-            counted = get_or_compute_json(
-                f"facets of {only}",
-                query,
-                workspace_ids,
-                lambda: facets(query, workspace_ids=workspace_ids, only=only),
-            )
-        except UnknownValue as refused:
-            raise bad_query(refused) from None
-        except NotVisible as missing:
-            raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
+            raise QueryError("field", min(unknown), ", ".join(FACETS))
+        query = CompareQuery.parse(asked)
+        counted = get_or_compute_json(
+            f"facets of {only}",
+            query,
+            workspace_ids,
+            lambda: facets(query, workspace_ids=workspace_ids, only=only),
+        )
         return HttpResponse(counted, content_type="application/json")

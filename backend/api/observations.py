@@ -14,13 +14,13 @@ from rest_framework.views import APIView
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, User
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem, TooMany
+from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
+from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
-from backend.ingest.envelope import EnvelopeError, read_host
+from backend.ingest.envelope import read_host
 from backend.runs.models import Observation
 from backend.runs.observations import Sample, observe
-from backend.runs.record import RunElsewhere
 
 MAX_SAMPLES = 20_000
 MAX_CORES = 4096
@@ -94,37 +94,27 @@ class Observations(APIView):
                 hint="Make a token on the Agents page of the workspace.",
             )
         if wait := throttle.seconds_until_upload(str(token.pk)):
-            raise TooMany("This token sent too much within a minute.", wait)
+            raise TooMany("This token sent too much within a minute.", wait_s=wait)
         given = ObservationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        kept = _observe(token, run_id, given.validated_data)
-        return Response(KeptSerializer(kept).data, status=status.HTTP_201_CREATED)
+        observation = _observe(token, run_id, given.validated_data)
+        return Response(KeptSerializer(observation).data, status=status.HTTP_201_CREATED)
 
 
 def _require_run(actor: Token | User, run_id: UUID) -> None:
-    """That a run of this id was heard of where the actor belongs; 404 else."""
+    """Raise NotFound unless the actor's workspaces have a run of this id, or a report of one."""
     own = [actor.workspace_id] if isinstance(actor, Token) else access.workspace_ids_of(actor)
     if run_progress(run_id, workspace_ids=own) is None:
-        raise Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
+        raise NotFound(NOT_FOUND)
 
 
-def _observe(token: Token, run_id: UUID, said: dict[str, Any]) -> Observation:
-    try:
-        read_host(said["host"], "server")
-        return observe(
-            token.workspace,
-            id_=said["id"],
-            run_id=run_id,
-            host=said["host"] or {},
-            uncertainty_s=said["uncertainty_s"],
-            samples=[Sample(**one) for one in said["samples"]],
-        )
-    except EnvelopeError as error:
-        raise Problem(400, "Bad host", str(error), hint="Mend it and send it again.") from None
-    except RunElsewhere as taken:
-        raise Problem(
-            409,
-            "Id used before",
-            f"The run id {taken} is not one of this workspace, or the observation's id is not new.",
-            hint="Give the id of a run of this workspace.",
-        ) from None
+def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
+    read_host(fields["host"], "server")
+    return observe(
+        token.workspace,
+        id_=fields["id"],
+        run_id=run_id,
+        host=fields["host"] or {},
+        uncertainty_s=fields["uncertainty_s"],
+        samples=[Sample(**sample) for sample in fields["samples"]],
+    )

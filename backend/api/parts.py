@@ -22,17 +22,14 @@ from rest_framework.views import APIView
 
 from backend.accounts.models import Token
 from backend.api.auth import actor_of
-from backend.api.errors import Problem, TooMany
+from backend.api.errors import Problem
 from backend.api.schema import documented
 from backend.api.uploads import HOW_TO_SIGN, refuse_too_many, token_sender
 from backend.ingest.models import Part, Upload
 from backend.ingest.parts import (
     MAX_PART_BYTES,
     MAX_PARTS,
-    NoRoom,
     PartConflict,
-    PartDamaged,
-    PartsTooLarge,
     Place,
     parts_of,
     receive_part,
@@ -44,7 +41,6 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 # RFC 9530
 DIGEST = re.compile(r"\bsha-256=:([A-Za-z0-9+/]{43}=):")
 DIGEST_HINT = "Send Content-Digest: sha-256=:<base64 of the part's SHA-256>: (RFC 9530)."
-NO_ROOM_WAIT_S = 600
 
 
 class PartSerializer(serializers.Serializer[Part]):
@@ -112,29 +108,11 @@ class PartDetail(APIView):
                 hint="Number the parts of an artefact from 0.",
             )
         if _is_received(sender, upload_id):
-            raise _conflict(f"The upload {upload_id} is received already.")
+            raise PartConflict(f"The upload {upload_id} is received already. Nothing was changed.")
         place = Place(sender.workspace_id, upload_id, artefact, number)
-        try:
-            part, is_new = receive_part(place, _chunks(request), sha256=digest, size_bytes=size)
-        except PartConflict as conflict:
-            raise _conflict(str(conflict)) from None
-        except PartDamaged as damaged:
-            raise Problem(408, "Not whole", str(damaged), hint="Send the part again.") from None
-        except PartsTooLarge as error:
-            raise Problem(413, "Too large", str(error), hint="Compress it or split it.") from None
-        except NoRoom as full:
-            raise TooMany(str(full), NO_ROOM_WAIT_S) from None
+        part, is_new = receive_part(place, _chunks(request), sha256=digest, size_bytes=size)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(PartSerializer(part).data, status=code)
-
-
-def _conflict(detail: str) -> Problem:
-    return Problem(
-        409,
-        "Sent before",
-        f"{detail} Nothing was changed.",
-        hint="Give a new measurement a new id.",
-    )
 
 
 def _sender(request: Request) -> Sender:
@@ -178,15 +156,15 @@ def _size(request: Request) -> int:
 
 def _digest(request: Request) -> str:
     given = request.headers.get("Content-Digest", "")
-    found = DIGEST.search(given)
-    if found is None:
+    match = DIGEST.search(given)
+    if match is None:
         raise Problem(
             400,
             "No checksum",
             f"The header Content-Digest is {given[:80]!r}, expected the part's SHA-256.",
             hint=DIGEST_HINT,
         )
-    return base64.b64decode(found[1]).hex()
+    return base64.b64decode(match[1]).hex()
 
 
 def _chunks(request: Request) -> Iterator[bytes]:

@@ -16,18 +16,16 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
-from backend.analysis.loading.selection import NotVisible
-from backend.analysis.query.compare_query import QueryError
+from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, required_actor
-from backend.api.compare import bad_query, read_query
-from backend.api.errors import NOT_FOUND_HINT, Problem, sign_in_needed
-from backend.api.runs import not_found
+from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
 from backend.api.schema import documented
+from backend.errors import NotFound
 from backend.links import link_to, result_set_link
 from backend.sharing.differences import Difference, differences_since
-from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
-from backend.sharing.freezing import Description, NothingToFreeze, freeze, save_live
+from backend.sharing.edits import edit, revoke, supersede, withdraw
+from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer_runs import newer_runs
 from backend.sharing.notes import MAX_LENGTH
@@ -173,17 +171,19 @@ class ResultSetList(APIView):
         if slug is not None:
             visible = visible.filter(slug=slug)
             if not visible.exists():
-                raise not_found()
+                raise NotFound(NOT_FOUND)
         ids = list(visible.values_list("pk", flat=True))
         rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
         page = _page(request)
         first = (page - 1) * PER_PAGE
         related = rows.select_related("workspace", "author", "superseded_by")
-        found = list(related[first : first + PER_PAGE + 1])
+        page_and_next = list(related[first : first + PER_PAGE + 1])
         more = {**request.query_params.dict(), "page": page + 1}
         body = {
-            "result_sets": found[:PER_PAGE],
-            "next": link_to("result-set-list", query=more) if len(found) > PER_PAGE else None,
+            "result_sets": page_and_next[:PER_PAGE],
+            "next": link_to("result-set-list", query=more)
+            if len(page_and_next) > PER_PAGE
+            else None,
         }
         return Response(ResultSetListSerializer(body, context={"workspaces": ids}).data)
 
@@ -199,8 +199,8 @@ class ResultSetList(APIView):
         form.is_valid(raise_exception=True)
         asked = form.validated_data
         workspace = _workspace(actor, asked.get("workspace"))
-        made = _kept(actor, workspace, asked)
-        return Response(_shown(request, made), status=status.HTTP_201_CREATED)
+        result_set = _save(actor, workspace, asked)
+        return Response(_shown(request, result_set), status=status.HTTP_201_CREATED)
 
 
 def _page(request: Request) -> int:
@@ -216,29 +216,21 @@ def _page(request: Request) -> int:
     return int(given)
 
 
-def _kept(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:
-    query = replace(read_query(asked["query"]), workspace=workspace.slug)
+def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:
+    query = replace(CompareQuery.parse(asked["query"]), workspace=workspace.slug)
     description = Description(
         title=asked["title"],
         notes=asked["notes"],
         visibility=Visibility(asked["visibility"]),
         expires_at=asked["expires_at"],
     )
-    keep: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
+    save: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
     author = actor.user if isinstance(actor, Token) else actor
-    try:
-        return keep(query, workspace=workspace, author=author, description=description)
-    except QueryError as error:
-        raise bad_query(error) from None
-    except NothingToFreeze as nothing:
-        hint = "Widen the query, or upload runs first."
-        raise Problem(400, "Nothing to freeze", str(nothing), hint=hint, field="query") from None
-    except NotVisible as missing:
-        raise Problem(404, "Not found", str(missing), hint=NOT_FOUND_HINT) from None
+    return save(query, workspace=workspace, author=author, description=description)
 
 
 def _workspace(actor: Token | User, slug: str | None) -> Workspace:
-    """Where to keep it; what the actor may not write to is not told from what is missing."""
+    """Where to keep it. Raises NotFound, also for a workspace that the actor may only read."""
     visible = access.workspaces_of(actor)
     if slug is None and isinstance(actor, User):
         raise Problem(
@@ -248,48 +240,44 @@ def _workspace(actor: Token | User, slug: str | None) -> Workspace:
             hint="A token knows its workspace; a session must name one.",
             field="workspace",
         )
-    found = visible.first() if slug is None else visible.filter(slug=slug).first()
-    if found is None or not access.may_write(actor, found.pk):
-        raise not_found()
-    return found
+    workspace = visible.first() if slug is None else visible.filter(slug=slug).first()
+    if workspace is None or not access.may_write(actor, workspace.pk):
+        raise NotFound(NOT_FOUND)
+    return workspace
 
 
 def _readable(request: Request, link: UUID) -> ResultSet:
     actor = actor_of(request)
-    found = find_result_set(link, workspace_ids=access.workspace_ids_of(actor))
-    if found is None:
-        raise sign_in_needed() if actor is None else not_found()
-    return found
+    result_set = find_result_set(link, workspace_ids=access.workspace_ids_of(actor))
+    if result_set is None:
+        raise sign_in_needed() if actor is None else NotFound(NOT_FOUND)
+    return result_set
 
 
 def _manageable(request: Request, link: UUID) -> ResultSet:
     actor = required_actor(request)
-    found = _readable(request, link)
-    if not access.may_write(actor, found.workspace_id):
-        raise not_found()
-    return found
+    result_set = _readable(request, link)
+    if not access.may_write(actor, result_set.workspace_id):
+        raise NotFound(NOT_FOUND)
+    return result_set
 
 
-def _shown(request: Request, found: ResultSet) -> dict[str, Any]:
+def _shown(request: Request, result_set: ResultSet) -> dict[str, Any]:
     workspaces = access.workspace_ids_of(actor_of(request))
-    shown: dict[str, Any] = ResultSetSerializer(found, context={"workspaces": workspaces}).data
+    shown: dict[str, Any] = ResultSetSerializer(result_set, context={"workspaces": workspaces}).data
     return shown
 
 
-def _refused(refused: EditRefused) -> Problem:
-    return Problem(409, "Not changed", str(refused), hint="Nothing was changed.")
-
-
-def _gone(found: ResultSet) -> Problem:
+def _gone(result_set: ResultSet) -> Problem:
     """What stays of it; the same for whoever may read it."""
-    reason, since = found.end
+    reason, since = result_set.end
     return Problem(
         410,
         "Gone",
         reason,
         hint="A copy of its JSON is what was here if it has this sha256.",
         since=instant(since),
-        sha256=found.sha256 or None,
+        sha256=result_set.sha256 or None,
     )
 
 
@@ -302,11 +290,11 @@ class ResultSetDetail(APIView):
     )
     def get(self, request: Request, link: UUID) -> Response:
         """Its title, notes, state, hash and links; public and unlisted ones need no token."""
-        found = _readable(request, link)
-        if found.is_gone:
-            raise _gone(found)
-        response = Response(_shown(request, found))
-        if found.visibility == Visibility.UNLISTED:
+        result_set = _readable(request, link)
+        if result_set.is_gone:
+            raise _gone(result_set)
+        response = Response(_shown(request, result_set))
+        if result_set.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
             response["Referrer-Policy"] = "no-referrer"
         return response
@@ -318,24 +306,21 @@ class ResultSetDetail(APIView):
     )
     def patch(self, request: Request, link: UUID) -> Response:
         """Change what is said of it. The snapshot of a frozen one stays as it is."""
-        found = _manageable(request, link)
+        result_set = _manageable(request, link)
         form = EditSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         asked = dict(form.validated_data)
-        newer = _newer(asked.pop("superseded_by"), found) if "superseded_by" in asked else None
-        try:
-            if "superseded_by" in form.validated_data:
-                supersede(found, newer)
-            edit(found, **asked)
-        except EditRefused as refused:
-            raise _refused(refused) from None
-        return Response(_shown(request, found))
+        newer = _newer(asked.pop("superseded_by"), result_set) if "superseded_by" in asked else None
+        if "superseded_by" in form.validated_data:
+            supersede(result_set, newer)
+        edit(result_set, **asked)
+        return Response(_shown(request, result_set))
 
 
-def _newer(link: UUID | None, found: ResultSet) -> ResultSet | None:
+def _newer(link: UUID | None, result_set: ResultSet) -> ResultSet | None:
     if link is None:
         return None
-    newer = ResultSet.objects.filter(link=link, workspace_id=found.workspace_id).first()
+    newer = ResultSet.objects.filter(link=link, workspace_id=result_set.workspace_id).first()
     if newer is None:
         raise Problem(
             400,
@@ -357,14 +342,11 @@ class ResultSetWithdraw(APIView):
     )
     def post(self, request: Request, link: UUID) -> Response:
         """For good: every address answers 410 with the reason and the date from now on."""
-        found = _manageable(request, link)
+        result_set = _manageable(request, link)
         form = WithdrawSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        try:
-            withdraw(found, form.validated_data["reason"])
-        except EditRefused as refused:
-            raise _refused(refused) from None
-        return Response(_shown(request, found))
+        withdraw(result_set, form.validated_data["reason"])
+        return Response(_shown(request, result_set))
 
 
 class ResultSetRevoke(APIView):
@@ -377,12 +359,9 @@ class ResultSetRevoke(APIView):
     )
     def post(self, request: Request, link: UUID) -> Response:
         """Give it a new id and new addresses; the old ones lead nowhere from now on."""
-        found = _manageable(request, link)
-        try:
-            revoke(found)
-        except EditRefused as refused:
-            raise _refused(refused) from None
-        return Response(_shown(request, found))
+        result_set = _manageable(request, link)
+        revoke(result_set)
+        return Response(_shown(request, result_set))
 
 
 class PlaceSerializer(serializers.Serializer[Any]):
@@ -407,7 +386,7 @@ class ChangedFigureSerializer(PlaceSerializer):
     why = serializers.CharField(allow_null=True)
 
 
-class SaidSerializer(serializers.Serializer[Any]):
+class ChangedHeadlineSerializer(serializers.Serializer[Any]):
     finding = serializers.CharField()
     outcome = serializers.CharField()
 
@@ -421,8 +400,8 @@ class ChangesSerializer(serializers.Serializer[Any]):
     """What the same runs give now, against what was frozen."""
 
     changed = serializers.BooleanField()
-    before = SaidSerializer()
-    after = SaidSerializer(allow_null=True, help_text="Null when every run is gone")
+    before = ChangedHeadlineSerializer()
+    after = ChangedHeadlineSerializer(allow_null=True, help_text="Null when every run is gone")
     missing_runs = serializers.ListField(child=serializers.UUIDField())
     figures = ChangedFigureSerializer(many=True)
     gone = PlaceSerializer(many=True)
@@ -440,39 +419,42 @@ class ResultSetChanges(APIView):
     def get(self, request: Request, link: UUID) -> Response:
         """Ask its question again of the same runs. For members of its workspace: it reads runs."""
         actor = required_actor(request)
-        found = _readable(request, link)
-        if found.workspace_id not in access.workspace_ids_of(actor) or not found.is_frozen:
-            raise not_found()
-        if found.is_gone:
-            raise _gone(found)
-        try:
-            made = differences_since(found)
-        except QueryError as error:
-            raise bad_query(error) from None
+        result_set = _readable(request, link)
+        if (
+            result_set.workspace_id not in access.workspace_ids_of(actor)
+            or not result_set.is_frozen
+        ):
+            raise NotFound(NOT_FOUND)
+        if result_set.is_gone:
+            raise _gone(result_set)
+        differences = differences_since(result_set)
         body = {
-            "changed": not made.is_empty,
-            "before": _said(made.before),
-            "after": None if made.after is None else _said(made.after),
-            "missing_runs": made.missing_runs,
-            "figures": [_figure(one) for one in made.figures],
-            "gone": [asdict(one) for one in made.gone],
-            "new": [asdict(one) for one in made.new],
-            "renamed": [{"before": before, "after": after} for before, after in made.renamed],
+            "changed": not differences.is_empty,
+            "before": _headline(differences.before),
+            "after": None if differences.after is None else _headline(differences.after),
+            "missing_runs": differences.missing_runs,
+            "figures": [_figure(difference) for difference in differences.figures],
+            "gone": [asdict(place) for place in differences.gone],
+            "new": [asdict(place) for place in differences.new],
+            "renamed": [
+                {"before": before, "after": after} for before, after in differences.renamed
+            ],
         }
         return Response(ChangesSerializer(body).data)
 
 
-def _said(said: tuple[str, str]) -> dict[str, str]:
-    return {"finding": said[0], "outcome": said[1]}
+def _headline(headline_and_status: tuple[str, str]) -> dict[str, str]:
+    headline, status = headline_and_status
+    return {"finding": headline, "outcome": status}
 
 
-def _figure(one: Difference) -> dict[str, Any]:
-    ratio = one.ratio
+def _figure(difference: Difference) -> dict[str, Any]:
+    ratio = difference.ratio
     return {
-        **asdict(one.place),
-        "metric": one.metric,
-        "before": one.before,
-        "after": one.after,
+        **asdict(difference.place),
+        "metric": difference.metric,
+        "before": difference.before,
+        "after": difference.after,
         "ratio": None if ratio is None else ratio.value,
         "low": None if ratio is None else ratio.low,
         "high": None if ratio is None else ratio.high,

@@ -14,20 +14,20 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.run import describe_run
 from backend.api.auth import required_actor
-from backend.api.errors import NOT_FOUND, NOT_FOUND_HINT, Problem
+from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
+from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
 from backend.ingest.envelope import PHASES
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.removal import remove_run
 from backend.links import link_to
-from backend.runs.listing import BadCursor, RunRow, run_page
+from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
-from backend.runs.search import STATES, RunSearch, SearchError
+from backend.runs.search import STATES, RunSearch
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -90,32 +90,11 @@ class RunList(APIView):
         given = request.query_params.dict()
         after = given.get("after", "")
         fields = {key: value for key, value in given.items() if key not in PAGING}
-        try:
-            search = RunSearch.parse(fields).with_current_names(workspaces)
-            page = run_page(workspaces, after=after, limit=limit, search=search)
-        except SearchError as error:
-            raise Problem(
-                400,
-                "Bad query",
-                str(error),
-                hint="Correct or leave out this field.",
-                field=error.field,
-            ) from None
-        except BadCursor:
-            raise bad_cursor() from None
+        search = RunSearch.parse(fields).with_current_names(workspaces)
+        page = run_page(workspaces, after=after, limit=limit, search=search)
         more = {**given, "after": page.next}
         following = link_to("run-list", query=more) if page.next else None
         return Response(RunPageSerializer({"runs": page.runs, "next": following}).data)
-
-
-def bad_cursor() -> Problem:
-    return Problem(
-        400,
-        "Bad cursor",
-        "The value of after is none that a page gave.",
-        hint="Follow next as it is, or leave after out.",
-        field="after",
-    )
 
 
 def workspaces_asked(request: Request) -> list[UUID]:
@@ -124,10 +103,10 @@ def workspaces_asked(request: Request) -> list[UUID]:
     slug = request.query_params.get("workspace")
     if slug is None:
         return list(visible.values_list("pk", flat=True))
-    found = list(visible.filter(slug=slug).values_list("pk", flat=True))
-    if not found:
-        raise not_found()
-    return found
+    workspace_ids = list(visible.filter(slug=slug).values_list("pk", flat=True))
+    if not workspace_ids:
+        raise NotFound(NOT_FOUND)
+    return workspace_ids
 
 
 def limit_asked(request: Request) -> int:
@@ -142,11 +121,6 @@ def limit_asked(request: Request) -> int:
             field="limit",
         )
     return int(given)
-
-
-def not_found() -> Problem:
-    """What one may not see and what does not exist are the same answer."""
-    return Problem(404, "Not found", NOT_FOUND, hint=NOT_FOUND_HINT)
 
 
 class ArtefactSerializer(serializers.Serializer[Any]):
@@ -252,11 +226,11 @@ class RunDetail(APIView):
     def delete(self, request: Request, run_id: UUID) -> Response:
         """Delete the run with its trials and raw output, for ever; frozen result sets stay."""
         actor = required_actor(request)
-        found = Run.objects.filter(pk=run_id).select_related("workspace").first()
-        if found is None or not access.may_write(actor, found.workspace_id):
-            raise not_found()
-        remove_run(found)
-        forget_progress(run_id, found.workspace_id)
+        run = Run.objects.filter(pk=run_id).select_related("workspace").first()
+        if run is None or not access.may_write(actor, run.workspace_id):
+            raise NotFound(NOT_FOUND)
+        remove_run(run)
+        forget_progress(run_id, run.workspace_id)
         return Response(status=204)
 
 
@@ -270,10 +244,10 @@ class RunPlan(APIView):
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The TOML exactly as it was hashed; 404 too where the run has none."""
         rows = Run.objects.filter(workspace__in=access.workspaces_of(required_actor(request)))
-        found = rows.filter(pk=run_id).exclude(plan="").first()
-        if found is None:
-            raise not_found()
-        return plan_file(found)
+        run = rows.filter(pk=run_id).exclude(plan="").first()
+        if run is None:
+            raise NotFound(NOT_FOUND)
+        return plan_file(run)
 
 
 class TrialDetail(APIView):
@@ -287,9 +261,9 @@ class TrialDetail(APIView):
         visible = access.workspace_ids_of(required_actor(request))
         row = Trial.objects.filter(pk=trial_id, run__workspace__in=visible).only("run_id").first()
         if row is None:
-            raise not_found()
+            raise NotFound(NOT_FOUND)
         trials = _run(request, row.run_id)["trials"]
-        return Response(next(one for one in trials if one["id"] == str(trial_id)))
+        return Response(next(trial for trial in trials if trial["id"] == str(trial_id)))
 
 
 class SecondSerializer(serializers.Serializer[Any]):
@@ -326,21 +300,19 @@ class TrialTimelineDetail(APIView):
         """What completed in each stretch; 404 too where the output has no time series."""
         visible = access.workspace_ids_of(required_actor(request))
         rows = TrialTimeline.objects.filter(trial=trial_id, trial__run__workspace__in=visible)
-        found = rows.first()
-        if found is None:
-            raise not_found()
-        seconds = found.seconds
-        length_s = max((one["start_s"] + one["length_s"] for one in seconds), default=0.0)
+        timeline = rows.first()
+        if timeline is None:
+            raise NotFound(NOT_FOUND)
+        seconds = timeline.seconds
+        ends = (second["start_s"] + second["length_s"] for second in seconds)
+        length_s = max(ends, default=0.0)
         answer = {"trial": trial_id, "length_s": length_s, "seconds": seconds}
         return Response(TimelineSerializer(answer).data)
 
 
 def _run(request: Request, run_id: UUID) -> dict[str, Any]:
     workspaces = access.workspace_ids_of(required_actor(request))
-    try:
-        view = describe_run(run_id, workspace_ids=workspaces)
-    except NotVisible:
-        raise not_found() from None
+    view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
     files = artefacts_by_trial(run_id)
     for trial in view["trials"]:

@@ -12,9 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.api.auth import agents_token
-from backend.api.errors import Problem
 from backend.api.schema import documented
-from backend.fleet.sessions import JoinRefused, JoinRequest, join_session
+from backend.fleet.sessions import JoinRequest, join_session
 
 SESSION_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -64,11 +63,6 @@ class Sessions(APIView):
         token = agents_token(request, to="take part in a session")
         given = JoinSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        try:
-            status = join_session(token, JoinRequest(**given.validated_data))
-        except JoinRefused as refused:
-            raise Problem(
-                409, "No place", str(refused), hint="Begin a session of another name."
-            ) from None
+        status = join_session(token, JoinRequest(**given.validated_data))
         answer = {name: getattr(status, name) for name in ("seats", "parts", "seed", "starts_at")}
         return Response(SessionSerializer({**answer, "time": timezone.now()}).data)

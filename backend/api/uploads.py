@@ -18,19 +18,17 @@ from rest_framework.views import APIView
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
 from backend.api.auth import actor_of
-from backend.api.errors import NOT_FOUND_HINT, Problem, TooMany, cut_off
-from backend.api.parsing import json_value
+from backend.api.errors import Problem, cut_off
 from backend.api.schema import documented
+from backend.errors import NotFound, TooMany
 from backend.formats import TOOLS
-from backend.ingest.cleaning import CannotClean
 from backend.ingest.dry_run import DryTrial, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.limits import ENVELOPE_BYTES
 from backend.ingest.models import State, Upload
-from backend.ingest.parts import MAX_PARTS, PartsDiffer, PartsMissing, Whole
-from backend.ingest.plain_json import JsonRefused
-from backend.ingest.receive import Sender, UploadConflict, UploadTooLarge, receive
-from backend.ingest.sandbox import ParserFailed
+from backend.ingest.parts import MAX_PARTS, Whole
+from backend.ingest.plain_json import read_json
+from backend.ingest.receive import Sender, receive
 from backend.links import absolute, link_to
 
 HOW_TO_SIGN = "Send it as: Authorization: Bearer ls_agent_…"
@@ -107,49 +105,13 @@ class UploadList(APIView):
         sender = _sender(request)
         refuse_too_many(sender)
         wholes = _wholes(request)
-        try:
-            receipt = receive(
-                sender,
-                _files(request, needed=not wholes),
-                wholes=wholes,
-                raw_envelope=_json_field(request, "envelope"),
-                tool=_tool(request),
-            )
-        except JsonRefused as error:
-            raise Problem(
-                400,
-                "Bad envelope",
-                str(error),
-                hint="Nothing was stored; mend it and send it again.",
-            ) from None
-        except UploadTooLarge as error:
-            raise Problem(413, "Too large", str(error), hint="Compress it or split it.") from None
-        except PartsMissing as missing:
-            raise Problem(
-                424,
-                "Parts are missing",
-                str(missing),
-                hint="Send these parts, then this request again.",
-                missing=list(missing.numbers),
-            ) from None
-        except PartsDiffer as differ:
-            raise Problem(
-                422,
-                "Parts differ from the whole",
-                str(differ),
-                hint="The parts were thrown away; send them anew.",
-            ) from None
-        except CannotClean as error:
-            raise Problem(
-                422, "Cannot be cleaned", str(error), hint="Send it uncompressed, or in pieces."
-            ) from None
-        except UploadConflict as conflict:
-            raise Problem(
-                409,
-                "Id used before",
-                f"The upload id {conflict} was used before for other bytes; nothing was changed.",
-                hint="Give a new measurement a new id.",
-            ) from None
+        receipt = receive(
+            sender,
+            _files(request, needed=not wholes),
+            wholes=wholes,
+            raw_envelope=_json_field(request, "envelope"),
+            tool=_tool(request),
+        )
         code = status.HTTP_202_ACCEPTED if receipt.is_new else status.HTTP_200_OK
         return Response(UploadSerializer(receipt.upload).data, status=code)
 
@@ -173,7 +135,7 @@ class DryTrialSerializer(serializers.Serializer[Any]):
     checks = serializers.SerializerMethodField()
 
     def get_checks(self, trial: DryTrial) -> list[dict[str, str]]:
-        return [{"id": one.id, "detail": one.detail} for one in trial.findings]
+        return [{"id": finding.id, "detail": finding.detail} for finding in trial.findings]
 
 
 class DryRefusalSerializer(serializers.Serializer[Any]):
@@ -214,18 +176,12 @@ class UploadPreview(APIView):
         _refuse_oversize(request)
         sender = _sender(request)
         if wait := throttle.seconds_until_preview(str(sender.token_id or sender.user_id)):
-            raise TooMany(f"More than {settings.PREVIEWS_PER_MINUTE} within a minute.", wait)
+            reason = f"More than {settings.PREVIEWS_PER_MINUTE} within a minute."
+            raise TooMany(reason, wait_s=wait)
         raw = _json_field(request, "envelope")
         workspace = Workspace.objects.get(pk=sender.workspace_id)
-        try:
-            envelope = Envelope() if raw is None else read_envelope(raw)
-            files = dry_run(workspace, _files(request), envelope, tool=_tool(request))
-        except JsonRefused as error:
-            raise Problem(400, "Bad envelope", str(error), hint="Mend it and try again.") from None
-        except UploadTooLarge as error:
-            raise Problem(413, "Too large", str(error), hint="Send it to be saved.") from None
-        except ParserFailed as busy:
-            raise Problem(503, "Busy", str(busy), hint="Try again in a minute.") from None
+        envelope = Envelope() if raw is None else read_envelope(raw)
+        files = dry_run(workspace, _files(request), envelope, tool=_tool(request))
         return Response(DryRunSerializer({"files": files}).data)
 
 
@@ -240,16 +196,11 @@ class UploadDetail(APIView):
         actor = actor_of(request)
         visible = Q(workspace__in=access.workspace_ids_of(actor))
         if isinstance(actor, Token):
-            # Who may only write still learns what became of its own.
+            # A token that may only write can still follow the uploads that it sent.
             visible |= Q(token=actor)
         upload = Upload.objects.filter(visible, pk=upload_id).first()
         if upload is None:
-            raise Problem(
-                404,
-                "Not found",
-                f"Upload {upload_id} was not found, or is not shared with you.",
-                hint=NOT_FOUND_HINT,
-            )
+            raise NotFound(f"Upload {upload_id} was not found, or is not shared with you.")
         return Response(UploadSerializer(upload).data)
 
 
@@ -298,9 +249,8 @@ def refuse_too_many(sender: Sender) -> None:
     """Count one request of this sender; raises TooMany."""
     who = sender.token_id or sender.user_id
     if who and (wait := throttle.seconds_until_upload(str(who))):
-        raise TooMany(
-            f"More than {settings.UPLOADS_PER_MINUTE} uploads came within a minute.", wait
-        )
+        reason = f"More than {settings.UPLOADS_PER_MINUTE} uploads came within a minute."
+        raise TooMany(reason, wait_s=wait)
 
 
 def _field(request: Request, name: str) -> Any:
@@ -323,7 +273,7 @@ def _json_field(request: Request, name: str) -> Any:
         return None
     # Never more in memory than the limit.
     raw = field.encode() if isinstance(field, str) else field.read(ENVELOPE_BYTES + 1)
-    return json_value(raw, ENVELOPE_BYTES, f"The field {name}")
+    return read_json(raw, limit_bytes=ENVELOPE_BYTES, subject=f"The field {name}")
 
 
 def _workspace(request: Request) -> Workspace | None:
@@ -356,11 +306,11 @@ def _wholes(request: Request) -> list[Whole]:
 def _tool(request: Request) -> str:
     tool = str(_field(request, "tool") or "")
     if tool and tool not in TOOLS:
-        known = ", ".join(sorted(TOOLS))
+        tools = ", ".join(sorted(TOOLS))
         raise Problem(
             400,
             "Unknown tool",
-            f"The tool is {tool[:60]!r}, expected one of: {known}.",
+            f"The tool is {tool[:60]!r}, expected one of: {tools}.",
             hint="Leave it out: the tool is told from the output.",
         )
     return tool

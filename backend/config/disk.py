@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from backend.config.errors import outage_answer
-from backend.config.outage import STORAGE_FULL
+from backend.problems import STORAGE_FULL
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 # Names of the URLs that take raw files to keep, and how.

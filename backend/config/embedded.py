@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from backend.errors import WorkFailed
+
 SHARED_ROOT = Path("/var/lib/loadsheet")
 START_TIMEOUT_S = 60
 USERS = ("postgres", "nobody", "daemon")
@@ -33,7 +35,7 @@ VALKEY_BYTES = 256 << 20
 Process = subprocess.Popen[bytes]
 
 
-class EmbeddedFailed(Exception):
+class EmbeddedFailed(WorkFailed):
     """A service did not start; the message is one line saying what to do."""
 
 

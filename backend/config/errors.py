@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from backend.api import errors as api
 from backend.api.urls import is_api_path
-from backend.config.outage import Outage, outage_of
+from backend.problems import Answer, answer_to
 from backend.web import errors as web
 
 
@@ -29,13 +29,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """What no view foresaw: a service of ours that is away (503, 507), or a fault of ours (500)."""
-    outage = outage_of(sys.exc_info()[1])
-    if outage is None:
+    outage = answer_to(sys.exc_info()[1])
+    if outage is None or not outage.is_for_the_log:
         return api.server_error(request) if is_api_path(request.path) else web.server_error(request)
     return outage_answer(request, outage)
 
 
-def outage_answer(request: HttpRequest, outage: Outage) -> HttpResponse:
+def outage_answer(request: HttpRequest, outage: Answer) -> HttpResponse:
     """Says what is away, and when to try again."""
     answer = api.outage if is_api_path(request.path) else web.outage
     response = answer(outage.status, outage.title, outage.sentence, hint=outage.hint)

@@ -23,6 +23,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
+from backend.errors import WorkFailed
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 # A long dump must not end the transaction that holds its snapshot.
@@ -36,7 +37,7 @@ _SUM = sql.SQL(
 Connection = psycopg.Connection[tuple[object, ...]]
 
 
-class DrillFailed(Exception):
+class DrillFailed(WorkFailed):
     """The drill could not be done, or its backup could not be restored; one line."""
 
 

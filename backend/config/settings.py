@@ -45,6 +45,8 @@ DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"]["OPTIONS"],  # type: ignore[dict-item]
 }
 REDIS_URL = env.text("REDIS_URL", "the Redis or Valkey to use as broker, redis://host:port/0")
+# To connect, and to wait for an answer.
+REDIS_TIMEOUT_S = 0.5
 # What may be evicted at any time: kept answers, and counts for limits.
 CACHE_URL = env.text("CACHE_URL", "another Redis for kept answers and limits", default="")
 CACHE_URL = CACHE_URL or REDIS_URL
@@ -154,6 +156,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "backend.config.bodies.LimitBodies",
     "backend.web.middleware.LimitFailedSignIns",
+    "backend.web.middleware.AnswerRefusals",
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -269,7 +272,7 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# Answers of comparisons, kept until what they show changes (backend/analysis/answers.py)
+# Answers of comparisons, kept until what they show changes: backend/analysis/loading
 
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
@@ -277,7 +280,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": CACHE_URL,
         "KEY_PREFIX": "loadsheet",
-        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+        "OPTIONS": {"socket_timeout": REDIS_TIMEOUT_S, "socket_connect_timeout": REDIS_TIMEOUT_S},
     },
 }
 

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from backend.errors import WorkFailed
+
 # A new database takes about 60 MiB.
 NEW_SITE_BYTES = 128 << 20
 NEARLY_FULL_BYTES = 16 << 20
 
 
-class StartFailed(Exception):
+class StartFailed(WorkFailed):
     """Something did not start; the message says what and where to look."""
 
 

@@ -16,11 +16,12 @@ from backend.config.embedded import EmbeddedFailed
 from backend.config.progress import say
 from backend.config.site import ROOT, Site
 from backend.config.site_folder import StartFailed
+from backend.errors import LoadsheetError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Stopped(Exception):
+class Stopped(LoadsheetError):
     """A signal asked to stop."""
 
 

@@ -13,15 +13,12 @@ from django.utils import timezone
 
 from backend.accounts.models import Token
 from backend.fleet.models import Agent, Progress
+from backend.runs.record import RunElsewhere
 
 # An agent counts as silent only when it is this much later than it announced.
 GRACE = timedelta(seconds=30)
 # Older progress is of no use to anybody and is deleted.
 KEPT = timedelta(days=30)
-
-
-class RunOfAnotherWorkspace(Exception):
-    """The id of the run is used by another workspace; the message is the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ def record_heartbeat(
 ) -> Agent:
     """Store when the agent was last seen, and its progress where it reports a run.
 
-    Raises RunOfAnotherWorkspace.
+    Raises RunElsewhere.
     """
     agent, _ = Agent.objects.update_or_create(
         token=token,
@@ -86,5 +83,5 @@ def _store_progress(agent: Agent, heartbeat: Heartbeat) -> None:
         with transaction.atomic():
             Progress.objects.create(run=heartbeat.run, workspace_id=agent.workspace_id, **fields)
     except IntegrityError:
-        raise RunOfAnotherWorkspace(str(heartbeat.run)) from None
+        raise RunElsewhere(heartbeat.run) from None
     Progress.objects.filter(workspace=agent.workspace_id, heard_at__lt=now - KEPT).delete()

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import Token
+from backend.errors import Conflict
 from backend.fleet.models import Session, SessionMember
 
 # From "all are ready" to the start: every agent must have asked once more by then.
@@ -18,7 +19,7 @@ LEAD = timedelta(seconds=1.5)
 ABSENT = timedelta(seconds=30)
 
 
-class JoinRefused(Exception):
+class JoinRefused(Conflict):
     """The agent has no place in this session; the message says why."""
 
 

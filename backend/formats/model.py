@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
+from backend.errors import InvalidInput
 from backend.stats import Histogram
 from backend.stats.percentiles import stored_percentiles
 
@@ -203,7 +204,7 @@ def latency_of(histogram: Histogram) -> Latency:
     )
 
 
-class FormatError(ValueError):
+class FormatError(InvalidInput):
     """Why an input gives no trial, as one sentence for the person who sent it."""
 
     def __init__(

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.errors import WorkFailed
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.reading import parse
 from backend.formats.text import decode
@@ -29,7 +30,7 @@ _STEPS = (1, 9, 2, 8, 3, 7, 4, 6, 5)
 _NO_FIGURES = ("tool", "latency_origin", "incomplete")
 
 
-class NotTraced(Exception):
+class NotTraced(WorkFailed):
     """These artefacts are not traced; the message says why, as a sentence."""
 
 

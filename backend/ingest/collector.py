@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection, transaction
 
-from backend.ingest.faults import IngestError
+from backend.errors import WorkFailed
 from backend.ingest.models import Artefact, Part
 from backend.ingest.parts import discard_expired, expired_parts
 from backend.ingest.storage import Listed, StorageAway, storage
@@ -36,7 +36,7 @@ FEW = 100
 SHARE_THAT_MAY_GO = 0.5
 
 
-class TooManyUnnamed(IngestError):
+class TooManyUnnamed(WorkFailed):
     """More than half of the stored artefacts have no row; nothing was removed."""
 
 

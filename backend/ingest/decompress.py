@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import zstandard
 
+from backend.errors import InvalidInput
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -29,7 +31,7 @@ GZIP_SLICE_BYTES = 16 << 10
 ZSTD_SLICE_BYTES = 512
 
 
-class DecompressionRefused(ValueError):
+class DecompressionRefused(InvalidInput):
     """The compressed file is broken, too large when unpacked, or packed twice."""
 
 

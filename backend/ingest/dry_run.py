@@ -73,7 +73,8 @@ def dry_run(
     if total > MAX_BYTES or len(files) > MAX_FILES:
         raise UploadTooLarge(
             f"These {len(files)} files have {total} bytes; at most {MAX_FILES} files of "
-            f"{MAX_BYTES} bytes are read before they are saved."
+            f"{MAX_BYTES} bytes are read before they are saved.",
+            hint="Save it without a preview.",
         )
     answers: list[DryFile] = []
     with (

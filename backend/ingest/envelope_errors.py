@@ -42,6 +42,7 @@ class EnvelopeError(JsonRefused):
         shown = repr(got)
         shown = shown if len(shown) <= 80 else shown[:77] + "…"
         super().__init__(f"envelope: {where} is {shown}, expected {expected}.")
+        self.where = where
 
 
 def error_of(error: msgspec.ValidationError, body: object, whole: str) -> EnvelopeError:

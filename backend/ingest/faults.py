@@ -12,10 +12,6 @@ DatabaseGone = (OperationalError, InterfaceError)
 PASSING_SQLSTATES = ("08", "40", "53", "57P", "57014", "55P03", "58", "25P03")
 
 
-class IngestError(Exception):
-    """The base of what receiving and reading uploads raise."""
-
-
 def is_database_away(error: BaseException | None) -> bool:
     """Whether the database was away, or too busy to answer in time, so that a retry may help.
 

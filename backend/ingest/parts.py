@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import IO
+from typing import IO, Any
 from uuid import UUID
 
 from django.conf import settings
@@ -22,23 +22,25 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Now
 
-from backend.ingest.faults import DatabaseGone, IngestError
+from backend.errors import Conflict, Refused, TooLarge, TooMany, Unprocessable
+from backend.ingest.faults import DatabaseGone
 from backend.ingest.models import Part
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 MAX_PART_BYTES = 8 << 20
 MAX_PARTS = 10_000
+NO_ROOM_WAIT_S = 600
 
 
-class PartConflict(IngestError):
+class PartConflict(Conflict):
     """A part of this number came before with other bytes."""
 
 
-class PartDamaged(IngestError):
+class PartDamaged(Refused):
     """Not the bytes that were sent."""
 
 
-class PartsMissing(IngestError):
+class PartsMissing(Refused):
     """The upload names parts that are not there; `numbers` are the first of them."""
 
     def __init__(self, name: str, numbers: Sequence[int]) -> None:
@@ -46,16 +48,21 @@ class PartsMissing(IngestError):
         shown = ", ".join(map(str, self.numbers))
         super().__init__(f"Of {name!r} these parts are not there: {shown}.")
 
+    @property
+    def members(self) -> dict[str, Any]:
+        """The numbers as `missing`."""
+        return {"missing": list(self.numbers)}
 
-class PartsDiffer(IngestError):
+
+class PartsDiffer(Unprocessable):
     """Put together, the parts are not the artefact that was named."""
 
 
-class NoRoom(IngestError):
+class NoRoom(TooMany):
     """The workspace has too many bytes waiting in parts."""
 
 
-class PartsTooLarge(IngestError):
+class PartsTooLarge(TooLarge):
     """More bytes than one upload may have."""
 
 
@@ -135,7 +142,7 @@ def _same(earlier: Part, sha256: str) -> Part:
     if earlier.sha256 != sha256:
         raise PartConflict(
             f"Part {earlier.number} came before with the SHA-256 {earlier.sha256}, "
-            f"now with {sha256}."
+            f"now with {sha256}. Nothing was changed."
         )
     return earlier
 
@@ -153,7 +160,8 @@ def _check_room(place: Place, size_bytes: int) -> None:
     if waiting["here"] + size_bytes > settings.PARTS_MAX_BYTES:
         raise NoRoom(
             f"{waiting['here']} bytes of parts wait in this workspace for the rest of their "
-            f"uploads; at most {settings.PARTS_MAX_BYTES} are kept."
+            f"uploads; at most {settings.PARTS_MAX_BYTES} are kept.",
+            wait_s=NO_ROOM_WAIT_S,
         )
 
 

@@ -9,27 +9,47 @@ from typing import Any
 import msgspec
 import orjson
 
+from backend.errors import InvalidInput
 from backend.ingest.limits import JSON_INTEGER_BITS, JSON_LEVELS
 
 # \u0000 as JSON writes it; the backslash of \\u0000 is a plain one.
 NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
-class JsonRefused(ValueError):
+class JsonRefused(InvalidInput):
     """The JSON is broken, or beyond a limit; the message names the limit.
 
-    `where` is the place of a member, as in trials.0.error; empty for the whole.
+    `where` is the place of a member, as in trials.0.error; empty for the whole. `subject` names
+    what carries the JSON, as in "The body".
     """
 
     where = ""
+    subject = ""
+
+    def __str__(self) -> str:
+        reason = super().__str__()
+        return f"{self.subject} is refused. {reason}" if self.subject else reason
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The place and the problem, as the errors of a form's fields."""
+        return {"errors": [{"field": self.where or "request", "detail": super().__str__()}]}
 
 
 class JsonTooLarge(JsonRefused):
     """More bytes than this JSON may have."""
 
 
-def read_json(raw: bytes, *, limit_bytes: int) -> Any:
-    """The value of `raw`. Raises JsonRefused and JsonTooLarge."""
+def read_json(raw: bytes, *, limit_bytes: int, subject: str) -> Any:
+    """The value of `raw`, which `subject` carries. Raises JsonRefused and JsonTooLarge."""
+    try:
+        return _read_json(raw, limit_bytes)
+    except JsonRefused as refused:
+        refused.subject = subject
+        raise
+
+
+def _read_json(raw: bytes, limit_bytes: int) -> Any:
     if len(raw) > limit_bytes:
         raise JsonTooLarge(f"It has more than {limit_bytes} bytes, the limit.")
     try:

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
+from backend.errors import WorkFailed
 from backend.formats.model import ReadTrial
 from backend.ingest import queue
 from backend.ingest.answers import Answers
 from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
-from backend.ingest.faults import IngestError
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
 from backend.runs.bulk import insert_rows
@@ -26,7 +26,7 @@ from backend.runs.record import RunFacts, record_early, record_run
 from backend.runs.registry import is_unknown
 
 
-class NothingRead(IngestError):
+class NothingRead(WorkFailed):
     """No trial of the upload could be read; the message says why."""
 
 

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
 from uuid import UUID
 
 from celery import current_app
@@ -23,9 +21,10 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
-from redis import Redis
 
-from backend.ingest.faults import DatabaseGone, IngestError
+from backend.broker import BROKER, broker_client
+from backend.errors import WorkFailed
+from backend.ingest.faults import DatabaseGone
 from backend.ingest.models import State, Upload
 from backend.ingest.turns import lock_turns, next_upload, note_turn
 
@@ -36,8 +35,6 @@ DRAIN_TASK = "ingest.drain"
 HINTED_KEY = "loadsheet:hinted"
 HINTED_S = 2
 MAX_WAITING_TASKS = 100
-QUIET_AFTER_BROKER_ERROR_S = 5.0
-BROKER_TIMEOUT_S = 0.5
 FIRST_PAUSE_S = 15
 LONGEST_PAUSE_S = 900
 # After a fault that counts as an attempt.
@@ -62,7 +59,7 @@ class Claim:
         return self.attempt >= settings.MAX_ATTEMPTS
 
 
-class ClaimLost(IngestError):
+class ClaimLost(WorkFailed):
     """Another worker took the upload over; this one's result is dropped."""
 
 
@@ -259,19 +256,17 @@ def pause_after(faults: int) -> timedelta:
     return timedelta(seconds=min(FIRST_PAUSE_S * 2 ** min(faults, 10), LONGEST_PAUSE_S))
 
 
-_quiet_until = 0.0
-
-
 def hint() -> None:
     """Wake a worker, unless a hint is on its way already. Never raises: workers poll as well.
 
     To be called after the commit of what is due. Whoever follows the hint takes the key away
     before looking for rows, so one that was committed while the key stood is found.
     """
-    _tell_broker(_hint_once)
+    BROKER.call(_hint_once, otherwise=None)
 
 
-def _hint_once(broker: Redis) -> None:
+def _hint_once() -> None:
+    broker = broker_client()
     is_first = broker.set(HINTED_KEY, 1, nx=True, ex=HINTED_S)
     # Without workers, hints would pile up for as long as uploads come.
     if is_first and broker.llen(current_app.conf.task_default_queue) < MAX_WAITING_TASKS:
@@ -280,27 +275,9 @@ def _hint_once(broker: Redis) -> None:
 
 def hint_arrived() -> None:
     """The next hint is to be sent: called before looking for what is due."""
-    _tell_broker(lambda broker: broker.delete(HINTED_KEY))
+    BROKER.call(lambda: broker_client().delete(HINTED_KEY), otherwise=None)
 
 
 def _send_hint() -> None:
     # Without an end: a worker whose clock is ahead would take every hint for an old one.
     current_app.send_task(DRAIN_TASK, retry=False)
-
-
-def _tell_broker(command: Callable[[Redis], object]) -> None:
-    global _quiet_until  # noqa: PLW0603  one broker, one process-wide memory of its last failure
-    if time.monotonic() < _quiet_until:
-        return
-    try:
-        command(_broker())
-    except Exception:  # the broker is disposable
-        _quiet_until = time.monotonic() + QUIET_AFTER_BROKER_ERROR_S
-        log.warning("hint_not_sent", exc_info=True)
-
-
-@lru_cache(maxsize=1)
-def _broker() -> Redis:
-    return Redis.from_url(
-        settings.REDIS_URL, socket_connect_timeout=BROKER_TIMEOUT_S, socket_timeout=BROKER_TIMEOUT_S
-    )

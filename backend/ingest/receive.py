@@ -14,6 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from backend.errors import Conflict, TooLarge
 from backend.ingest import queue
 from backend.ingest.cleaning import Cleaning, clean_envelope, clean_name, hash_of
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
@@ -39,11 +40,16 @@ class IncomingFile(Protocol):
     def chunks(self, chunk_size: int | None = None) -> Iterable[bytes]: ...
 
 
-class UploadConflict(Exception):
+class UploadConflict(Conflict):
     """The id was used before for other bytes."""
 
+    def __init__(self, upload_id: UUID) -> None:
+        super().__init__(
+            f"The upload id {upload_id} was used before for other bytes; nothing was changed."
+        )
 
-class UploadTooLarge(Exception):
+
+class UploadTooLarge(TooLarge):
     """More bytes than this installation accepts."""
 
 
@@ -196,7 +202,7 @@ def _answer_again(upload: Upload) -> Receipt:
         or existing.workspace_id != upload.workspace_id
         or existing.content_sha256 not in (upload.content_sha256, _keyed(upload.content_sha256))
     ):
-        raise UploadConflict(str(upload.pk))
+        raise UploadConflict(upload.pk)
     return Receipt(existing, is_new=False)
 
 

@@ -12,9 +12,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
+from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
-from backend.ingest.faults import IngestError
 from backend.ingest.models import Rereading, State, Upload
 from backend.ingest.process import (
     NothingRead,
@@ -32,7 +32,7 @@ from backend.runs.observations import apply_observations
 from backend.runs.record import record_early, rerecord_run
 
 
-class NotEnded(IngestError):
+class NotEnded(WorkFailed):
     """The upload has not been read for the first time yet: the workers will do it."""
 
 

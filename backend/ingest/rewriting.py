@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import zstandard
 
+from backend.errors import Unprocessable
 from backend.ingest.decompress import GZIP_MAGIC, DecompressionRefused, is_compressed, unpacked
 from backend.ingest.redaction import Redactor, Scan, blocks
 
@@ -26,7 +27,7 @@ READ_BYTES = 1 << 20
 UTF16_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
-class CannotClean(Exception):
+class CannotClean(Unprocessable):
     """A file that cannot be rewritten without its secrets, or not in a bearable time."""
 
 

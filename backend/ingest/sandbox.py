@@ -21,8 +21,8 @@ from typing import Any, cast
 import orjson
 from django.conf import settings
 
+from backend.errors import WorkFailed
 from backend.ingest.child import LENGTH, Limits
-from backend.ingest.faults import IngestError
 from backend.ingest.slots import LONG_WORK, Busy
 from backend.ingest.storage import StorageAway
 
@@ -33,7 +33,7 @@ GRACE_S = 5
 MEANWHILE_S = 1.0
 
 
-class ParserFailed(IngestError):
+class ParserFailed(WorkFailed):
     """The child hung, ran out of something or died: the reason is a sentence for a person."""
 
 

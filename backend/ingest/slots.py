@@ -9,13 +9,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from backend.errors import Away
+
 # Of four threads of a web process one is always free.
 RUNNING, WAITING = 2, 1
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 10
 
 
-class Busy(Exception):
+class Busy(Away):
     """All slots are taken. Nothing was stored; the same request works later."""
 
     def __init__(self) -> None:

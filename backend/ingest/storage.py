@@ -25,7 +25,7 @@ from typing import BinaryIO, Protocol, cast
 
 from django.conf import settings
 
-from backend.ingest.faults import IngestError
+from backend.errors import Away
 
 CHUNK_BYTES = 1 << 20
 # How the name of a file begins that is being written.
@@ -34,19 +34,18 @@ IS_SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class StorageAway(IngestError):
-    """The storage cannot be used now; the message says what it answered.
-
-    `is_full`: there is no room, so that only a person can help.
-    """
-
-    def __init__(self, reason: str, *, is_full: bool = False) -> None:
-        super().__init__(reason)
-        self.is_full = is_full
+class StorageAway(Away):
+    """The storage cannot be used now; the message says what it answered."""
 
     @classmethod
     def of(cls, error: OSError) -> StorageAway:
-        return cls(error.strerror or str(error), is_full=error.errno in FULL)
+        """The error of a disk: StorageFull where there is no room."""
+        kind = StorageFull if error.errno in FULL else StorageAway
+        return kind(error.strerror or str(error))
+
+
+class StorageFull(StorageAway):
+    """The storage has no room: only a person can help."""
 
 
 @contextlib.contextmanager

@@ -10,9 +10,10 @@ from uuid import UUID
 
 from django.conf import settings
 
+from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
-from backend.ingest.faults import IngestError, is_database_away
+from backend.ingest.faults import is_database_away
 from backend.ingest.models import State
 from backend.ingest.process import NothingRead, read_and_record
 from backend.ingest.sandbox import ParserDied, ParserFailed
@@ -27,7 +28,7 @@ SHIFT_S = 30.0
 READING = threading.Lock()
 
 
-class OutOfTime(IngestError):
+class OutOfTime(WorkFailed):
     """The upload takes longer than its lane gives it."""
 
 
@@ -75,10 +76,7 @@ def _work_on(held: queue.Claim) -> bool:
     except (NothingRead, ParserFailed) as refused:
         _fail(held, str(refused))
     except RunElsewhere as taken:
-        _fail(
-            held,
-            f"The run id {taken} is not one of this workspace. Give a measurement its own id.",
-        )
+        _fail(held, f"{taken} Give a measurement its own id.")
     except MemoryError:
         # Celery would end the whole worker on this.
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")

@@ -10,12 +10,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from backend.accounts.models import User
+from backend.errors import InvalidInput
 from backend.runs.models import Cell, Dismissal, Run, Trial
 
 MAX_REASON = 500
 
 
-class DismissalRefused(ValueError):
+class DismissalRefused(InvalidInput):
     """Nothing was dismissed; the message says what was got and what was expected."""
 
 

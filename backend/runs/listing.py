@@ -17,12 +17,21 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
+from backend.errors import InvalidInput
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.search import RunSearch
 
 
-class BadCursor(ValueError):
+class BadCursor(InvalidInput):
     """This is not a cursor that a page gave."""
+
+    def __init__(self) -> None:
+        super().__init__("The value of after is none that a page gave.")
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": "after"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +87,9 @@ def run_page(
 def _after(rows: QuerySet[Run], cursor: str) -> QuerySet[Run]:
     if not cursor:
         return rows
-    moment, run_id = _read(cursor)
-    same_moment = Q(recorded_at=moment, pk__lt=run_id)
-    return rows.filter(Q(recorded_at__lt=moment) | same_moment)
+    recorded_at, run_id = _read(cursor)
+    recorded_together = Q(recorded_at=recorded_at, pk__lt=run_id)
+    return rows.filter(Q(recorded_at__lt=recorded_at) | recorded_together)
 
 
 def _cursor(run: Run) -> str:
@@ -91,13 +100,13 @@ def _cursor(run: Run) -> str:
 def _read(cursor: str) -> tuple[datetime, UUID]:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        moment, run_id = base64.urlsafe_b64decode(padded).decode().split(" ")
-        when = datetime.fromisoformat(moment)
-        if when.tzinfo is None:
-            raise BadCursor(cursor)
-        return when, UUID(run_id)
+        instant, run_id = base64.urlsafe_b64decode(padded).decode().split(" ")
+        recorded_at = datetime.fromisoformat(instant)
+        if recorded_at.tzinfo is None:
+            raise BadCursor
+        return recorded_at, UUID(run_id)
     except (binascii.Error, ValueError) as error:
-        raise BadCursor(cursor) from error
+        raise BadCursor from error
 
 
 def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> int:

@@ -18,12 +18,20 @@ from typing import Any
 from django.db import transaction
 
 from backend.accounts.models import Workspace
+from backend.errors import Conflict
 from backend.runs.models import Cell, Observation, Run, Trial
 from backend.runs.record import RunElsewhere
 from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
 
 # The CPU time at a trial's start or end is known only with a sample this close to it.
 REACH_S = 5.0
+
+
+class ObservationConflict(Conflict):
+    """The observation's id was used before for another run; nothing was stored."""
+
+    def __init__(self, observation_id: uuid.UUID) -> None:
+        super().__init__(f"The observation id {observation_id} was used before for another run.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +70,13 @@ def observe(
     uncertainty_s: float,
     samples: Sequence[Sample],
 ) -> Observation:
-    """Store an observation and apply it; the same id again changes nothing. Raises RunElsewhere."""
+    """Store an observation and apply it; the same id again changes nothing. Raises RunElsewhere
+    and ObservationConflict.
+    """
     lock_names(workspace)
     run = Run.objects.select_for_update().filter(pk=run_id).first()
     if run is not None and run.workspace_id != workspace.pk:
-        raise RunElsewhere(str(run_id))
+        raise RunElsewhere(run_id, hint="Give the id of a run of this workspace.")
     packed = zlib.compress(json.dumps([sample.packed() for sample in samples]).encode())
     observation, is_new = Observation.objects.get_or_create(
         id=id_,
@@ -80,7 +90,7 @@ def observe(
         },
     )
     if observation.workspace_id != workspace.pk or observation.run != run_id:
-        raise RunElsewhere(str(run_id))
+        raise ObservationConflict(id_)
     if is_new and run is not None:
         apply_observations(run_id)
     return observation

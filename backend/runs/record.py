@@ -17,6 +17,7 @@ from typing import Any
 from django.db import transaction
 
 from backend.accounts.models import User, Workspace
+from backend.errors import Conflict
 from backend.runs.bulk import insert_rows
 from backend.runs.checks import TrialFacts, check_cell, check_trial
 from backend.runs.identity import identity_of
@@ -68,8 +69,11 @@ class RunFacts:
     session: Mapping[str, Any] = field(default_factory=dict)
 
 
-class RunElsewhere(Exception):
+class RunElsewhere(Conflict):
     """The run's id is used by another workspace; nothing was written."""
+
+    def __init__(self, run_id: uuid.UUID, *, hint: str = "") -> None:
+        super().__init__(f"The run id {run_id} is not one of this workspace.", hint=hint)
 
 
 @transaction.atomic
@@ -136,7 +140,7 @@ def _lock(run: Run) -> bool:
     if found is None:
         return False
     if found.workspace_id != run.workspace_id:
-        raise RunElsewhere(str(run.pk))
+        raise RunElsewhere(run.pk)
     run.recorded_at = found.recorded_at
     if run.server_host is None and found.server_host is not None:
         # Observed there meanwhile (runs/observing.py).

@@ -14,6 +14,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
+from backend.errors import InvalidInput
 from backend.runs.models import FormerName, Series
 from backend.runs.registry import (
     HOST_FIELDS,
@@ -32,7 +33,7 @@ _IDENTITY = {Kind.SERVER: SERVER_FIELDS, Kind.HOST: HOST_FIELDS, Kind.WORKLOAD: 
 _BATCH = 500
 
 
-class RenameRefused(ValueError):
+class RenameRefused(InvalidInput):
     """Nothing was renamed; the message says what was got and what was expected."""
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Coalesce
 
+from backend.errors import InvalidInput
 from backend.runs.models import Cell, FormerName, Run, Trial
 from backend.runs.registry import current_name
 
@@ -23,12 +24,17 @@ STATES = ("complete", "failed", "interrupted")
 UNKNOWN = "unknown"
 
 
-class SearchError(ValueError):
+class SearchError(InvalidInput):
     """An unknown field or value: which field, what was got, what is allowed."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": self.field}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.analysis.export.comparability_text import is_overridden
+from backend.errors import InvalidInput
 from backend.sharing.text import plain
 
 Figures = Mapping[str, Any]
@@ -22,7 +23,7 @@ COLOURS = {"comparable": "#0b6b66", "caveats": "#8a5300", "not_comparable": "#a6
 _NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%")
 
 
-class NoSuchSeries(ValueError):
+class NoSuchSeries(InvalidInput):
     """This series is not ranked here; the message names the ranked ones."""
 
 

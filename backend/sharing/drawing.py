@@ -22,6 +22,7 @@ from typing import Any
 from django.conf import settings
 
 from backend.analysis.loading.response_cache import get_or_compute_bytes
+from backend.errors import Away, WorkFailed
 from backend.runs.identity import canonical_json
 from backend.sharing.models import Drawing, ResultSet
 from backend.sharing.reading import Reading
@@ -43,11 +44,11 @@ _LIMITED = f'ulimit -t {CPU_S} && ulimit -d {MEMORY_MB << 10} && exec "$@"'
 _turn = Lock()
 
 
-class CannotDraw(Exception):
+class CannotDraw(WorkFailed):
     """There is no image, and trying again will not help; the message says what is missing."""
 
 
-class BusyDrawing(Exception):
+class BusyDrawing(Away):
     """Another image is being drawn; try again shortly."""
 
 
@@ -115,7 +116,7 @@ def _stored(result_set: ResultSet, key: str) -> bytes | None:
 @contextmanager
 def _turn_taken() -> Iterator[None]:
     if not _turn.acquire(timeout=WAIT_S):
-        raise BusyDrawing
+        raise BusyDrawing("Another image is being drawn.")
     try:
         yield
     finally:

@@ -10,10 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import Workspace
+from backend.errors import Conflict
 from backend.sharing.models import ResultSet, Visibility
 
 
-class EditRefused(ValueError):
+class EditRefused(Conflict):
     """This change cannot be made; the message says why and what can be done."""
 
 

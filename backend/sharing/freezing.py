@@ -19,6 +19,7 @@ from django.utils import timezone
 from backend.accounts.models import User, Workspace
 from backend.analysis.compare.comparison import compare
 from backend.analysis.query.compare_query import CompareQuery
+from backend.errors import InvalidInput
 from backend.runs.identity import canonical_json
 from backend.runs.transactions import repeatable_read
 from backend.sharing.document import document_of
@@ -29,11 +30,16 @@ from backend.sharing.models import Kind, ResultSet, Visibility
 MAX_TITLE = 300
 
 
-class NothingToFreeze(ValueError):
+class NothingToFreeze(InvalidInput):
     """The query shows no run, so there is nothing to cite."""
 
     def __init__(self) -> None:
         super().__init__("No run matches this query, so there is nothing to freeze.")
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": "query"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from backend.analysis.loading.rows import MAX_RUNS
 from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery, QueryError
+from backend.errors import LoadsheetError
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import saved_query
@@ -50,7 +51,7 @@ def _count_matching(query: CompareQuery | None, workspace_id: uuid.UUID) -> int:
     return 0
 
 
-class _NamesItsRuns(Exception):
+class _NamesItsRuns(LoadsheetError):
     """A live query that names its runs never shows another run."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 
 import orjson
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -15,16 +15,14 @@ from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.compare.comparison import compare as figures_of
 from backend.analysis.loading.response_cache import get_or_compute_json
-from backend.analysis.loading.selection import NotVisible, resolve_query
+from backend.analysis.loading.selection import resolve_query
 from backend.analysis.loading.validation import UnknownValue
-from backend.analysis.query.compare_query import CompareQuery, QueryError
+from backend.analysis.query.compare_query import CompareQuery
 from backend.links import absolute, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
-from backend.web.errors import not_understood
 from backend.web.home import first_steps
-from backend.web.result_set_answers import image
 
 Question = tuple[Workspace, CompareQuery]
 
@@ -39,20 +37,15 @@ def asking(view: Callable[[HttpRequest, Question], HttpResponse]) -> Callable[..
     @wraps(view)
     def asked(request: HttpRequest, slug: str) -> HttpResponse:
         workspace = visible.workspace_or_404(request, slug)
-        try:
-            parsed = CompareQuery.parse(request.GET)
-            # The path names the workspace, so the query may not name another.
-            named, parsed = parsed.workspace, replace(parsed, workspace=None)
-            if named not in (None, workspace.slug):
-                raise UnknownValue("workspace", named or "", {workspace.slug})
-            current = resolve_query(parsed, [workspace.pk])
-            if current != parsed:
-                return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
-            return view(request, (workspace, current))
-        except QueryError as error:
-            return not_understood(request, error, link_to("compare-page", slug))
-        except NotVisible:
-            raise Http404 from None
+        parsed = CompareQuery.parse(request.GET)
+        # The path names the workspace, so the query may not name another.
+        named, parsed = parsed.workspace, replace(parsed, workspace=None)
+        if named not in (None, workspace.slug):
+            raise UnknownValue("workspace", named or "", {workspace.slug})
+        current = resolve_query(parsed, [workspace.pk])
+        if current != parsed:
+            return HttpResponseRedirect(f"{request.path}?{current.canonical()}")
+        return view(request, (workspace, current))
 
     return asked
 
@@ -90,4 +83,4 @@ def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
     kept = get_or_compute_json("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
     page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
-    return image(request, lambda: image_of_view(orjson.loads(kept), page))
+    return HttpResponse(image_of_view(orjson.loads(kept), page), content_type="image/png")

@@ -10,10 +10,9 @@ from django.views.decorators.http import require_POST
 
 from backend.accounts import access
 from backend.links import own_path, run_link
-from backend.runs.dismissals import DismissalRefused, dismiss, undo
+from backend.runs.dismissals import dismiss, undo
 from backend.runs.models import Run
 from backend.web import visible
-from backend.web.errors import message
 
 
 @require_POST
@@ -32,16 +31,7 @@ def dismissals(request: HttpRequest, run_id: UUID) -> HttpResponse:
         sentence = "The dismissal was taken back." if is_undone else "There was no dismissal."
         messages.info(request, sentence)
     else:
-        try:
-            dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)
-        except DismissalRefused as refused:
-            return message(
-                request,
-                400,
-                title="Nothing was dismissed",
-                sentence=str(refused),
-                hint="Go back, give a reason, and send it again.",
-            )
+        dismiss(run, check_id, reason=request.POST.get("reason", ""), author=viewer)
         messages.info(request, "The finding was dismissed. It stays visible with your reason.")
     page = own_path(request.POST.get("next", ""), run_link(run_id))
     return HttpResponseRedirect(f"{page.partition('#')[0]}#check-{check_id}")

@@ -58,10 +58,8 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
     try:
         theme = _theme(request)
     except QueryError as error:
-        hint = f"Correct or remove {error.field[:80]}."
-        return guarded(
-            result_set, plain_message(400, "We don't understand this link", str(error), hint)
-        )
+        title = "We don't understand this link"
+        return guarded(result_set, plain_message(400, title, str(error), error.hint))
     reading = Reading(result_set)
     try:
         figures = reading.figures

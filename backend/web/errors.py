@@ -8,6 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from backend.errors import LoadsheetError, NotFound
+from backend.problems import answer_to, seconds_to_wait
+
 log = logging.getLogger(__name__)
 
 
@@ -19,16 +22,30 @@ def message(
     return render(request, "message.html", context, status=status)
 
 
-def not_understood(request: HttpRequest, error: Exception, start: str) -> HttpResponse:
-    """A link whose query is refused: the field, what was sent, and what is allowed."""
-    return message(
-        request,
-        400,
-        title="We don't understand this link",
-        sentence=str(error),
-        hint="Correct the address, or start again.",
-        start=start,
+def error_page(
+    request: HttpRequest, error: LoadsheetError, *, start: str = ""
+) -> HttpResponse | None:
+    """The page that says what happened and what to do; None for an error that must be logged."""
+    answer = answer_to(error)
+    if answer is None or answer.is_for_the_log:
+        return None
+    if isinstance(error, NotFound):
+        return not_found(request)
+    title, hint = answer.page_title, error.hint or answer.page_hint
+    response = message(
+        request, answer.status, title=title, sentence=str(error), hint=hint, start=start
     )
+    if (wait_s := seconds_to_wait(error, answer)) is not None:
+        response["Retry-After"] = str(wait_s)
+    return response
+
+
+def answer_error(request: HttpRequest, error: LoadsheetError) -> HttpResponse:
+    """As error_page, for an error that `backend.problems` answers."""
+    page = error_page(request, error)
+    if page is None:
+        raise error
+    return page
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -11,7 +11,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseBase
 
 from backend.accounts import throttle
-from backend.web.errors import message
+from backend.errors import LoadsheetError
+from backend.web.errors import error_page, message
 
 PRIVATE = "private, no-store"
 
@@ -28,6 +29,24 @@ class PrivateByDefault:
         response = self.get_response(request)
         response.headers.setdefault("Cache-Control", PRIVATE)
         return response
+
+
+class AnswerRefusals:
+    """Answers an exception that a view raises by the page of its class in `backend.problems`."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
+        """None hands the error to Django, which logs it."""
+        if not isinstance(error, LoadsheetError):
+            return None
+        # Without its query the address is a page to start again from.
+        start = request.path if request.method in ("GET", "HEAD") else ""
+        return error_page(request, error, start=start)
 
 
 class LimitFailedSignIns:

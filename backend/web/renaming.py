@@ -11,9 +11,8 @@ from django.views.decorators.http import require_POST
 from backend.links import link_to
 from backend.runs.models import FormerName
 from backend.runs.registry import MODELS
-from backend.runs.renaming import RenameRefused, rename
+from backend.runs.renaming import rename
 from backend.web import visible
-from backend.web.errors import message
 
 
 @require_POST
@@ -27,17 +26,6 @@ def rename_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind
     former = named.values_list("name", flat=True).first()
     if former is None:
         raise Http404
-    try:
-        current = rename(
-            workspace, kind, former, request.POST.get("name", ""), visible.viewer(request)
-        )
-    except RenameRefused as refused:
-        return message(
-            request,
-            400,
-            title="Nothing was renamed",
-            sentence=str(refused),
-            hint="Go back, choose another name and send it again.",
-        )
+    current = rename(workspace, kind, former, request.POST.get("name", ""), visible.viewer(request))
     messages.info(request, f"“{former}” is now “{current}”. Links with the old name still work.")
     return HttpResponseRedirect(link_to(f"{kind}-page", slug, id_))

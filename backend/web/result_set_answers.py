@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -17,11 +17,10 @@ from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError, UnknownField
 from backend.analysis.query.timestamps import instant
 from backend.links import absolute, link_to
-from backend.sharing.drawing import BusyDrawing, CannotDraw
 from backend.sharing.models import ResultSet, State, Visibility
 from backend.sharing.text import plain
 from backend.web import visible
-from backend.web.errors import message
+from backend.web.errors import answer_error, message
 
 # Tracking fields that other sites add to links: they are ignored.
 _COUNTED = re.compile(r"utm_[a-z_]+|[a-z]*clk?id|mc_[ce]id")
@@ -37,11 +36,11 @@ def check_fields(request: HttpRequest, fields: Sequence[str]) -> None:
 
 def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
     """A query field that the address does not accept: which, what was sent, what is allowed."""
-    title, hint = "We don't understand this link", f"Correct or remove {error.field[:80]}."
     if request.path.endswith(".json"):
-        body = {"title": title, "status": 400, "detail": str(error), "hint": hint}
+        title = "We don't understand this link"
+        body = {"title": title, "status": 400, "detail": str(error), "hint": error.hint}
         return JsonResponse(body, status=400, content_type="application/problem+json")
-    return message(request, 400, title=title, sentence=str(error), hint=hint)
+    return answer_error(request, error)
 
 
 def guarded(result_set: ResultSet, answer: HttpResponse) -> HttpResponse:
@@ -76,24 +75,6 @@ def cacheable(
         answer["Cache-Control"] = f"public, max-age={seconds}" if seconds else "no-cache"
     kept = get_conditional_response(request, etag, None, answer)
     return kept if isinstance(kept, HttpResponse) else answer
-
-
-def image(request: HttpRequest, draw: Callable[[], bytes]) -> HttpResponse:
-    """The drawn PNG, or 503 with the reason."""
-    try:
-        return HttpResponse(draw(), content_type="image/png")
-    except BusyDrawing:
-        answer = _no_image(request, "Another image is being drawn.", "Try again in a few seconds.")
-        answer["Retry-After"] = "2"
-        return answer
-    except CannotDraw as error:
-        return _no_image(
-            request, str(error), "The page, its JSON and its CSV have the same numbers."
-        )
-
-
-def _no_image(request: HttpRequest, sentence: str, hint: str) -> HttpResponse:
-    return message(request, 503, title="No image available", sentence=sentence, hint=hint)
 
 
 FRAME_WIDTH, FRAME_HEIGHT = 760, 480

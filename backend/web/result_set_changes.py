@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from backend.analysis.query.compare_query import QueryError
 from backend.sharing.badge import figure_text
 from backend.sharing.differences import Difference, differences_since
-from backend.sharing.edits import EditRefused, edit, revoke, supersede, withdraw
+from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import find_result_set
 from backend.web import visible
@@ -27,7 +27,6 @@ from backend.web.result_set_forms import (
     title_from,
     visibility_from,
 )
-from backend.web.result_sets import bad_form
 
 REASON_LENGTH = 1_000
 Change = Callable[[HttpRequest, ResultSet], None]
@@ -40,10 +39,7 @@ def change(make: Change) -> Callable[[HttpRequest, UUID], HttpResponse]:
     @wraps(make)
     def changed(request: HttpRequest, link: UUID) -> HttpResponse:
         result_set = visible.manageable_result_set_or_404(request, link)
-        try:
-            make(request, result_set)
-        except (BadForm, EditRefused) as refused:
-            return bad_form(request, refused)
+        make(request, result_set)
         return HttpResponseRedirect(result_set.path)
 
     return changed

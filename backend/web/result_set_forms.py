@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
+from backend.errors import InvalidInput
 from backend.sharing.freezing import Description
 from backend.sharing.models import Visibility
 from backend.sharing.notes import MAX_LENGTH
@@ -12,8 +13,8 @@ from backend.sharing.notes import MAX_LENGTH
 TITLE_LENGTH = 200
 
 
-class BadForm(ValueError):
-    """A field was refused; the message says what was sent and what is allowed."""
+class BadForm(InvalidInput):
+    """A field of a result set was refused; the message says what was sent and what is allowed."""
 
 
 def description_from(form: Mapping[str, str]) -> Description:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
 from csp.constants import NONE
 from csp.decorators import csp_replace
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
@@ -25,21 +24,20 @@ from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.export import csv_of
-from backend.sharing.freezing import NothingToFreeze, freeze, save_live
+from backend.sharing.freezing import freeze, save_live
 from backend.sharing.models import Kind, ResultSet
 from backend.sharing.newer_runs import MOST, newer_runs
 from backend.sharing.notes import html_of
 from backend.sharing.reading import Reading
 from backend.sharing.text import plain
 from backend.web import visible
-from backend.web.errors import message, not_understood
+from backend.web.errors import answer_error
 from backend.web.result_set_answers import (
     cacheable,
     check_fields,
     frame_html,
     gone,
     guarded,
-    image,
     no_answer,
     not_taken,
 )
@@ -81,37 +79,21 @@ def _plural(count: int, noun: str) -> str:
 def share(request: HttpRequest, slug: str) -> HttpResponse:
     """Save a comparison under a link: its figures (frozen) or its query (live)."""
     workspace = visible.writable_workspace_or_404(request, slug)
-    try:
-        made = _made_of(request)(
-            replace(CompareQuery.parse(request.POST.get("query", "")), workspace=slug),
-            workspace=workspace,
-            author=visible.viewer(request),
-            description=description_from(request.POST),
-        )
-    except QueryError as error:
-        return not_understood(request, error, link_to("compare-page", slug))
-    except (BadForm, NothingToFreeze) as refused:
-        return bad_form(request, refused)
-    except NotVisible:
-        raise Http404 from None
-    return HttpResponseRedirect(made.path)
+    save = _save_function(request)
+    result_set = save(
+        replace(CompareQuery.parse(request.POST.get("query", "")), workspace=slug),
+        workspace=workspace,
+        author=visible.viewer(request),
+        description=description_from(request.POST),
+    )
+    return HttpResponseRedirect(result_set.path)
 
 
-def _made_of(request: HttpRequest) -> Callable[..., ResultSet]:
+def _save_function(request: HttpRequest) -> Callable[..., ResultSet]:
     kind = request.POST.get("kind", Kind.FROZEN.value)
     if kind not in Kind.values:
         raise BadForm(f"A result set is one of: {', '.join(Kind.values)}.")
     return freeze if kind == Kind.FROZEN else save_live
-
-
-def bad_form(request: HttpRequest, refused: Exception) -> HttpResponse:
-    return message(
-        request,
-        400,
-        title="The result set was not saved",
-        sentence=str(refused),
-        hint="Go back, correct the form and send it again.",
-    )
 
 
 def readable(*fields: str) -> Callable[[View], Callable[[HttpRequest, UUID], HttpResponse]]:
@@ -145,6 +127,8 @@ def _answer(
         return view(request, Reading(result_set))
     except (NotVisible, QueryError) as error:
         return no_answer(request, error)
+    except (NoSuchSeries, drawing.CannotDraw, drawing.BusyDrawing) as error:
+        return answer_error(request, error)
 
 
 @readable(*DRAWING)
@@ -250,9 +234,7 @@ def as_csv(request: HttpRequest, reading: Reading) -> HttpResponse:
 @readable()
 def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The chart as an image; it is drawn if no image is stored."""
-    answer = image(request, lambda: drawing.image_of(reading))
-    if answer.status_code != HTTPStatus.OK:
-        return answer
+    answer = HttpResponse(drawing.image_of(reading), content_type="image/png")
     return cacheable(request, answer, reading.result_set, key=answer.content, seconds=300)
 
 
@@ -261,11 +243,7 @@ def as_png(request: HttpRequest, reading: Reading) -> HttpResponse:
 def as_svg(request: HttpRequest, reading: Reading) -> HttpResponse:
     """The badge: the title and one figure. `series` selects the series."""
     result_set = reading.result_set
-    try:
-        badge = badge_of(result_set.title, reading.figures, request.GET.get("series"))
-    except NoSuchSeries as unknown:
-        hint = "Correct or leave out series."
-        return message(request, 400, title="No such series", sentence=str(unknown), hint=hint)
+    badge = badge_of(result_set.title, reading.figures, request.GET.get("series"))
     svg = render_to_string("badge.svg", {"badge": badge}).strip().encode()
     answer = HttpResponse(svg, content_type="image/svg+xml")
     return cacheable(request, answer, result_set, key=svg, seconds=300)

@@ -27,11 +27,10 @@ from backend.ingest.models import Upload
 from backend.ingest.removal import remove_run
 from backend.links import absolute, compare_link, link_to, query_string, session_link, trial_link
 from backend.runs.dismissals import dismissals_of
-from backend.runs.listing import BadCursor, run_count, run_page
+from backend.runs.listing import run_count, run_page
 from backend.runs.models import Cell, Host, Run, Series, Server, Workload
-from backend.runs.search import STATES, RunSearch, SearchError
+from backend.runs.search import STATES, RunSearch
 from backend.web import visible
-from backend.web.errors import not_understood
 from backend.web.home import curl_command
 from backend.web.host_facts import shown_host
 
@@ -47,14 +46,9 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     given = request.GET.dict()
     after = given.pop("after", "")
     here = link_to("runs-page", slug)
-    try:
-        asked = RunSearch.parse(given)
-        search = asked.with_current_names([workspace.pk])
-        page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
-    except SearchError as error:
-        return not_understood(request, error, here)
-    except BadCursor:
-        raise Http404 from None
+    asked = RunSearch.parse(given)
+    search = asked.with_current_names([workspace.pk])
+    page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
     chosen = search.query()
     if search != asked:
         return HttpResponseRedirect(f"{here}?{_joined(chosen, after=after)}")

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from backend.accounts import access
 from backend.accounts.models import Workspace, default_must_match
 from backend.analysis.query.factors import FACTORS
+from backend.errors import InvalidInput
 from backend.web import visible
 
 # The factors that describe a host. The load tool is a factor too, but not of a host.
@@ -23,7 +24,7 @@ LARGEST_SHARE = 0.5
 MIN_TRIALS = range(2, 51)
 
 
-class NotSaved(ValueError):
+class NotSaved(InvalidInput):
     """A field was refused, and nothing was saved."""
 
 

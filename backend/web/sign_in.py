@@ -23,7 +23,7 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
     except tokens.TokenRefused as refused:
         if not request.user.is_authenticated:
             throttle.count_failed_sign_in(throttle.address_of(request.META))
-        return _without_referrer(_refused(request, refused.reason))
+        return _without_referrer(_refused(request, str(refused)))
     if not user.is_active:
         return _without_referrer(_refused(request, "This account is closed."))
     login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])

@@ -14,14 +14,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
 from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.ingest.cleaning import CannotClean
+from backend.errors import InvalidInput, LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import DryFile, DryTrial, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import listed
-from backend.ingest.plain_json import JsonRefused
-from backend.ingest.receive import IncomingFile, Sender, UploadTooLarge, receive
+from backend.ingest.receive import IncomingFile, Sender, receive
 from backend.ingest.sandbox import ParserFailed
 from backend.links import link_to, run_link
+from backend.problems import answer_to, seconds_to_wait
 from backend.web import visible
 from backend.web.home import curl_command
 
@@ -37,12 +37,8 @@ DETAILS = {
 SAME_HOST = {"yes": True, "no": False}
 
 
-class NotSent(Exception):
-    """The form was refused; the message is a sentence that says why."""
-
-    def __init__(self, sentence: str, *, status: int = 400, wait: int = 0) -> None:
-        super().__init__(sentence)
-        self.status, self.wait = status, wait
+class NotSent(InvalidInput):
+    """The form has nothing to read; the message is a sentence that says why."""
 
 
 @require_safe
@@ -71,41 +67,40 @@ def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
         if request.POST.get("action") == "save":
             return _save(request, workspace, user)
         return _form(request, workspace, files=_read(request, workspace, user))
-    except NotSent as refused:
-        response = _form(request, workspace, refused=str(refused), status=refused.status)
-        if refused.wait:
-            response["Retry-After"] = str(refused.wait)
-        return response
+    except (Refused, ParserFailed) as error:
+        return _refused_form(request, workspace, error)
+
+
+def _refused_form(
+    request: HttpRequest, workspace: Workspace, error: LoadsheetError
+) -> HttpResponse:
+    """The form as it was sent, with what happened and what to do."""
+    answer = answer_to(error)
+    if answer is None:
+        raise error
+    sentence = str(error)
+    if not isinstance(error, NotSent | TooMany | ParserFailed):
+        sentence = f"{sentence} {error.hint or answer.page_hint}"
+    response = _form(request, workspace, refused=sentence, status=answer.status)
+    if (wait_s := seconds_to_wait(error, answer)) is not None:
+        response["Retry-After"] = str(wait_s)
+    return response
 
 
 def _read(request: HttpRequest, workspace: Workspace, user: User) -> list[DryFile]:
     files, raw = _files(request), _envelope(request)
     if wait := throttle.seconds_until_preview(str(user.pk)):
-        raise NotSent(f"Too many previews within a minute. Wait {wait} s.", status=429, wait=wait)
-    try:
-        envelope = Envelope() if raw is None else read_envelope(raw)
-        return dry_run(workspace, files, envelope)
-    except JsonRefused as error:
-        raise NotSent(str(error)) from None
-    except UploadTooLarge as error:
-        raise NotSent(f"{error} Save it without a preview.", status=413) from None
-    except ParserFailed as busy:
-        raise NotSent(str(busy), status=503) from None
+        raise TooMany(f"Too many previews within a minute. Wait {wait} s.", wait_s=wait)
+    envelope = Envelope() if raw is None else read_envelope(raw)
+    return dry_run(workspace, files, envelope)
 
 
 def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpResponse:
     files, raw = _files(request), _envelope(request)
     if wait := throttle.seconds_until_upload(str(user.pk)):
-        raise NotSent(f"Too many uploads within a minute. Wait {wait} s.", status=429, wait=wait)
+        raise TooMany(f"Too many uploads within a minute. Wait {wait} s.", wait_s=wait)
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
-    try:
-        receipt = receive(sender, files, raw_envelope=raw)
-    except JsonRefused as error:
-        raise NotSent(str(error)) from None
-    except UploadTooLarge as error:
-        raise NotSent(str(error), status=413) from None
-    except CannotClean as error:
-        raise NotSent(f"{error} Send it uncompressed, or in pieces.", status=422) from None
+    receipt = receive(sender, files, raw_envelope=raw)
     return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk))
 
 

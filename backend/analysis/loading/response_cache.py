@@ -7,8 +7,6 @@ raised in the transaction that changes its data, so an answer is right or is not
 from __future__ import annotations
 
 import hashlib
-import logging
-import time
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
@@ -16,20 +14,15 @@ from typing import Any
 
 import orjson
 from django.core.cache import caches
-from redis.exceptions import RedisError
 
 from backend import __version__
 from backend.analysis.loading.series_cache import load_settings
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.query.compare_query import CompareQuery
-
-log = logging.getLogger(__name__)
+from backend.broker import CACHE
 
 KEPT_S = 3600
 MAX_KEPT_BYTES = 4 << 20
-# While the broker is away every answer is computed, without asking it again at once.
-QUIET_AFTER_ERROR_S = 5.0
-_quiet_until = 0.0
 
 
 def get_or_compute_json(
@@ -69,26 +62,10 @@ def _key(kind: str, query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> 
 
 
 def _get(key: str) -> bytes | None:
-    if time.monotonic() < _quiet_until:
-        return None
-    try:
-        kept: bytes | None = caches["answers"].get(key)
-    except RedisError:
-        _be_quiet()
-        return None
-    return kept
+    stored: bytes | None = CACHE.call(lambda: caches["answers"].get(key), otherwise=None)
+    return stored
 
 
 def _put(key: str, packed: bytes) -> None:
-    if len(packed) > MAX_KEPT_BYTES or time.monotonic() < _quiet_until:
-        return
-    try:
-        caches["answers"].set(key, packed, KEPT_S)
-    except RedisError:
-        _be_quiet()
-
-
-def _be_quiet() -> None:
-    global _quiet_until  # noqa: PLW0603  one process, one pause
-    _quiet_until = time.monotonic() + QUIET_AFTER_ERROR_S
-    log.warning("answers are computed anew: the broker does not answer")
+    if len(packed) <= MAX_KEPT_BYTES:
+        CACHE.call(lambda: caches["answers"].set(key, packed, KEPT_S), otherwise=None)

@@ -30,11 +30,12 @@ from backend.analysis.loading.validation import (
 from backend.analysis.query.compare_query import FILTERS, CompareQuery
 from backend.analysis.query.fields import FIELDS, UNKNOWN
 from backend.analysis.query.records import LoadedSeries
+from backend.errors import NotFound
 from backend.runs.models import Cell, Run
 from backend.runs.transactions import repeatable_read
 
 
-class NotVisible(LookupError):
+class NotVisible(NotFound):
     """The asked-for thing does not exist, or is not this reader's: the two look the same."""
 
 

@@ -12,18 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from backend.errors import TooMany
+
 # Of the eight threads of a web process one viewer holds at most five.
 RUNNING, WAITING = 2, 3
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 2
 
 
-class TooManyComparisons(Exception):
+class TooManyComparisons(TooMany):
     """This viewer computes as many comparisons as allowed; the same request works later."""
 
     def __init__(self) -> None:
         super().__init__(
-            f"{RUNNING} comparisons of yours are computed at the moment, and {WAITING} wait."
+            f"{RUNNING} comparisons of yours are computed at the moment, and {WAITING} wait.",
+            wait_s=RETRY_AFTER_S,
         )
 
 

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 from backend.analysis.query.fields import AXES, FIELDS, GROUPING, UNKNOWN, number_text
 from backend.analysis.query.metrics import METRICS
+from backend.errors import InvalidInput
 from backend.links import query_string
 
 VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
@@ -47,12 +48,20 @@ QUERY_FIELDS = (
 DRAWING = ("metric", "view", "logx", "logy")
 
 
-class QueryError(ValueError):
+class QueryError(InvalidInput):
     """A field or value that is not understood: which, what was got, what is allowed."""
 
     def __init__(self, field: str, got: str, allowed: str) -> None:
         self.field, self.got, self.allowed = field, got, allowed
-        super().__init__(f"{field}: got {quoted(got)}, allowed is {allowed}.")
+        super().__init__(
+            f"{field}: got {quoted(got)}, allowed is {allowed}.",
+            hint=f"Correct or leave out {field[:80]}.",
+        )
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field, what was got and what is allowed."""
+        return {"field": self.field[:80], "got": self.got[:300], "allowed": self.allowed}
 
 
 class UnknownField(QueryError):

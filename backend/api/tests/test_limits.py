@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.accounts import throttle
+from backend.broker import Guard, limits_storage
 from backend.ingest.models import Upload
 from backend.testing.uploads import make_file, make_tenant
 
@@ -20,11 +21,13 @@ def upload():
 @pytest.fixture
 def cache_away(settings, monkeypatch):
     settings.CACHE_URL = NOBODY
-    throttle._shared.cache_clear()
-    throttle._own.cache_clear()
+    monkeypatch.setattr(throttle, "CACHE", Guard("cache"))
+    caches = (throttle._shared, throttle._of_this_process, limits_storage)
+    for cache in caches:
+        cache.cache_clear()
     yield
-    throttle._shared.cache_clear()
-    monkeypatch.setattr(throttle, "_quiet_until", 0.0)
+    for cache in caches:
+        cache.cache_clear()
 
 
 def too_many(answer):

@@ -10,11 +10,11 @@ from backend.fleet.heartbeats import (
     GRACE,
     KEPT,
     Heartbeat,
-    RunOfAnotherWorkspace,
     record_heartbeat,
 )
 from backend.fleet.models import Agent, Progress
 from backend.fleet.roster import roster
+from backend.runs.record import RunElsewhere
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +85,7 @@ def test_the_last_word_of_a_run_stands(tenant):
 def test_a_run_of_another_workspace_is_not_touched(tenant):
     heartbeat = running()
     say(make_tenant("other"), heartbeat)
-    with pytest.raises(RunOfAnotherWorkspace):
+    with pytest.raises(RunElsewhere):
         say(tenant, Heartbeat(run=heartbeat.run, state="finished", trials_done=0))
     assert Progress.objects.get(run=heartbeat.run).state == "running"
     assert not Agent.objects.filter(workspace=tenant.workspace).exists()

@@ -5,6 +5,7 @@ import time
 import pytest
 from django.db import OperationalError
 
+from backend.broker import Guard
 from backend.ingest import polling, queue
 from backend.ingest.models import State, Upload
 from backend.ingest.polling import Poller
@@ -37,7 +38,9 @@ def wait_until_read():
 @pytest.mark.timeout(PATIENCE_S + 60)
 @pytest.mark.django_db(transaction=True)
 def test_without_a_broker_workers_read_what_is_committed(data_dir, monkeypatch):
-    monkeypatch.setattr(queue, "_quiet_until", float("inf"))  # not one hint is sent
+    guard = Guard("broker")
+    guard.pause(float("inf"))
+    monkeypatch.setattr(queue, "BROKER", guard)  # not one hint is sent
     tenant = make_tenant()
     worker = start_worker(environment(data_dir, REDIS_URL=NO_BROKER, POLL_INTERVAL_S="1"))
     try:

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from backend.broker import Guard
 from backend.ingest import queue, worker
 from backend.ingest.models import State, Upload
 from backend.testing.uploads import make_tenant, make_upload
@@ -17,7 +18,7 @@ def hints(monkeypatch):
     """The hints that reach the broker."""
     sent = []
     monkeypatch.setattr(queue, "_send_hint", lambda: sent.append(1))
-    monkeypatch.setattr(queue, "_quiet_until", 0.0)
+    monkeypatch.setattr(queue, "BROKER", Guard("broker"))
     queue.hint_arrived()
     yield sent
     queue.hint_arrived()

@@ -1,0 +1,77 @@
+"""Redis (or Valkey): the clients, their timeouts, and what happens while it is away.
+
+Nothing of value is lost with Redis: it carries hints for workers, counts of requests and answers
+that can be computed again. So a request never fails because of it, and never waits for it twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from django.conf import settings
+from limits.storage import RedisStorage
+from redis import Redis
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 5.0
+Value = TypeVar("Value")
+
+
+class Guard:
+    """Leaves a server that failed alone for PAUSE_S: each request would wait for its timeout.
+
+    One failure is enough. After the pause every thread may try again; nobody waits for another.
+    """
+
+    def __init__(self, name: str, errors: type[Exception] = RedisError) -> None:
+        self._name, self._errors = name, errors
+        self._paused_until = 0.0
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the server is left alone now."""
+        return time.monotonic() < self._paused_until
+
+    def pause(self, seconds: float = PAUSE_S) -> None:
+        """Leave the server alone for this long."""
+        self._paused_until = time.monotonic() + seconds
+
+    def call(self, command: Callable[[], Value], *, otherwise: Value) -> Value:
+        """What `command` returns; `otherwise` if it fails with one of `errors`, or in a pause."""
+        if self.is_paused:
+            return otherwise
+        try:
+            return command()
+        except self._errors:
+            self.pause()
+            log.warning("redis_away", extra={"server": self._name}, exc_info=True)
+            return otherwise
+
+
+def _timeouts() -> dict[str, Any]:
+    seconds = settings.REDIS_TIMEOUT_S
+    return {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+
+
+# Celery wraps the errors of Redis in others.
+BROKER = Guard("broker", errors=Exception)
+# Limits and kept answers lie on the same server.
+CACHE = Guard("cache")
+
+
+@lru_cache(maxsize=1)
+def broker_client() -> Redis:
+    """The Redis that carries hints to workers."""
+    return Redis.from_url(settings.REDIS_URL, **_timeouts())
+
+
+@lru_cache(maxsize=1)
+def limits_storage() -> RedisStorage:
+    """Where the counts of requests lie that all processes share."""
+    return RedisStorage(settings.CACHE_URL, **_timeouts())

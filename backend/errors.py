@@ -1,0 +1,79 @@
+"""The base of every exception of Loadsheet, and its families.
+
+LoadsheetError
+├── Refused                   what was sent is refused; the sender can do something about it
+│   ├── InvalidInput          it is not understood, or has a value that is not allowed
+│   │   ├── FormatError       an output gives no trial (formats)
+│   │   ├── JsonRefused       JSON that cannot be stored; EnvelopeError, JsonTooLarge (ingest)
+│   │   ├── QueryError        a field of a comparison; UnknownField, UnknownValue (analysis)
+│   │   └── …                 SearchError, BadCursor, RenameRefused, NothingToFreeze …
+│   ├── NotFound              it does not exist, or is not visible to the reader
+│   ├── Conflict              it contradicts what is stored: UploadConflict, RunElsewhere …
+│   ├── TooLarge              it has more bytes than are accepted
+│   ├── Unprocessable         it was read, and cannot be used: PartsDiffer, CannotClean
+│   └── TooMany               too often, or too much at the same time; `wait_s` says how long
+├── Away                      something that Loadsheet needs cannot be used now, but later can
+│   └── …                     StorageAway, StorageFull, Busy, BusyDrawing
+└── WorkFailed                work of the service failed; nobody who sends something caused it
+    └── …                     ParserFailed, ClaimLost, StartFailed, EmbeddedFailed …
+
+The message is one or more sentences for a person: what happened, what was got, what was expected.
+`backend.problems` says how each class is answered over HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class LoadsheetError(Exception):
+    """The base. `hint` says what to do, where this error needs another hint than its class."""
+
+    def __init__(self, sentence: str = "", *, hint: str = "") -> None:
+        super().__init__(sentence)
+        self.hint = hint
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """What a program needs beside the sentence, such as the name of the field."""
+        return {}
+
+
+class Refused(LoadsheetError):
+    """What was sent is refused. Nothing was stored."""
+
+
+class InvalidInput(Refused, ValueError):
+    """What was sent is not understood, or has a value that is not allowed."""
+
+
+class NotFound(Refused, LookupError):
+    """It does not exist, or is not visible to the reader: both look the same."""
+
+
+class Conflict(Refused):
+    """It contradicts what is stored. Nothing was changed."""
+
+
+class TooLarge(Refused):
+    """More bytes than are accepted."""
+
+
+class Unprocessable(Refused):
+    """It was read, and cannot be used."""
+
+
+class TooMany(Refused):
+    """Too often, or too much at the same time. It is accepted again after `wait_s` seconds."""
+
+    def __init__(self, sentence: str, *, wait_s: int, hint: str = "") -> None:
+        super().__init__(sentence, hint=hint)
+        self.wait_s = wait_s
+
+
+class Away(LoadsheetError):
+    """Something that Loadsheet needs cannot be used now. The same request works later."""
+
+
+class WorkFailed(LoadsheetError):
+    """Work of the service failed. It ends in a log, an exit code or the reason of an upload."""

@@ -1,0 +1,175 @@
+"""How each exception of Loadsheet is answered over HTTP: one table, for the API and for pages.
+
+An exception has the answer of its class, else that of its nearest base in `backend.errors`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from backend.accounts.tokens import TokenRefused
+from backend.analysis.loading.viewer_slots import TooManyComparisons
+from backend.analysis.query.compare_query import QueryError
+from backend.errors import (
+    Conflict,
+    InvalidInput,
+    LoadsheetError,
+    NotFound,
+    TooLarge,
+    TooMany,
+    Unprocessable,
+)
+from backend.fleet.sessions import JoinRefused
+from backend.ingest.envelope_errors import EnvelopeError
+from backend.ingest.faults import is_database_away
+from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing
+from backend.ingest.plain_json import JsonRefused, JsonTooLarge
+from backend.ingest.receive import UploadConflict
+from backend.ingest.rewriting import CannotClean
+from backend.ingest.sandbox import ParserFailed
+from backend.ingest.slots import RETRY_AFTER_S, Busy
+from backend.ingest.storage import FULL, StorageAway, StorageFull
+from backend.runs.dismissals import DismissalRefused
+from backend.runs.listing import BadCursor
+from backend.runs.observations import ObservationConflict
+from backend.runs.record import RunElsewhere
+from backend.runs.renaming import RenameRefused
+from backend.runs.search import SearchError
+from backend.sharing.badge import NoSuchSeries
+from backend.sharing.drawing import BusyDrawing, CannotDraw
+from backend.sharing.edits import EditRefused
+from backend.sharing.freezing import NothingToFreeze
+
+SCHEMA_HINT = "See /api/v1/openapi.json for what this endpoint takes."
+NOT_FOUND_HINT = "Check the link, and that the token or session belongs to the right workspace."
+WAIT_HINT = "Wait for as long as Retry-After says, then try again."
+_JSON = "Correct the JSON and send it again; GET /api/v1/limits lists the limits."
+_NEW_ID = "Give a new measurement a new id."
+_AGAIN = "Nothing was half kept. Send the same request again after the time Retry-After gives."
+_MAKE_ROOM = "Nothing was half kept. Tell who runs this service to make room, then send it again."
+_OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
+_FORM = "Go back, correct the form and send it again."
+_LINK = "We don't understand this link"
+_LINK_HINT = "Correct the address, or start again."
+_RESULT_SET = "The result set was not saved"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How an error is answered.
+
+    `sentence` replaces the message of an error that is for the log only. `page_title` and
+    `page_hint`: what a person reads, who cannot act on the words for programs.
+    """
+
+    status: int
+    title: str
+    hint: str
+    retry_after_s: int | None = None
+    sentence: str = ""
+    page_title: str = ""
+    page_hint: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page_title", self.page_title or self.title)
+        object.__setattr__(self, "page_hint", self.page_hint or self.hint)
+
+    @property
+    def is_for_the_log(self) -> bool:
+        """Whether the error's message is only for whoever runs the service."""
+        return bool(self.sentence)
+
+
+STORAGE_FULL = Answer(
+    507, "Storage full", _MAKE_ROOM, 60, "There is no room for raw files at the moment."
+)
+_DATABASE_AWAY = Answer(
+    503, "Database away", _AGAIN, 5, "The database does not answer at the moment."
+)
+_STORAGE_AWAY = Answer(
+    503, "Storage away", _AGAIN, 30, "The storage of raw files cannot be used at the moment."
+)
+
+ANSWERS: dict[type[Exception], Answer] = {
+    # The families
+    InvalidInput: Answer(
+        400, "Bad request", SCHEMA_HINT, page_title="Nothing was saved", page_hint=_FORM
+    ),
+    NotFound: Answer(404, "Not found", NOT_FOUND_HINT),
+    Conflict: Answer(409, "Conflict", "Nothing was changed."),
+    TooLarge: Answer(413, "Too large", "Compress it or split it."),
+    Unprocessable: Answer(422, "Cannot be used", "Nothing was stored."),
+    TooMany: Answer(429, "Too many requests", WAIT_HINT),
+    TooManyComparisons: Answer(429, "Too many comparisons", WAIT_HINT),
+    # Who asks
+    TokenRefused: Answer(401, "Token refused", ""),
+    # What an upload carries
+    JsonRefused: Answer(400, "Bad request", _JSON, page_hint="Correct the form and send it again."),
+    JsonTooLarge: Answer(413, "Too large", _JSON),
+    EnvelopeError: Answer(400, "Bad envelope", "Nothing was stored. Correct it and send it again."),
+    UploadConflict: Answer(409, "Id used before", _NEW_ID),
+    RunElsewhere: Answer(409, "Id used before", _NEW_ID),
+    ObservationConflict: Answer(409, "Id used before", _NEW_ID),
+    PartConflict: Answer(409, "Sent before", _NEW_ID),
+    PartDamaged: Answer(408, "Not whole", "Send the part again."),
+    PartsMissing: Answer(424, "Parts are missing", "Send these parts, then this request again."),
+    PartsDiffer: Answer(
+        422, "Parts differ from the whole", "The parts were thrown away; send them anew."
+    ),
+    CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
+    ParserFailed: Answer(503, "Busy", "Try again in a minute."),
+    # What a query asks for
+    QueryError: Answer(
+        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
+    ),
+    SearchError: Answer(
+        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
+    ),
+    BadCursor: Answer(
+        400,
+        "Bad cursor",
+        "Follow next as it is, or leave after out.",
+        page_title=_LINK,
+        page_hint=_LINK_HINT,
+    ),
+    NoSuchSeries: Answer(400, "No such series", "Correct or leave out series."),
+    # What a form changes
+    NothingToFreeze: Answer(
+        400,
+        "Nothing to freeze",
+        "Widen the query, or upload runs first.",
+        page_title=_RESULT_SET,
+        page_hint=_FORM,
+    ),
+    EditRefused: Answer(
+        409, "Not changed", "Nothing was changed.", page_title=_RESULT_SET, page_hint=_FORM
+    ),
+    RenameRefused: Answer(
+        400, "Nothing was renamed", "Go back, choose another name and send it again."
+    ),
+    DismissalRefused: Answer(
+        400, "Nothing was dismissed", "Go back, give a reason, and send it again."
+    ),
+    JoinRefused: Answer(409, "No place", "Begin a session of another name."),
+    # What cannot be used now
+    Busy: Answer(503, "Busy", _AGAIN, RETRY_AFTER_S),
+    StorageAway: _STORAGE_AWAY,
+    StorageFull: STORAGE_FULL,
+    BusyDrawing: Answer(503, "No image available", "Try again in a few seconds.", 2),
+    CannotDraw: Answer(503, "No image available", _OTHER_FIGURES),
+}
+
+
+def seconds_to_wait(error: LoadsheetError, answer: Answer) -> int | None:
+    """When the same request may succeed; None where waiting does not help."""
+    return error.wait_s if isinstance(error, TooMany) else answer.retry_after_s
+
+
+def answer_to(error: BaseException | None) -> Answer | None:
+    """The answer to `error`; None for a fault of the service, which is a 500."""
+    if is_database_away(error):
+        return _DATABASE_AWAY
+    # The temporary file of a large request body.
+    if isinstance(error, OSError) and error.errno in FULL:
+        return STORAGE_FULL
+    return next((ANSWERS[base] for base in type(error).__mro__ if base in ANSWERS), None)
