@@ -91,7 +91,6 @@ class Token(models.Model):
     scopes = models.JSONField(default=list)
     lookup = models.CharField(max_length=8, db_index=True)
     digest = models.BinaryField(max_length=32)
-    pepper_version = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)

@@ -71,8 +71,12 @@ def _endpoint(method: str, path: str, described: dict[str, Any]) -> dict[str, An
         "path": path,
         "text": _marked(described.get("description", "")),
         "parameters": [
-            {"name": one["name"], "place": one["in"], "text": _marked(one.get("description", ""))}
-            for one in described.get("parameters", [])
+            {
+                "name": parameter["name"],
+                "place": parameter["in"],
+                "text": _marked(parameter.get("description", "")),
+            }
+            for parameter in described.get("parameters", [])
         ],
         "body": sorted(described.get("requestBody", {}).get("content", {})),
         "answers": [
@@ -83,5 +87,5 @@ def _endpoint(method: str, path: str, described: dict[str, Any]) -> dict[str, An
 
 
 def _marked(text: str) -> SafeString:
-    """What a description has in backticks as code: other readers of the document know Markdown."""
+    """The description as HTML, with the words in backticks as code."""
     return mark_safe(_CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308

@@ -1,4 +1,4 @@
-"""Result sets: keeping a comparison under a link, live or frozen, and what becomes of it."""
+"""Result sets: saving a comparison under a link, live or frozen, and changing it later."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class EditSerializer(serializers.Serializer[Any]):
 
 
 class WithdrawSerializer(serializers.Serializer[Any]):
-    """Why, for those who follow the link later."""
+    """The reason, which readers of the link see later."""
 
     reason = serializers.CharField(max_length=1_000)
 
 
 class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
-    """A comparison under a link of its own. The snapshot of a frozen one never changes."""
+    """A saved comparison with its link. The snapshot of a frozen result set never changes."""
 
     id = serializers.UUIDField(source="link", help_text="Another one after the link was revoked")
     workspace = serializers.CharField(source="workspace.slug")
@@ -269,7 +269,7 @@ def _shown(request: Request, result_set: ResultSet) -> dict[str, Any]:
 
 
 def _gone(result_set: ResultSet) -> Problem:
-    """What stays of it; the same for whoever may read it."""
+    """The tombstone; it is the same for every reader."""
     reason, since = result_set.end
     return Problem(
         410,

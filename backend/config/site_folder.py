@@ -95,8 +95,8 @@ class SiteFolder:
             made = {name: secrets.token_urlsafe(48) for name in ("SECRET_KEY", "TOKEN_PEPPER")}
             with _private(path) as out:
                 out.write(json.dumps(made).encode())
-        kept: dict[str, str] = json.loads(path.read_text())
-        return {name: os.environ.get(name, value) for name, value in kept.items()}
+        stored: dict[str, str] = json.loads(path.read_text())
+        return {name: os.environ.get(name, value) for name, value in stored.items()}
 
     def explain(self, failure: Exception) -> str:
         """One line. A full disk shows in many ways, so the disk itself is looked at."""

@@ -126,7 +126,7 @@ class ParsedTrial:
         """How long was measured: the elapsed time without the warm-up."""
         return None if self.elapsed_s is None else float(self.elapsed_s - (self.warmup_s or 0))
 
-    def as_contract(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The trial in the JSON shape in which tools are compared: one key per fact."""
         latency = self.latency
         return {

@@ -158,7 +158,7 @@ def _altered(number: str, printed: frozenset[str]) -> Iterator[str]:
 def figures_of(trial: ParsedTrial) -> dict[str, Any]:
     """Every figure that is known, by its path, and the histogram as its bytes."""
     figures: dict[str, Any] = {}
-    _flatten("", trial.as_contract(), figures)
+    _flatten("", trial.as_dict(), figures)
     if trial.histogram is not None and trial.histogram.count:
         figures["histogram"] = trial.histogram.encode()
     return {name: value for name, value in figures.items() if name not in _NO_FIGURES}

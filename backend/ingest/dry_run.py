@@ -20,7 +20,7 @@ from backend.ingest.receive import IncomingFile, UploadTooLarge
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
 from backend.ingest.slots import LONG_WORK
 from backend.runs.checks import Finding, check_trial
-from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
+from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Host, Run
 
 MAX_BYTES = 16 << 20
@@ -152,21 +152,21 @@ def _unsaved_run(workspace: Workspace, envelope: Envelope) -> Run:
 
 def _trial(run: Run, record: TrialRecord) -> DryTrial:
     point = load_point(record)
-    facts = facts_of(record, point, run)
+    figures = check_input_of(record, point, run)
     version = record.server.get("version")
     return DryTrial(
         server=" ".join(part for part in (record.server["name"], version) if part),
         workload=record.workload["name"],
         point=point,
         figures={
-            "throughput": facts.throughput_rps,
-            "p50": facts.percentiles_us.get("50"),
-            "p99": facts.percentiles_us.get("99"),
-            "error_rate": facts.error_rate,
-            "requests": facts.requests_completed,
-            "elapsed_s": facts.elapsed_s,
-            "origin": facts.percentiles_origin,
+            "throughput": figures.throughput_rps,
+            "p50": figures.percentiles_us.get("50"),
+            "p99": figures.percentiles_us.get("99"),
+            "error_rate": figures.error_rate,
+            "requests": figures.requests_completed,
+            "elapsed_s": figures.elapsed_s,
+            "origin": figures.percentiles_origin,
         },
-        findings=check_trial(facts),
+        findings=check_trial(figures),
         incomplete=record.parsed.incomplete,
     )

@@ -16,10 +16,10 @@ def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
     """By trial id: each artefact with where it is read and downloaded."""
     through = Artefact.trials.through
     links = through.objects.filter(trial__run_id=run_id).order_by("artefact__position")
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for link in links.select_related("artefact"):
-        found[str(link.trial_id)].append(listed(link.artefact))
-    return found
+        by_trial[str(link.trial_id)].append(listed(link.artefact))
+    return by_trial
 
 
 def _of_run(run_id: UUID) -> Q:

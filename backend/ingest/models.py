@@ -82,11 +82,11 @@ class Upload(models.Model):
 
     @property
     def result_run_id(self) -> uuid.UUID | None:
-        """The run that it tells of, once it was read."""
+        """The run of the upload, after it was read."""
         if self.run_id is not None or self.state != State.PARSED:
             return self.run_id
-        said = (self.envelope.get("run") or {}).get("id")
-        return uuid.UUID(said) if said else None
+        run_id = (self.envelope.get("run") or {}).get("id")
+        return uuid.UUID(run_id) if run_id else None
 
 
 class Turn(models.Model):

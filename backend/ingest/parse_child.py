@@ -69,14 +69,16 @@ def _trace(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
         )
         with artefact.open() as stream:
             pieces.append((artefact.name, read_up_to(stream, MAX_BYTES + 1)))
-    found = trace(pieces, entry=request["trace"]["entry"], tool=request["tool"] or None)
-    figures = {name: value for name, value in found.figures.items() if name != "histogram"}
-    marks = [(one.artefact, one.start, one.end, one.line, one.figures) for one in found.marks]
-    return {"texts": found.texts, "figures": figures, "marks": marks}
+    traced = trace(pieces, entry=request["trace"]["entry"], tool=request["tool"] or None)
+    figures = {name: value for name, value in traced.figures.items() if name != "histogram"}
+    marks = [
+        (mark.artefact, mark.start, mark.end, mark.line, mark.figures) for mark in traced.marks
+    ]
+    return {"texts": traced.texts, "figures": figures, "marks": marks}
 
 
 def as_refusal(refused: Exception) -> dict[str, Any]:
-    """A refusal as one sentence, and apart: what was found in which line, what was expected."""
+    """A refusal: one sentence, and its parts (reason, line, found, expected)."""
     answer: dict[str, Any] = {"refused": str(refused)}
     if isinstance(refused, FormatError):
         answer["refusal"] = {

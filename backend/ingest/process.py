@@ -22,7 +22,7 @@ from backend.runs.bulk import insert_rows
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
-from backend.runs.record import RunFacts, record_early, record_run
+from backend.runs.record import RunInput, record_early, record_run
 from backend.runs.registry import is_unknown
 
 
@@ -64,19 +64,19 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
     reading = read_upload(upload, meanwhile=meanwhile)
     with transaction.atomic():
         locked = queue.lock_claimed(held)
-        facts, is_early = run_facts(locked), envelope_of(locked).is_early
+        run_input, is_early = run_input_of(locked), envelope_of(locked).is_early
         if is_early:
-            trials = record_early(facts, reading.records)
+            trials = record_early(run_input, reading.records)
         else:
-            trials = record_run(facts, reading.records, reading.elsewhere)
+            trials = record_run(run_input, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
-        apply_observations(facts.id)
+        apply_observations(run_input.id)
         queue.finish(
             held,
             State.PARSED,
             reason=reading.reason,
             # A run has one upload that is its own; those of early trials name it in their envelope.
-            run_id=None if is_early else facts.id,
+            run_id=None if is_early else run_input.id,
             parser_version=reading.parser_version,
         )
 
@@ -99,13 +99,13 @@ def envelope_of(upload: Upload) -> Envelope:
     return read_envelope(upload.envelope) if upload.envelope else Envelope()
 
 
-def run_facts(upload: Upload) -> RunFacts:
+def run_input_of(upload: Upload) -> RunInput:
     """What the envelope says of the run as a whole."""
     envelope = envelope_of(upload)
     run = envelope.run or RunPart()
     # These are kept as they came, with members that nobody here knows.
     sent = (upload.envelope or {}).get("run") or {}
-    return RunFacts(
+    return RunInput(
         id=envelope.run_id or upload.pk,
         workspace=upload.workspace,
         author=upload.author,

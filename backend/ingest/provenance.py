@@ -62,15 +62,15 @@ def provenance_of(trial: Trial) -> Provenance:
     if not artefacts:
         return Provenance((), {}, "No raw output is kept for this trial.")
     entry = _entry_of(trial, artefacts)
-    answer = _kept(artefacts, entry)
+    answer = _cached_trace(artefacts, entry)
     if "refused" in answer:
         return Provenance(_untraced(artefacts), {}, answer["refused"])
     reads: list[list[Read]] = [[] for _ in artefacts]
     for index, start, end, line, figures in answer["marks"]:
         reads[index].append(Read(start, end, line, tuple(figures)))
     texts = tuple(
-        RawText(artefact, text, truncated=False, reads=tuple(found))
-        for artefact, text, found in zip(artefacts, answer["texts"], reads, strict=True)
+        RawText(artefact, text, truncated=False, reads=tuple(text_reads))
+        for artefact, text, text_reads in zip(artefacts, answer["texts"], reads, strict=True)
     )
     return Provenance(texts, answer["figures"], "")
 
@@ -83,17 +83,17 @@ def _entry_of(trial: Trial, artefacts: Sequence[Artefact]) -> int:
     return artefacts[0].trials.filter(ordinal__lt=trial.ordinal).count()
 
 
-def _kept(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
+def _cached_trace(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
     hashes = "-".join(artefact.sha256[:16] for artefact in artefacts)
     key = f"provenance:{PARSER_VERSION}:{entry}:{hashes}"
-    known: dict[str, Any] | None = cache.get(key)
-    if known is None:
-        known = _ask(artefacts, entry)
-        cache.set(key, known, KEPT_S)
-    return known
+    answer: dict[str, Any] | None = cache.get(key)
+    if answer is None:
+        answer = _trace(artefacts, entry)
+        cache.set(key, answer, KEPT_S)
+    return answer
 
 
-def _ask(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
+def _trace(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
     with ExitStack() as stack:
         local = [
             LocalArtefact(item.name, stack.enter_context(storage().local_path(item.sha256)))
@@ -103,13 +103,13 @@ def _ask(artefacts: Sequence[Artefact], entry: int) -> dict[str, Any]:
         try:
             return child.trace(local, entry=entry)
         except ParserFailed as failed:
-            # Kept like an answer: a text that is hard to read costs its time once a day.
+            # Cached like an answer: a text that is slow to read is read once a day.
             return {"refused": str(failed)}
 
 
 def _untraced(artefacts: Sequence[Artefact]) -> tuple[RawText, ...]:
-    shown = [(artefact, preview(artefact.sha256)) for artefact in artefacts]
-    return tuple(RawText(artefact, one.text, one.truncated, ()) for artefact, one in shown)
+    previews = [(artefact, preview(artefact.sha256)) for artefact in artefacts]
+    return tuple(RawText(artefact, text.text, text.truncated, ()) for artefact, text in previews)
 
 
 __all__ = ["ParserFailed", "Provenance", "RawText", "Read", "StorageAway", "provenance_of"]

@@ -119,12 +119,12 @@ def requeue_abandoned() -> int:
 
 
 def _quarantined(what_happened: str) -> dict[str, object]:
-    kept = "The raw files are kept; it will not be tried again by itself."
+    note = "The raw files are kept; it will not be tried again by itself."
     return {
         "state": State.QUARANTINED,
         "finished_at": Now(),
         "lease_until": None,
-        "reason": f"{what_happened} {kept}",
+        "reason": f"{what_happened} {note}",
     }
 
 

@@ -96,8 +96,8 @@ def receive(
     """
     _check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
-    kept = _clean(sent)
-    envelope = read_envelope(kept) if sent else Envelope()
+    cleaned = _clean(sent)
+    envelope = read_envelope(cleaned) if sent else Envelope()
     arrived = _arrived([*files, *wholes])
     _check_references(envelope, [file.name for file in arrived])
     if wholes and envelope.upload_id is None:
@@ -107,17 +107,17 @@ def receive(
         workspace_id=sender.workspace_id,
         token_id=sender.token_id,
         author_id=sender.user_id,
-        envelope=kept,
+        envelope=cleaned,
         tool_hint=tool,
         content_sha256=_content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
     if not wholes:
-        return _commit(upload, arrived, is_clean=kept == sent)
-    # Whose answer was lost sends it again; the parts are gone by then.
+        return _commit(upload, arrived, is_clean=cleaned == sent)
+    # A sender that lost the answer sends the upload again, after the parts were deleted.
     if Upload.objects.filter(pk=upload.pk).exists():
         receipt = _answer_again(upload)
     else:
-        receipt = _commit(upload, arrived, is_clean=kept == sent)
+        receipt = _commit(upload, arrived, is_clean=cleaned == sent)
     forget(upload.workspace_id, upload.pk)
     return receipt
 
@@ -173,7 +173,7 @@ def _store(upload: Upload, arrived: Sequence[Arrived], stored: list[Stored]) -> 
 
 
 def _take_back(stored: Iterable[Stored]) -> None:
-    """Nothing of a refused upload stays; what cannot be removed now is left to the collector."""
+    """Remove the files of a refused upload; the collector removes what this cannot."""
     for file in stored:
         with contextlib.suppress(StorageAway):
             storage().take_back(file)
@@ -187,16 +187,16 @@ def _artefacts(
             upload=upload,
             position=position,
             name=file.name,
-            sha256=kept.sha256,
-            size_bytes=kept.size_bytes,
+            sha256=cleaned.sha256,
+            size_bytes=cleaned.size_bytes,
         )
-        for position, (file, kept) in enumerate(zip(arrived, stored, strict=True))
+        for position, (file, cleaned) in enumerate(zip(arrived, stored, strict=True))
     ]
 
 
 def _answer_again(upload: Upload) -> Receipt:
     existing = Upload.objects.filter(pk=upload.pk).first()
-    # Another workspace's id answers as a conflict too: nothing tells whose it is.
+    # Also for an upload of another workspace: the answer does not say whose the id is.
     if (
         existing is None
         or existing.workspace_id != upload.workspace_id
@@ -224,9 +224,9 @@ def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None
 
 
 def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
-    known = set(names)
+    sent_names = set(names)
     for entry in envelope.entries:
-        missing = [name for name in entry.artefacts or () if name not in known]
+        missing = [name for name in entry.artefacts or () if name not in sent_names]
         if missing:
             where = f"trials[{entry.ordinal}].artefacts"
             raise EnvelopeError(where, missing[0], "the name of a file sent with the envelope")
@@ -238,10 +238,10 @@ def _content_hash(envelope: Mapping[str, Any], tool: str, files: Mapping[str, st
 
 
 def _keyed(content_sha256: str) -> str:
-    """What is kept where secrets were taken out.
+    """The hash to store for an upload from which secrets were removed.
 
-    From the plain hash of a text that is known but for a short password, the password can be
-    found by trying; without the key it cannot.
+    Somebody who knows all of a text except a short password could find the password by trying,
+    given the plain hash. Without the key this does not work.
     """
     key = settings.TOKEN_PEPPER.encode()
     return hmac.new(key, content_sha256.encode(), hashlib.sha256).hexdigest()

@@ -22,7 +22,7 @@ from backend.ingest.process import (
     envelope_of,
     link_artefacts,
     read_upload,
-    run_facts,
+    run_input_of,
 )
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
@@ -37,7 +37,7 @@ class NotEnded(WorkFailed):
 
 
 def outdated() -> QuerySet[Upload]:
-    """Uploads whose last reading was by another parser, and those that none could read."""
+    """Uploads that another version of the parser read last, and uploads that none could read."""
     ended = Upload.objects.filter(state__in=[State.PARSED, State.FAILED])
     return ended.exclude(parser_version=PARSER_VERSION).order_by("received_at")
 
@@ -45,7 +45,7 @@ def outdated() -> QuerySet[Upload]:
 def reprocess(upload_id: UUID) -> Rereading:
     """Read an upload again and exchange its result; what changed.
 
-    Raises Upload.DoesNotExist, and NotEnded for one that the workers still have before them.
+    Raises Upload.DoesNotExist, and NotEnded for an upload that the workers have not finished.
     """
     upload = Upload.objects.select_related("workspace", "author").get(pk=upload_id)
     if not upload.is_ended:
@@ -57,34 +57,34 @@ def _exchange(upload: Upload) -> Rereading:
     try:
         reading = read_upload(upload)
     except (NothingRead, ParserFailed) as refused:
-        # A link that worked goes on working; the refusal is kept for people to look into.
-        return _kept(upload, PARSER_VERSION, refused=str(refused))
+        # The recorded run stays, so that its links work. The refusal is stored for people to read.
+        return _record_rereading(upload, PARSER_VERSION, refused=str(refused))
     with transaction.atomic():
         locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
-        facts = run_facts(upload)
+        run_input = run_input_of(upload)
         ordinals = [record.ordinal for record in reading.records]
         old = list(_own_trials(locked, ordinals))
         if envelope_of(upload).is_early:
-            trials = record_early(facts, reading.records)
+            trials = record_early(run_input, reading.records)
         else:
-            trials = rerecord_run(facts, reading.records, reading.elsewhere)
+            trials = rerecord_run(run_input, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
-        apply_observations(facts.id)
+        apply_observations(run_input.id)
         changes = changes_between(old, trials)
-        rereading = _kept(locked, reading.parser_version, changes=changes)
+        rereading = _record_rereading(locked, reading.parser_version, changes=changes)
         _finish(locked, reading)
     return rereading
 
 
 def _own_trials(upload: Upload, ordinals: Sequence[int]) -> QuerySet[Trial]:
     """The trials that a reading of this upload replaces."""
-    rows = Trial.objects.filter(run=run_facts(upload).id)
+    rows = Trial.objects.filter(run=run_input_of(upload).id)
     early = [entry.ordinal for entry in envelope_of(upload).entries if entry.upload]
     is_early = envelope_of(upload).is_early
     return rows.filter(ordinal__in=ordinals) if is_early else rows.exclude(ordinal__in=early)
 
 
-def _kept(
+def _record_rereading(
     upload: Upload, version: str, *, changes: Sequence[Change] = (), refused: str = ""
 ) -> Rereading:
     return Rereading.objects.create(
@@ -104,13 +104,13 @@ def _finish(upload: Upload, reading: Reading) -> None:
 
 
 def _read_first(upload: Upload) -> Rereading:
-    """One that could not be read: it goes through the queue again, from the beginning."""
+    """Put an upload that could not be read through the queue again."""
     before = upload.parser_version
     queue.reopen(upload.pk)
     process(upload.pk)
     upload.refresh_from_db()
     upload.parser_version, after = before, upload.parser_version or PARSER_VERSION
     refused = "" if upload.state == State.PARSED else upload.reason
-    mine = Trial.objects.filter(artefacts__upload=upload).distinct()
-    found = [] if refused else changes_between([], list(mine))
-    return _kept(upload, after, changes=found, refused=refused)
+    trials = Trial.objects.filter(artefacts__upload=upload).distinct()
+    changes = [] if refused else changes_between([], list(trials))
+    return _record_rereading(upload, after, changes=changes, refused=refused)

@@ -88,10 +88,10 @@ def _rewritten_utf16(stream: IO[bytes], order: str, scan: Scan) -> Iterator[byte
     reader = codecs.getincrementaldecoder(order)("replace")
     back = codecs.getincrementaldecoder("utf-8")("replace")
     for block in blocks(stream):
-        kept = scan.feed(reader.decode(block).encode())
-        yield back.decode(kept).encode(order)
-    kept = scan.end(reader.decode(b"", final=True).encode())
-    yield back.decode(kept, final=True).encode(order)
+        cleaned = scan.feed(reader.decode(block).encode())
+        yield back.decode(cleaned).encode(order)
+    cleaned = scan.end(reader.decode(b"", final=True).encode())
+    yield back.decode(cleaned, final=True).encode(order)
 
 
 class _Text(io.RawIOBase):

@@ -1,4 +1,4 @@
-"""What the checks need of the hosts' recorded facts. A fact that is missing or odd is unknown."""
+"""Figures for the checks from the recorded facts of hosts. A missing or odd fact is unknown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 def link_bits_s(facts: Mapping[str, Any]) -> float | None:
     """Bits per second of the slower of the hosts' network interfaces that are known."""
     speeds = [host.get("nic_speed_mbit") for host in facts.values() if isinstance(host, Mapping)]
-    known = [speed for speed in speeds if isinstance(speed, int | float) and speed > 0]
-    return min(known) * 1e6 if known else None
+    known_speeds = [speed for speed in speeds if isinstance(speed, int | float) and speed > 0]
+    return min(known_speeds) * 1e6 if known_speeds else None
 
 
 def local_ports(facts: Mapping[str, Any]) -> tuple[int, int] | None:

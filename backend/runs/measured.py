@@ -1,4 +1,4 @@
-"""What one trial measured: its load point and its figures, of what envelope and output say."""
+"""One trial to record: its load point and its figures, from the envelope and the output."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
-from backend.runs.checks import TrialFacts
+from backend.runs.checks import CheckInput
 from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.models import Run
 
-# Of a trial whose artefacts were not read.
+# Stands for a trial whose artefacts were not read.
 UNREAD = ParsedTrial(tool="", loop=None)
 
 
@@ -45,13 +45,13 @@ class TrialRecord:
 
     @property
     def histogram(self) -> bytes | None:
-        """Encoded; None where there is none."""
+        """The encoded histogram; None where there is none."""
         return None if self.reading is None else self.reading.histogram
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPoint:
-    """Tool, loop and load: with server and workload, what makes a cell."""
+    """Tool, loop and load: a cell has one server, one workload and one load point."""
 
     tool: str
     tool_version: str | None
@@ -67,20 +67,20 @@ def load_point(record: TrialRecord) -> LoadPoint:
         tool=load.get("tool") or parsed.tool or "unknown",
         tool_version=load.get("tool_version") or parsed.tool_version,
         loop=load.get("loop") or parsed.loop or "unknown",
-        connections=_known(load.get("connections"), parsed.connections),
-        rate_rps=_known(load.get("rate_rps"), parsed.requested_rate_rps),
+        connections=_first_known(load.get("connections"), parsed.connections),
+        rate_rps=_first_known(load.get("rate_rps"), parsed.requested_rate_rps),
     )
 
 
-def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
-    """The figures of a trial, ours computed from the counts; unknown stays None."""
+def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInput:
+    """The figures of a trial; rates are computed from the counts. Unknown stays None."""
     parsed = record.parsed
     computed = None if record.reading is None else record.reading.computed
     latency = computed or parsed.latency
     completed, ok = parsed.requests_completed, parsed.requests_ok
     errors = {} if record.reading is None else parsed.error_counts
     elapsed_s = parsed.measured_s
-    return TrialFacts(
+    return CheckInput(
         connections=point.connections,
         loop=point.loop,
         offered_rps=point.rate_rps,
@@ -104,22 +104,22 @@ def facts_of(record: TrialRecord, point: LoadPoint, run: Run) -> TrialFacts:
         disagreements=parsed.disagreements,
         server_version=record.server.get("version"),
         host_known=run.server_host is not None,
-        keepalive=_known(record.workload.get("keepalive"), parsed.keepalive),
+        keepalive=_first_known(record.workload.get("keepalive"), parsed.keepalive),
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
         second_rates_rps=tuple(_second_rates(parsed.timeline)),
         link_bits_s=link_bits_s(run.facts),
         local_ports=local_ports(run.facts),
-        client_cpu_s=_figure(record.resources.get("client_cpu_s")),
+        client_cpu_s=_number(record.resources.get("client_cpu_s")),
         session_parts=run.session.get("parts"),
-        client_threads=_known(record.load.get("threads"), parsed.threads),
+        client_threads=_first_known(record.load.get("threads"), parsed.threads),
     )
 
 
-def _known(asked: Any, parsed: Any) -> Any:
+def _first_known(asked: Any, parsed: Any) -> Any:
     return parsed if asked is None else asked
 
 
-def _figure(value: Any) -> float | None:
+def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 

@@ -1,8 +1,8 @@
 """Recording a run: one function that writes servers, hosts, workloads, cells and trials.
 
 Everything is written in the caller's transaction. A run comes whole, or trial by trial while it
-goes on: then it is open until the agent's last word of it, and each upload is there whole or not
-at all.
+goes on: then it is open until the agent uploads the whole run. Each upload is recorded completely
+or not at all.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from django.db import transaction
 from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import insert_rows
-from backend.runs.checks import TrialFacts, check_cell, check_trial
+from backend.runs.checks import CheckInput, check_cell, check_trial
 from backend.runs.identity import identity_of
-from backend.runs.measured import LoadPoint, TrialRecord, facts_of, load_point
+from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Run, Series, Server, Trial, TrialTimeline, Workload
 from backend.runs.registry import (
     SeriesIdentity,
@@ -37,8 +37,8 @@ from backend.stats.percentiles import stored_percentiles
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What is known of a run as a whole."""
+class RunInput:
+    """A run as a whole, without its trials."""
 
     id: uuid.UUID
     workspace: Workspace
@@ -54,16 +54,16 @@ class RunFacts:
     client_host: Mapping[str, Any] | None = None
     # The program that measured: name, version, hostname.
     agent: Mapping[str, Any] = field(default_factory=dict)
-    # Of the order of its trials; and by which rule of the plan it ended early.
+    # The seed of the order of its trials, and the rule of the plan that ended it early.
     seed: int | None = None
     stopped: str = ""
-    # What happened beside the trials: at, kind, text.
+    # Events between the trials: at, kind, text.
     events: Sequence[Mapping[str, Any]] = ()
-    # What a search came to: server, workload, rate_rps, confirmed.
+    # The result of a search: server, workload, rate_rps, confirmed.
     max_rates: Sequence[Mapping[str, Any]] = ()
     # What each server printed last.
     server_tails: Mapping[str, str] = field(default_factory=dict)
-    # Of its plan, warm-ups included.
+    # In its plan, warm-ups included.
     trials_planned: int | None = None
     # name and parts, where several agents carried out the plan together.
     session: Mapping[str, Any] = field(default_factory=dict)
@@ -78,35 +78,34 @@ class RunElsewhere(Conflict):
 
 @transaction.atomic
 def record_run(
-    facts: RunFacts, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
+    run_input: RunInput, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
 ) -> list[Trial]:
     """Write a run with its trials and cells; the trials in the order of `records`.
 
     `elsewhere`: its trials that came early, as they are recorded if that upload was not read.
     Raises RunElsewhere.
     """
-    lock_names(facts.workspace)
-    run = _run_row(facts)
+    lock_names(run_input.workspace)
+    run = _run_row(run_input)
     if not _lock(run):
         run.save(force_insert=True)
         return _write(run, [*records, *elsewhere], is_new=True)[: len(records)]
     run.save(force_update=True)
-    known = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
-    missing = [record for record in elsewhere if record.ordinal not in known]
+    recorded = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
+    missing = [record for record in elsewhere if record.ordinal not in recorded]
     return _write(run, [*records, *missing])[: len(records)]
 
 
 @transaction.atomic
-def record_early(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]:
+def record_early(run_input: RunInput, records: Sequence[TrialRecord]) -> list[Trial]:
     """Write some trials of a run, and the run as open where it is not there yet.
 
-    A run that is there stays as it is but for these trials: early ones may come after its
-    last word.
-    Raises RunElsewhere.
+    A stored run changes by these trials only: they may come after the whole run. Raises
+    RunElsewhere.
     """
-    lock_names(facts.workspace)
-    run = _run_row(facts, is_open=True)
-    # Of two uploads that come first at once, one makes the run.
+    lock_names(run_input.workspace)
+    run = _run_row(run_input, is_open=True)
+    # Two first uploads at the same time: one of them makes the run.
     insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
     run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
@@ -115,52 +114,55 @@ def record_early(facts: RunFacts, records: Sequence[TrialRecord]) -> list[Trial]
 
 @transaction.atomic
 def rerecord_run(
-    facts: RunFacts, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
+    run_input: RunInput, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
 ) -> list[Trial]:
-    """Put new trials and cells in the place of a run's old ones, but for the early ones.
+    """Replace the trials and cells of a run, except trials that came early.
 
-    A trial keeps its id by its ordinal, so that links to it hold. Cells are new ones: what was
-    computed of a cell may be kept by its id. Raises Run.DoesNotExist.
+    A trial keeps its id by its ordinal, so that links to it still work. Cells get new ids,
+    because results computed from a cell may be cached by its id. Raises Run.DoesNotExist.
     """
-    lock_names(facts.workspace)
-    run = _run_row(facts)
+    lock_names(run_input.workspace)
+    run = _run_row(run_input)
     if not _lock(run):
         raise Run.DoesNotExist(str(run.pk))
     run.save(force_update=True)
     stay = [record.ordinal for record in elsewhere]
     replaced = Trial.objects.filter(run=run.pk).exclude(ordinal__in=stay)
-    kept = dict(replaced.values_list("ordinal", "pk"))
+    trial_ids = dict(replaced.values_list("ordinal", "pk"))
     replaced.delete()
-    return _write(run, records, kept)
+    return _write(run, records, trial_ids)
 
 
 def _lock(run: Run) -> bool:
-    """Whether the run is there, locked then. What only the first word of it told stays."""
-    found = Run.objects.select_for_update().filter(pk=run.pk).first()
-    if found is None:
+    """Lock the stored run, if there is one; whether there is.
+
+    `run` then keeps what only the stored run has.
+    """
+    stored = Run.objects.select_for_update().filter(pk=run.pk).first()
+    if stored is None:
         return False
-    if found.workspace_id != run.workspace_id:
+    if stored.workspace_id != run.workspace_id:
         raise RunElsewhere(run.pk)
-    run.recorded_at = found.recorded_at
-    if run.server_host is None and found.server_host is not None:
-        # Observed there meanwhile (runs/observing.py).
-        run.server_host = found.server_host
-        run.facts = {**run.facts, "server": found.facts.get("server", {})}
+    run.recorded_at = stored.recorded_at
+    if run.server_host is None and stored.server_host is not None:
+        # The host was observed in the meantime (runs/observations.py).
+        run.server_host = stored.server_host
+        run.facts = {**run.facts, "server": stored.facts.get("server", {})}
     return True
 
 
 def _write(
     run: Run,
     records: Sequence[TrialRecord],
-    kept: Mapping[int, uuid.UUID] | None = None,
+    trial_ids: Mapping[int, uuid.UUID] | None = None,
     *,
     is_new: bool = False,
 ) -> list[Trial]:
-    """The trials, in the place of those of the same ordinals; every cell they touch anew.
+    """Write the trials in place of those with the same ordinals, and their cells again.
 
-    `is_new`: the run has nothing yet, so nothing is looked for.
+    `is_new`: the run has no trials yet, so none are looked for.
     """
-    ids = dict(kept or {})
+    ids = dict(trial_ids or {})
     if not is_new:
         ordinals = [record.ordinal for record in records]
         replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
@@ -173,35 +175,35 @@ def _write(
     return trials
 
 
-def _run_row(facts: RunFacts, *, is_open: bool = False) -> Run:
+def _run_row(run_input: RunInput, *, is_open: bool = False) -> Run:
     return Run(
-        id=facts.id,
-        workspace=facts.workspace,
-        author=facts.author,
-        started_at=facts.started_at,
-        finished_at=facts.finished_at,
-        interrupted=facts.interrupted,
-        same_host=facts.same_host,
-        labels=dict(facts.labels),
-        plan=facts.plan,
-        plan_sha256=facts.plan_sha256,
-        server_host=register_host(facts.workspace, facts.server_host),
-        client_host=register_host(facts.workspace, facts.client_host),
-        facts=_host_facts(facts),
-        agent=dict(facts.agent),
-        seed=facts.seed,
-        stopped=facts.stopped,
-        events=list(facts.events),
-        max_rates=list(facts.max_rates),
-        server_tails=dict(facts.server_tails),
-        trials_planned=facts.trials_planned,
-        session=dict(facts.session),
+        id=run_input.id,
+        workspace=run_input.workspace,
+        author=run_input.author,
+        started_at=run_input.started_at,
+        finished_at=run_input.finished_at,
+        interrupted=run_input.interrupted,
+        same_host=run_input.same_host,
+        labels=dict(run_input.labels),
+        plan=run_input.plan,
+        plan_sha256=run_input.plan_sha256,
+        server_host=register_host(run_input.workspace, run_input.server_host),
+        client_host=register_host(run_input.workspace, run_input.client_host),
+        facts=_host_facts(run_input),
+        agent=dict(run_input.agent),
+        seed=run_input.seed,
+        stopped=run_input.stopped,
+        events=list(run_input.events),
+        max_rates=list(run_input.max_rates),
+        server_tails=dict(run_input.server_tails),
+        trials_planned=run_input.trials_planned,
+        session=dict(run_input.session),
         is_open=is_open,
     )
 
 
-def _host_facts(facts: RunFacts) -> dict[str, Any]:
-    hosts = {"server": facts.server_host, "client": facts.client_host}
+def _host_facts(run_input: RunInput) -> dict[str, Any]:
+    hosts = {"server": run_input.server_host, "client": run_input.client_host}
     return {role: dict(host.get("facts") or {}) for role, host in hosts.items() if host}
 
 
@@ -223,8 +225,8 @@ class _Writer:
         server, workload = self._server(record.server), self._workload(record.workload)
         point = load_point(record)
         cell = self._cell(server, workload, point)
-        facts = facts_of(record, point, self.run)
-        trial = _trial_row(self.run, cell, record, facts)
+        figures = check_input_of(record, point, self.run)
+        trial = _trial_row(self.run, cell, record, figures)
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
         self.trials.append(trial)
         if record.parsed.timeline:
@@ -244,7 +246,7 @@ class _Writer:
         insert_rows(Cell, self.cells.values())
         for cell in old:
             cell.trials.update(cell=self.cells[_load_of(cell)])
-        # With them go those whose trials were all replaced by trials of another load.
+        # Also the cells whose trials were all replaced by trials of another load.
         Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
         insert_rows(Trial, self.trials)
         insert_rows(TrialTimeline, self.timelines)
@@ -287,11 +289,11 @@ class _Writer:
 
 
 def _load_of(cell: Cell) -> tuple[object, ...]:
-    """What tells a cell from the others of its run."""
+    """What a cell has alone in its run: its series and its load."""
     return (cell.series_id, cell.connections, cell.rate_rps)
 
 
-# What merging needs of a trial that was recorded before.
+# The columns that merging needs of a trial recorded earlier.
 _MEMBER = (
     *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
     *("requests_completed", "histogram", "cell"),
@@ -299,30 +301,30 @@ _MEMBER = (
 
 
 def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
-    """Its checks, count and histogram; the trials in the order they were executed."""
+    """Set the checks, the count and the histogram of a cell; `trials` are in order of execution."""
     counted = [trial for trial in trials if not trial.warmup]
-    # A saved report says nothing of what was run before it; a plan lists every trial.
+    # A saved report does not say what ran before it; a plan lists every trial.
     warmed_up = len(counted) < len(trials) or (False if cell.run.plan else None)
-    facts = [
-        TrialFacts(
+    figures = [
+        CheckInput(
             throughput_rps=trial.throughput_rps,
             error_rate=trial.error_rate,
             percentiles_us=trial.percentiles_us,
         )
         for trial in counted
     ]
-    found = check_cell(
-        facts,
+    findings = check_cell(
+        figures,
         min_trials=cell.run.workspace.min_trials,
         warmed_up=warmed_up,
     )
-    cell.checks = [{"id": finding.id, "detail": finding.detail} for finding in found]
-    cell.trial_count = sum(one.tells for one in facts)
+    cell.checks = [finding.as_dict() for finding in findings]
+    cell.trial_count = sum(trial.has_figures for trial in figures)
     stored = [trial.histogram for trial in counted if trial.requests_completed]
-    _merge_histograms(cell, [None if one is None else bytes(one) for one in stored])
+    _merge_histograms(cell, [None if encoded is None else bytes(encoded) for encoded in stored])
 
 
-def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> Trial:
+def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -> Trial:
     parsed = record.parsed
     return Trial(
         run=run,
@@ -336,31 +338,31 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, facts: TrialFacts) -> 
         exit_code=record.exit_code,
         error=record.error,
         incomplete=parsed.incomplete,
-        elapsed_s=facts.elapsed_s,
-        requests_completed=facts.requests_completed,
-        requests_ok=facts.requests_ok,
+        elapsed_s=figures.elapsed_s,
+        requests_completed=figures.requests_completed,
+        requests_ok=figures.requests_ok,
         bytes_received=parsed.bytes_received,
-        throughput_rps=facts.throughput_rps,
-        goodput_rps=facts.goodput_rps,
-        error_rate=facts.error_rate,
-        reported_rps=facts.reported_rps,
-        errors=dict(facts.errors),
+        throughput_rps=figures.throughput_rps,
+        goodput_rps=figures.goodput_rps,
+        error_rate=figures.error_rate,
+        reported_rps=figures.reported_rps,
+        errors=dict(figures.errors),
         tool_errors=dict(parsed.tool_errors),
         status_counts=parsed.status_counts,
-        latency_mean_us=facts.latency_mean_us,
-        latency_min_us=facts.latency_min_us,
-        latency_max_us=facts.latency_max_us,
-        percentiles_us=dict(facts.percentiles_us),
-        percentiles_origin=facts.percentiles_origin,
-        latency_resolution_us=facts.latency_resolution_us,
+        latency_mean_us=figures.latency_mean_us,
+        latency_min_us=figures.latency_min_us,
+        latency_max_us=figures.latency_max_us,
+        percentiles_us=dict(figures.percentiles_us),
+        percentiles_origin=figures.percentiles_origin,
+        latency_resolution_us=figures.latency_resolution_us,
         histogram=record.histogram,
         resources=dict(record.resources),
         load=dict(record.load),
         phase=record.phase,
         glance=dict(record.glance),
         server_tail=record.server_tail,
-        parsed={} if record.reading is None else parsed.as_contract(),
-        checks=[{"id": found.id, "detail": found.detail} for found in check_trial(facts)],
+        parsed={} if record.reading is None else parsed.as_dict(),
+        checks=[finding.as_dict() for finding in check_trial(figures)],
     )
 
 

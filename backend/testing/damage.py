@@ -190,7 +190,7 @@ def _fault_of_entry(entry: ParsedTrial | FormatError, files: Files) -> str | Non
     if isinstance(entry, FormatError):
         return _fault_of_refusal(entry, files)
     try:
-        json.dumps(entry.as_contract(), allow_nan=False)
+        json.dumps(entry.as_dict(), allow_nan=False)
     except (TypeError, ValueError) as fault:
         return f"a trial that is no JSON: {fault}"
     counts = [entry.requests_completed, entry.requests_ok, *entry.errors.values()]

@@ -15,7 +15,7 @@ from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.storage import storage
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Run, Trial
-from backend.runs.record import RunFacts, record_run
+from backend.runs.record import RunInput, record_run
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.uploads import WRK, Tenant, make_tenant
 
@@ -69,7 +69,7 @@ def make_measured_run(
 ) -> Upload:
     """A parsed upload whose run has three trials of each server at 8 and 64 connections."""
     upload = Upload.objects.create(workspace=workspace, content_sha256="0" * 64, state=State.PARSED)
-    facts = RunFacts(
+    run_input = RunInput(
         id=upload.pk,
         workspace=workspace,
         started_at=datetime(2026, 1, 31, 12, tzinfo=UTC),
@@ -79,8 +79,8 @@ def make_measured_run(
         client_host=HOST,
     )
     points = [(s, c, r) for s in servers for c in (8, 64) for r in range(3)]
-    trials = record_run(facts, [_record(n, *point) for n, point in enumerate(points)])
-    Upload.objects.filter(pk=upload.pk).update(run_id=facts.id)
+    trials = record_run(run_input, [_record(n, *point) for n, point in enumerate(points)])
+    Upload.objects.filter(pk=upload.pk).update(run_id=run_input.id)
     upload.refresh_from_db()
     make_artefact(upload).trials.set(trials)
     return upload

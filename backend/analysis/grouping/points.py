@@ -11,7 +11,7 @@ from backend.analysis.query.fields import Value
 from backend.analysis.query.metrics import METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.formats.model import ERROR_CLASSES
-from backend.runs.checks import TrialFacts, check_cell
+from backend.runs.checks import CheckInput, check_cell
 from backend.stats import Estimate, median_interval
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS, REACHED_SHARE
 
@@ -256,8 +256,8 @@ def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> 
     stored = {id_ for cell in cells for id_ in cell.checks}
     if len(cells) == 1:
         return stored
-    facts = [
-        TrialFacts(
+    figures = [
+        CheckInput(
             throughput_rps=trial.throughput_rps,
             error_rate=trial.error_rate,
             percentiles_us={
@@ -267,5 +267,5 @@ def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> 
         for trial in trials
     ]
     wanted = max(cell.run.min_trials for cell in cells)
-    fired = check_cell(facts, min_trials=wanted)
+    fired = check_cell(figures, min_trials=wanted)
     return (stored - _CELL_RULES) | {finding.id for finding in fired}

@@ -11,7 +11,6 @@ from backend.formats.text import Line
 from backend.stats import Histogram
 
 HEADING = "Connection lifetime histogram (time in ms):"
-BIN_US = 1000
 
 
 def read_lifetimes(block: Sequence[Line], *, connections: int) -> Histogram | None:

@@ -45,7 +45,7 @@ def read(paths):
     except FormatError as refused:
         entries = [refused]
     return [
-        {"error": str(entry)} if isinstance(entry, FormatError) else entry.as_contract()
+        {"error": str(entry)} if isinstance(entry, FormatError) else entry.as_dict()
         for entry in entries
     ]
 

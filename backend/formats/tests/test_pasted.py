@@ -85,7 +85,7 @@ def read(text, name, encoding="utf-8"):
         entries = parse([RawArtefact.of(name, text.encode(encoding))])
     except FormatError as refused:
         entries = [refused]
-    return [str(one) if isinstance(one, FormatError) else one.as_contract() for one in entries]
+    return [str(one) if isinstance(one, FormatError) else one.as_dict() for one in entries]
 
 
 def has_figures(path):

@@ -119,7 +119,7 @@ def test_a_damaged_capture_raises_format_errors_only(path, data):
     except FormatError:
         return
     for entry in entries:
-        str(entry) if isinstance(entry, FormatError) else entry.as_contract()
+        str(entry) if isinstance(entry, FormatError) else entry.as_dict()
 
 
 @settings(max_examples=100, deadline=None)

@@ -60,7 +60,7 @@ def contracts(data):
     return [
         "refused"
         if isinstance(entry, FormatError)
-        else json.loads(json.dumps(entry.as_contract()).replace(f"joe:{MARK}@", ""))
+        else json.loads(json.dumps(entry.as_dict()).replace(f"joe:{MARK}@", ""))
         for entry in entries
     ]
 

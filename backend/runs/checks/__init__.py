@@ -1,16 +1,16 @@
 """Integrity checks: rules over one trial and over the trials of one cell. No rows, no Django."""
 
 from backend.runs.checks.cell import check_cell
-from backend.runs.checks.facts import Finding, TrialFacts
+from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.table import CHECKS, Check, Severity, as_markdown
 from backend.runs.checks.trial import check_trial
 
 __all__ = [
     "CHECKS",
     "Check",
+    "CheckInput",
     "Finding",
     "Severity",
-    "TrialFacts",
     "as_markdown",
     "check_cell",
     "check_trial",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from backend.runs.checks.facts import Finding, TrialFacts
+from backend.runs.checks.check_input import CheckInput, Finding
 from backend.stats.thresholds import LEAST_TRIALS
 
 WIDEST_SPREAD = 0.05
@@ -14,14 +14,14 @@ LEAST_DRIFT = 0.05
 
 
 def check_cell(
-    trials: Sequence[TrialFacts],
+    trials: Sequence[CheckInput],
     *,
     min_trials: int = LEAST_TRIALS,
     warmed_up: bool | None = None,
 ) -> list[Finding]:
-    """Every rule over a cell that fires. `warmed_up` None: unknown, so nothing is said of it."""
-    counted = [one for one in trials if not one.warmup and one.tells]
-    rates = [one.throughput_rps for one in counted if one.throughput_rps is not None]
+    """Every rule over a cell that fires. `warmed_up` None: unknown, the rule does not fire."""
+    counted = [trial for trial in trials if not trial.warmup and trial.has_figures]
+    rates = [trial.throughput_rps for trial in counted if trial.throughput_rps is not None]
     details = {
         "few-trials": _few_trials(len(counted), min_trials),
         "no-warmup": _no_warmup(warmed_up),

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from backend.runs.checks import CHECKS, TrialFacts, as_markdown, check_cell, check_trial
+from backend.runs.checks import CHECKS, CheckInput, as_markdown, check_cell, check_trial
 
 DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 
 # 8 connections × 1 000 requests/s each at 1 ms: everything fits together.
-SOUND = TrialFacts(
+SOUND = CheckInput(
     loop="closed",
     connections=8,
     keepalive=True,
@@ -119,7 +119,7 @@ def test_is_silent(id_):
 
 
 def test_nothing_known_fires_only_what_is_unknown():
-    assert fired(TrialFacts()) == {"unknown-server-version", "unknown-host"}
+    assert fired(CheckInput()) == {"unknown-server-version", "unknown-host"}
 
 
 def test_p99_equal_to_the_maximum_fires_only_where_it_is_suspicious():
@@ -162,7 +162,7 @@ def test_a_steady_cell_is_silent():
     ("id_", "facts"),
     [
         ("few-trials", trials(8_000.0, 8_010.0)),
-        ("few-trials", [*trials(8_000.0, 8_010.0), TrialFacts(exit_code=1)]),
+        ("few-trials", [*trials(8_000.0, 8_010.0), CheckInput(exit_code=1)]),
         ("spread", trials(8_000.0, 7_700.0, 8_200.0)),
         ("drift", trials(8_000.0, 7_800.0, 7_500.0)),
         ("drift", trials(8_000.0, 8_200.0, 8_500.0)),

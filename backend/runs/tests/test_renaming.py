@@ -12,7 +12,7 @@ from backend.formats.model import ParsedTrial, ReadTrial
 from backend.runs.identity import identity_of
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
-from backend.runs.record import RunFacts, record_run, rerecord_run
+from backend.runs.record import RunInput, record_run, rerecord_run
 from backend.runs.registry import SERVER_FIELDS, SeriesIdentity, current_name, register_server
 from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
 from backend.runs.search import RunSearch
@@ -43,7 +43,7 @@ def record_of(server="a", workload="hello", version="1", ordinal=0, **more):
 
 def facts_of(lab, host=HOST, run_id=None):
     id_ = run_id or uuid.uuid4()
-    return RunFacts(id=id_, workspace=lab, server_host=host, client_host=host)
+    return RunInput(id=id_, workspace=lab, server_host=host, client_host=host)
 
 
 def record(lab, *records, host=HOST):

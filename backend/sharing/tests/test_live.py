@@ -13,7 +13,7 @@ from backend.formats.model import ParsedTrial, ReadTrial
 from backend.ingest.removal import remove_run
 from backend.runs.measured import TrialRecord
 from backend.runs.models import FormerName, Run
-from backend.runs.record import RunFacts, record_run
+from backend.runs.record import RunInput, record_run
 from backend.runs.renaming import rename
 from backend.sharing.differences import differences_since
 from backend.sharing.freezing import Description, freeze, save_live
@@ -176,7 +176,7 @@ def test_it_outlives_renamings(lab, keep):
     rename(lab, FormerName.Kind.WORKLOAD, "hello", "newer", None)
     make_run(lab, CellSpec("gthread", workload={**HELLO, "name": "newer"}))
     assert newer_runs(made) == 0
-    facts = RunFacts(id=uuid.uuid4(), workspace=lab)
+    facts = RunInput(id=uuid.uuid4(), workspace=lab)
     load = {"tool": "wrk", "loop": "closed", "connections": 64}
     reading = ReadTrial(parsed=ParsedTrial(tool="wrk", elapsed_s=1.0, requests_completed=9))
     record_run(facts, [TrialRecord(0, {"name": "sync"}, {"name": "hello"}, load, reading)])

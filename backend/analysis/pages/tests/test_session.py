@@ -11,7 +11,7 @@ from backend.analysis.pages.session import describe_session
 from backend.formats.model import ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
-from backend.runs.record import RunFacts, record_run
+from backend.runs.record import RunInput, record_run
 from backend.stats import Histogram
 from backend.testing.uploads import make_tenant
 
@@ -59,7 +59,7 @@ def agent(lab, *, late_s=0.0, clock_s=0.0, histogram=None, parsed=None, **more):
         **more,
     }
     number = Trial.objects.count()
-    facts = RunFacts(
+    facts = RunInput(
         id=uuid.uuid4(),
         workspace=lab.workspace,
         started_at=BEGAN,

@@ -31,7 +31,7 @@ def test_text_of_older_versions_is_read():
     (trial,) = read(OLD)
     assert (trial.url, trial.connections) == ("http://127.0.0.1:8080", 50)
     assert (trial.requests_completed, trial.tool_errors) == (990, {"others": 10})
-    assert trial.as_contract()["errors"]["other"] is None
+    assert trial.as_dict()["errors"]["other"] is None
     assert (trial.latency.mean_us, trial.latency.max_us) == (1.2e6, 61.2e6)
     assert (trial.latency_resolution_us, trial.transfer_rate_bytes_s) == (600_000, 512)
 

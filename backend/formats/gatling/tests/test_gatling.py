@@ -22,7 +22,7 @@ def read(*files):
 
 def said(entry):
     """The figures of a reading, without the mark of a cut."""
-    return {key: value for key, value in entry.as_contract().items() if key != "incomplete"}
+    return {key: value for key, value in entry.as_dict().items() if key != "incomplete"}
 
 
 def is_part(found, whole):
@@ -77,7 +77,7 @@ CASES = ("open-20rps-2s-refused", "own-3.11-groups")
 def test_a_paste_says_what_the_file_says(case, name):
     raw = capture(f"{case}/{name}")
     lines = raw.split(b"\n")
-    whole = [entry.as_contract() for entry in read(raw)]
+    whole = [entry.as_dict() for entry in read(raw)]
     for paste in (
         raw.replace(b"\n", b"\r\n"),
         b"\n".join(b"> " + line for line in lines),
@@ -86,7 +86,7 @@ def test_a_paste_says_what_the_file_says(case, name):
         raw.replace(b"\t", b"    "),
         b"\n".join(line.rstrip() for line in lines),
     ):
-        assert [entry.as_contract() for entry in read(paste)] == whole
+        assert [entry.as_dict() for entry in read(paste)] == whole
 
 
 @pytest.mark.parametrize("name", ["stdout", "simulation.log"])

@@ -66,7 +66,7 @@ def wrapped_by_a_terminal(line):
 def test_wrapped_lines_are_read_as_one(wrapped):
     (trial,) = runs_of("\n".join(map(wrapped, CLIENT.split("\n"))))
     (whole,) = runs_of(CLIENT)
-    assert trial.as_contract() == whole.as_contract()
+    assert trial.as_dict() == whole.as_dict()
     assert trial.timeline == whole.timeline
 
 

@@ -45,7 +45,7 @@ def as_old_json(**changes):
 
 def test_gob_and_json_lines_say_the_same():
     (gob,), (lines,) = read(GOB), read(LINES)
-    assert gob.as_contract() == lines.as_contract()
+    assert gob.as_dict() == lines.as_dict()
     assert gob.histogram.encode() == lines.histogram.encode()
     assert gob.timeline == lines.timeline
 

@@ -117,7 +117,7 @@ def test_an_output_cut_anywhere_has_no_wrong_number(text):
             (trial,) = runs_of(text[:cut])
         except FormatError:
             continue
-        assert trial.incomplete or trial.as_contract() == whole.as_contract()
+        assert trial.incomplete or trial.as_dict() == whole.as_dict()
         assert trial.requests_completed in (None, whole.requests_completed)
         assert trial.latency.percentiles.items() <= whole.latency.percentiles.items()
         for name, count in trial.errors.items():

@@ -58,7 +58,7 @@ def _read(group: Sequence[Path]) -> list[RawArtefact]:
 def _shown(entry: Entry) -> dict[str, Any]:
     if isinstance(entry, FormatError):
         return {"error": str(entry)}
-    shown = entry.as_contract()
+    shown = entry.as_dict()
     if entry.histogram is not None and entry.histogram.count:
         shown["computed_us"] = _figures(entry.histogram)
     return shown

@@ -1,4 +1,4 @@
-"""What a check may look at, and what it answers."""
+"""What a check reads (CheckInput) and what it answers (Finding)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check that fired: its id and one sentence with the figures that made it fire."""
+    """A check that fired: its id, and one sentence with the figures that made it fire."""
 
     id: str
     detail: str
@@ -18,8 +18,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialFacts:
-    """One trial as measured. None is unknown: a rule that needs an unknown figure is silent."""
+class CheckInput:
+    """One trial as measured. None is unknown: a rule that needs an unknown figure does not fire."""
 
     warmup: bool = False
     loop: str | None = None
@@ -59,16 +59,16 @@ class TrialFacts:
     client_cpu_s: float | None = None
     client_threads: int | None = None
 
-    # How many agents attacked together, where this is the trial of one of them.
+    # How many agents sent requests together, where this is the trial of one of them.
     session_parts: int | None = None
 
     exit_code: int | None = None
     incomplete: bool = False
-    # Sentences of the reader: figures of the output that contradict one another.
+    # Sentences of the parser about figures of the output that contradict one another.
     disagreements: tuple[str, ...] = ()
 
     @property
-    def tells(self) -> bool:
+    def has_figures(self) -> bool:
         """Whether there is any figure: a load tool that crashed leaves none."""
         figures = (self.throughput_rps, self.error_rate, *self.percentiles_us.values())
         return any(value is not None for value in figures)
