@@ -141,13 +141,12 @@ def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefac
 
 
 def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers) -> Reading:
-    """Each trial of the envelope with its own artefacts; one that can't be read is no hole."""
+    """Read each trial of the envelope from its own artefacts; a trial that cannot be read is
+    recorded as failed."""
     by_name = {item.name: item for item in artefacts}
     records, groups, refusals, version = [], [], [], ""
     elsewhere = [_early_not_read(entry) for entry in envelope.entries if entry.upload]
-    for entry in envelope.entries:
-        if entry.upload:
-            continue
+    for entry in filter(_is_here, envelope.entries):
         group = [by_name[name] for name in entry.artefacts or ()]
         tool = str(said(entry.load).get("tool") or "")
         answer = answers.to(group, tool=tool)
@@ -162,6 +161,11 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
     if not (reading.has_results or envelope.is_early or elsewhere):
         raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
     return reading
+
+
+def _is_here(entry: TrialEntry) -> bool:
+    """Whether the trial's output is in this upload, not in one that came early."""
+    return not entry.upload
 
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 
 from backend.accounts.models import Workspace
@@ -140,17 +141,21 @@ def _set_resources(run: Run, observations: Sequence[Observation]) -> None:
         key=lambda sample: sample.at_s,
     )
     uncertainty_s = max(observation.uncertainty_s for observation in observations)
+    shift = timedelta(seconds=offset_s)
     trials = list(Trial.objects.filter(run=run).only("resources", "started_at", "finished_at"))
     for trial in trials:
         if trial.started_at is None or trial.finished_at is None:
             continue
-        shift = timedelta(seconds=offset_s)
-        use = resource_use(samples, trial.started_at + shift, trial.finished_at + shift)
-        if use:
-            measured = {key: value for key, value in trial.resources.items() if value is not None}
+        if use := resource_use(samples, trial.started_at + shift, trial.finished_at + shift):
             observed = {**use, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
-            trial.resources = {**trial.resources, **observed, **measured}
+            trial.resources = _filled(trial.resources, observed)
     Trial.objects.bulk_update(trials, ["resources"], batch_size=500)
+
+
+def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; where both have a value, the measured one."""
+    known = {key: value for key, value in measured.items() if value is not None}
+    return {**measured, **observed, **known}
 
 
 def _client_offset_s(run: Run) -> float | None:
@@ -192,19 +197,11 @@ def _spent(before: float | None, after: float | None) -> float | None:
 
 def _cpu_at(samples: Sequence[Sample], at_s: float) -> float | None:
     """CPU time at `at_s`, interpolated between the samples around it; None where too far."""
-    timed = [sample for sample in samples if sample.cpu_s is not None]
-    before = [sample for sample in timed if sample.at_s <= at_s]
-    after = [sample for sample in timed if sample.at_s >= at_s]
-    if not before or not after:
+    times = [(sample.at_s, sample.cpu_s) for sample in samples if sample.cpu_s is not None]
+    near = [(time_s, cpu_s) for time_s, cpu_s in times if abs(time_s - at_s) <= REACH_S]
+    if not near or not near[0][0] <= at_s <= near[-1][0]:
         return None
-    previous, following = before[-1], after[0]
-    if at_s - previous.at_s > REACH_S or following.at_s - at_s > REACH_S:
-        return None
-    assert previous.cpu_s is not None
-    assert following.cpu_s is not None
-    span = following.at_s - previous.at_s
-    share = (at_s - previous.at_s) / span if span else 0.0
-    return previous.cpu_s + share * (following.cpu_s - previous.cpu_s)
+    return float(np.interp(at_s, *zip(*near, strict=True)))
 
 
 def _highest(values: Any) -> int | None:

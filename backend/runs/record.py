@@ -305,14 +305,7 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     counted = [trial for trial in trials if not trial.warmup]
     # A saved report does not say what ran before it; a plan lists every trial.
     warmed_up = len(counted) < len(trials) or (False if cell.run.plan else None)
-    figures = [
-        CheckInput(
-            throughput_rps=trial.throughput_rps,
-            error_rate=trial.error_rate,
-            percentiles_us=trial.percentiles_us,
-        )
-        for trial in counted
-    ]
+    figures = [_stored_figures(trial) for trial in counted]
     findings = check_cell(
         figures,
         min_trials=cell.run.workspace.min_trials,
@@ -320,8 +313,16 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     )
     cell.checks = [finding.as_dict() for finding in findings]
     cell.trial_count = sum(trial.has_figures for trial in figures)
-    stored = [trial.histogram for trial in counted if trial.requests_completed]
-    _merge_histograms(cell, [None if encoded is None else bytes(encoded) for encoded in stored])
+    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+
+
+def _stored_figures(trial: Trial) -> CheckInput:
+    """What the rules over a cell read of a recorded trial."""
+    return CheckInput(
+        throughput_rps=trial.throughput_rps,
+        error_rate=trial.error_rate,
+        percentiles_us=trial.percentiles_us,
+    )
 
 
 def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -> Trial:
@@ -366,11 +367,11 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -
     )
 
 
-def _merge_histograms(cell: Cell, encoded: Sequence[bytes | None]) -> None:
+def _merge_histograms(cell: Cell, encoded: Sequence[Any]) -> None:
     # One trial without a distribution makes the merge incomplete: then there is none.
     if not encoded or any(item is None for item in encoded):
         return
-    merged = Histogram.merge_all([Histogram.decode(item) for item in encoded if item is not None])
+    merged = Histogram.merge_all([Histogram.decode(bytes(item)) for item in encoded if item])
     cell.histogram = merged.encode()
     cell.percentiles_us = stored_percentiles(merged)
     cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

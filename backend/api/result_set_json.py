@@ -1,0 +1,178 @@
+"""The JSON of result sets: what requests carry and what is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from backend.links import link_to, result_set_link
+from backend.sharing.models import Kind, ResultSet, State, Visibility
+from backend.sharing.newer_runs import newer_runs
+from backend.sharing.notes import MAX_LENGTH
+
+
+class KeepSerializer(serializers.Serializer[Any]):
+    """What to keep."""
+
+    query = serializers.CharField(
+        allow_blank=True, max_length=8_000, help_text="The query string of the comparison"
+    )
+    kind = serializers.ChoiceField(
+        Kind.choices,
+        default=Kind.FROZEN,
+        help_text="frozen: the figures as they are now; live: the question, answered anew",
+    )
+    title = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+    notes = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=MAX_LENGTH, help_text="Markdown"
+    )
+    visibility = serializers.ChoiceField(Visibility.choices, default=Visibility.PRIVATE)
+    expires_at = serializers.DateTimeField(required=False, default=None, allow_null=True)
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class EditSerializer(serializers.Serializer[Any]):
+    """What to change; what is left out stays. The title of a frozen one is part of its bytes."""
+
+    title = serializers.CharField(required=False, max_length=200)
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=MAX_LENGTH)
+    visibility = serializers.ChoiceField(Visibility.choices, required=False)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    superseded_by = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The id of the newer one, of the same workspace"
+    )
+
+
+class WithdrawSerializer(serializers.Serializer[Any]):
+    """The reason, which readers of the link see later."""
+
+    reason = serializers.CharField(max_length=1_000)
+
+
+class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
+    """A saved comparison with its link. The snapshot of a frozen result set never changes."""
+
+    id = serializers.UUIDField(source="link", help_text="Another one after the link was revoked")
+    workspace = serializers.CharField(source="workspace.slug")
+    kind = serializers.ChoiceField(Kind.choices)
+    state = serializers.ChoiceField(State.choices)
+    author = serializers.SerializerMethodField()
+    superseded_by = serializers.SerializerMethodField(
+        help_text="The page of the newer one, where one is told"
+    )
+    sha256 = serializers.SerializerMethodField(help_text="Of the bytes at json_url; null when live")
+    newer_runs = serializers.SerializerMethodField(
+        help_text="Runs since then that the question shows as well; null where it is not known"
+    )
+    withdrawn_reason = serializers.SerializerMethodField()
+    url = serializers.SerializerMethodField(help_text="The page")
+    json_url = serializers.SerializerMethodField(help_text="The snapshot, byte for byte")
+    csv_url = serializers.SerializerMethodField()
+    png_url = serializers.SerializerMethodField(help_text="The chart as an image")
+    badge_url = serializers.SerializerMethodField(help_text="An SVG for a README")
+    embed_url = serializers.SerializerMethodField(
+        help_text="To be framed by other pages; null while it is private"
+    )
+
+    class Meta:
+        model = ResultSet
+        fields = ["id", "workspace", "kind", "state", "title", "notes", "author", "query"]
+        fields += ["visibility", "created_at", "expires_at", "superseded_by", "withdrawn_at"]
+        fields += ["withdrawn_reason", "sha256", "newer_runs", "url", "json_url", "csv_url"]
+        fields += ["png_url", "badge_url", "embed_url"]
+
+    @extend_schema_field(OpenApiTypes.STR)
+    def get_author(self, result_set: ResultSet) -> str | None:
+        return None if result_set.author is None else result_set.author.get_username()
+
+    def get_superseded_by(self, result_set: ResultSet) -> str | None:
+        newer = result_set.superseded_by
+        told = newer is not None and (self._is_member(result_set) or result_set.may_name(newer))
+        return newer.path if newer is not None and told else None
+
+    def _is_member(self, result_set: ResultSet) -> bool:
+        return result_set.workspace_id in self.context["workspaces"]
+
+    def get_sha256(self, result_set: ResultSet) -> str | None:
+        return result_set.sha256 or None
+
+    def get_newer_runs(self, result_set: ResultSet) -> int | None:
+        return None if result_set.is_gone else newer_runs(result_set)
+
+    def get_withdrawn_reason(self, result_set: ResultSet) -> str | None:
+        return result_set.withdrawn_reason or None
+
+    def get_url(self, result_set: ResultSet) -> str:
+        return result_set.path
+
+    def get_json_url(self, result_set: ResultSet) -> str:
+        return result_set_link(result_set.link, "json")
+
+    def get_csv_url(self, result_set: ResultSet) -> str:
+        return result_set_link(result_set.link, "csv")
+
+    def get_png_url(self, result_set: ResultSet) -> str:
+        return result_set_link(result_set.link, "png")
+
+    def get_badge_url(self, result_set: ResultSet) -> str:
+        return result_set_link(result_set.link, "svg")
+
+    def get_embed_url(self, result_set: ResultSet) -> str | None:
+        return link_to("embed", result_set.link) if result_set.is_shared else None
+
+
+class ResultSetListSerializer(serializers.Serializer[Any]):
+    """Newest first."""
+
+    result_sets = ResultSetSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
+
+
+class PlaceSerializer(serializers.Serializer[Any]):
+    """A point of a series."""
+
+    series = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # popped by DRF's metaclass
+    x = serializers.JSONField(help_text="A number, or the text of a category")
+    trials = serializers.IntegerField()
+
+
+class ChangedFigureSerializer(PlaceSerializer):
+    metric = serializers.CharField()
+    before = serializers.FloatField(allow_null=True)
+    after = serializers.FloatField(allow_null=True)
+    ratio = serializers.FloatField(allow_null=True, help_text="After ÷ before over the trials")
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    verdict = serializers.ChoiceField(
+        ["improved", "regressed", "unchanged", "inconclusive"], allow_null=True
+    )
+    why = serializers.CharField(allow_null=True)
+
+
+class ChangedHeadlineSerializer(serializers.Serializer[Any]):
+    finding = serializers.CharField()
+    outcome = serializers.CharField()
+
+
+class RenamedSerializer(serializers.Serializer[Any]):
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class ChangesSerializer(serializers.Serializer[Any]):
+    """What the same runs give now, against what was frozen."""
+
+    changed = serializers.BooleanField()
+    before = ChangedHeadlineSerializer()
+    after = ChangedHeadlineSerializer(allow_null=True, help_text="Null when every run is gone")
+    missing_runs = serializers.ListField(child=serializers.UUIDField())
+    figures = ChangedFigureSerializer(many=True)
+    gone = PlaceSerializer(many=True)
+    new = PlaceSerializer(many=True)
+    renamed = RenamedSerializer(many=True)
