@@ -201,7 +201,7 @@ def _cpu_at(samples: Sequence[Sample], at_s: float) -> float | None:
     near = [(time_s, cpu_s) for time_s, cpu_s in times if abs(time_s - at_s) <= REACH_S]
     if not near or not near[0][0] <= at_s <= near[-1][0]:
         return None
-    return float(np.interp(at_s, *zip(*near, strict=True)))
+    return float(np.interp(at_s, [time_s for time_s, _ in near], [cpu_s for _, cpu_s in near]))
 
 
 def _highest(values: Any) -> int | None:
