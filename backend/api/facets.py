@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -77,7 +78,7 @@ class Facets(APIView):
                 f"facets of {only}",
                 query,
                 workspace_ids,
-                lambda: facets(query, workspace_ids=workspace_ids, only=only),
+                lambda: orjson.dumps(facets(query, workspace_ids=workspace_ids, only=only)),
             )
         except UnknownValue as refused:
             raise bad_query(refused) from None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.analysis import figures
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedDismissal, LoadedTrial
 from backend.links import check_link
@@ -31,14 +32,18 @@ class Fired:
     def count(self) -> int:
         return len(self.cells) + len(self.trials)
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            **describe_check(self.check),
-            "count": self.count,
-            "cells": self.cells[:MAX_LISTED],
-            "trials": self.trials[:MAX_LISTED],
-            "dismissed": [dismissal.as_dict() for dismissal in self.dismissed.values()],
-        }
+    def to_record(self) -> figures.FiredCheck:
+        return figures.FiredCheck(
+            id=self.check.id,
+            severity=self.check.severity,
+            title=self.check.title,
+            explanation=self.check.explanation,
+            section=check_link(self.check.id),
+            count=self.count,
+            cells=self.cells[:MAX_LISTED],
+            trials=self.trials[:MAX_LISTED],
+            dismissed=[dismissal.to_record() for dismissal in self.dismissed.values()],
+        )
 
 
 def find_check(id_: str) -> Check:

@@ -12,9 +12,7 @@ import time
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
-import orjson
 from django.core.cache import caches
 from redis.exceptions import RedisError
 
@@ -36,9 +34,9 @@ def get_or_compute_json(
     kind: str,
     query: CompareQuery,
     workspace_ids: Sequence[uuid.UUID],
-    compute: Callable[[], dict[str, Any]],
+    compute: Callable[[], bytes],
 ) -> bytes:
-    """The JSON of `compute()`, of this kind and query; the cached one while it is valid.
+    """The JSON that `compute()` gives for this query; the cached one while it is valid.
 
     Raises TooManyComparisons.
     """
@@ -46,7 +44,7 @@ def get_or_compute_json(
     if (kept := _get(key)) is not None:
         return zlib.decompress(kept)
     with comparison_slot(workspace_ids):
-        fresh = orjson.dumps(compute())
+        fresh = compute()
     _put(key, zlib.compress(fresh, 1))
     return fresh
 

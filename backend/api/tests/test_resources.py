@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
@@ -120,7 +121,7 @@ def test_the_comparison_is_sent_as_it_was_computed(api, scene):
     answer = api.get("/api/v1/compare", {"run": str(scene.run.pk)})
     query = CompareQuery.parse(f"run={scene.run.pk}")
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json() == compare(query, workspace_ids=[scene.own.workspace.pk])
+    assert answer.json() == plain_figures(compare(query, workspace_ids=[scene.own.workspace.pk]))
 
 
 def test_freezing_what_is_not_ones_own_is_nothing(api, scene):
