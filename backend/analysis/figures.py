@@ -14,6 +14,7 @@ import msgspec
 import orjson
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from backend.runs.checks import Severity
 from backend.stats import Better, Verdict
 
 SCHEMA = 2
@@ -24,7 +25,6 @@ Place = Annotated[Number | str, Meta(description="A number, or the name of a cat
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Status = Literal["comparable", "caveats", "not_comparable"]
-Severity = Literal["info", "warning", "error"]
 Kind = Literal["number", "category"]
 Group = Literal["rate", "latency", "errors", "resources"]
 Origin = Literal["computed", "reported"]
@@ -111,8 +111,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     """Whether the series may be compared at all."""
 
     status: Status
-    differing: Annotated[Sequence[str], Meta(description="Ids of what differs")] = ()
-    reasons: Annotated[Sequence[str], Meta(description="Sentences, the gravest first")] = ()
+    differing: Annotated[Sequence[str], Meta(description="Ids of what differs")]
+    reasons: Annotated[Sequence[str], Meta(description="Sentences, the gravest first")]
     intent: Annotated[str | None, Meta(description="The one thing that differs")] = None
     confounded: Annotated[Sequence[str], Meta(description="What differs together")] = ()
     overridden: Annotated[bool | UnsetType, Meta(description="Ranked although not comparable")] = (
@@ -271,7 +271,7 @@ class Ratios(Record, frozen=True, kw_only=True):
     rows: Sequence[str]
     columns: Sequence[str]
     loads: Annotated[
-        Sequence[Place | None], Meta(description="The place that each column is compared at")
+        Sequence[Place], Meta(description="The place that each column is compared at")
     ] = ()
     cells: Sequence[Sequence[Ratio | None]]
     means: Annotated[
@@ -318,7 +318,7 @@ class Figures(Record, frozen=True, kw_only=True):
     """
 
     schema: int = 1
-    query: Annotated[str, Meta(description="The canonical query string")] = ""
+    query: Annotated[str, Meta(description="The canonical query string")]
     links: Links | UnsetType = UNSET
     finding: str
     conditions: str

@@ -86,6 +86,8 @@ def _simple(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {key: _simple(part) for key, part in schema.items() if key not in ("title", "default")}
+    if "properties" in schema:
+        kept["properties"] = {name: _simple(part) for name, part in schema["properties"].items()}
     options = kept.get("anyOf", [])
     if {"type": "number"} in options:
         kept["anyOf"] = [option for option in options if option != {"type": "integer"}]

@@ -7,9 +7,9 @@ from typing import Any
 from backend.analysis.figures import Figures, read_figures
 
 _FIELDS = {
+    "query": "",
     "finding": "",
     "conditions": "",
-    "outcome": {"status": "comparable"},
     "x": {"field": "connections", "label": "Connections", "values": []},
     "metric": "throughput",
     "metrics": [],
@@ -18,8 +18,10 @@ _FIELDS = {
     "checks": [],
     "runs": [],
 }
+_OUTCOME = {"status": "comparable", "differing": [], "reasons": []}
 
 
 def make_figures(**fields: Any) -> Figures:
     """The figures with these fields, as JSON has them; what is not given is empty."""
-    return read_figures({**_FIELDS, **fields})
+    outcome = {**_OUTCOME, **fields.pop("outcome", {})}
+    return read_figures({**_FIELDS, **fields, "outcome": outcome})

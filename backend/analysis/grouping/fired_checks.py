@@ -11,11 +11,10 @@ from backend.analysis import figures
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedDismissal, LoadedTrial
 from backend.links import check_link
-from backend.runs.checks import CHECKS, Check
+from backend.runs.checks import CHECKS, SEVERITIES, Check
 from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE
 
 MAX_LISTED = 100
-_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 @dataclass(slots=True)
@@ -81,7 +80,8 @@ def collect_fired_checks(
     for point in ceiling:
         collection.fired("common-ceiling").cells.append(str(point.cells[0].id))
     return sorted(
-        collection.by_id.values(), key=lambda fired: (_ORDER[fired.check.severity], fired.check.id)
+        collection.by_id.values(),
+        key=lambda fired: (SEVERITIES.index(fired.check.severity), fired.check.id),
     )
 
 

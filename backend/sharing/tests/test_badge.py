@@ -19,7 +19,7 @@ def figures(*rows, status="comparable"):
         {**UNKNOWN, "series": id_, "label": label, "value": value} for id_, label, value in rows
     ]
     return {
-        "outcome": {"status": status},
+        "outcome": {"status": status, "differing": [], "reasons": []},
         "metrics": [METRIC],
         "ranking": {"x": 64, "metric": "throughput", "baseline": None, "rows": ranked},
     }
