@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.analysis.figures import Figures, read_figures
 
-_FIELDS = {
+_FIELDS: dict[str, Any] = {
     "query": "",
     "finding": "",
     "conditions": "",

@@ -126,7 +126,7 @@ def _ratios(figures: Figures) -> Found | None:
         return None
     place, baseline = _place(figures), ratios.baseline.label
     columns = ["server", "workload", place, "metric", "ratio_to", *_RATIO, *_MEAN]
-    loads = ratios.loads or [None] * len(ratios.columns)
+    loads: Sequence[Value] = ratios.loads or [None] * len(ratios.columns)
     means = ratios.means or [None] * len(ratios.rows)
     over = ", ".join(ratios.means_over)
     rows = []
