@@ -157,7 +157,7 @@ def test_each_view_has_an_image_of_its_own(db):
             author=None,
             description=Description(title="T"),
         )
-        figures = Reading(made).figures
+        figures = Reading(made).document["figures"]
         # One address and one date: only what is drawn may differ.
         images[view] = drawing.draw(
             canonical_json({"figures": figures, "url": "http://x/s/1", "date": "frozen"})
