@@ -131,9 +131,15 @@ def test_the_document_names_every_field_of_an_answer(api, scene):
     (series, *_), (check, *_) = figures["series"], figures["checks"]
     (point, *_) = series["points"]
     parts = {
-        "Figures": figures, "Series": series, "Point": point, "FiredCheck": check,
-        "Measure": point["metrics"]["p99"], "Outcome": figures["outcome"],
-        "Axis": figures["x"], "Metric": figures["metrics"][0], "Links": figures["links"],
+        "Figures": figures,
+        "Series": series,
+        "Point": point,
+        "FiredCheck": check,
+        "Measure": point["metrics"]["p99"],
+        "Outcome": figures["outcome"],
+        "Axis": figures["x"],
+        "Metric": figures["metrics"][0],
+        "Links": figures["links"],
     }
     for name, part in parts.items():
         assert part.keys() - shapes[name]["properties"].keys() == set(), name
