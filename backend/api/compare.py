@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
+import msgspec
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -13,13 +13,12 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.analysis.compare.comparison import compare
-from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.compare.comparison import compare_as_json
+from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.analysis.query.fields import AXES, GROUPING
 from backend.analysis.query.metrics import METRICS
 from backend.api.auth import required_actor
-from backend.api.figures_schema import FiguresSerializer
 from backend.api.schema import documented
 from backend.sharing.export import csv_of
 
@@ -64,13 +63,11 @@ QUERY = [
 ]
 
 
-def figures_json(request: Request) -> bytes:
+def _answer_json(request: Request) -> bytes:
     """The comparison that the request asks for, over what its sender may see, as JSON."""
     workspace_ids = access.workspace_ids_of(required_actor(request))
     query = CompareQuery.parse(request.query_params)
-    return get_or_compute_json(
-        "compare", query, workspace_ids, lambda: compare(query, workspace_ids=workspace_ids)
-    )
+    return compare_as_json(query, workspace_ids=workspace_ids)
 
 
 class AnyFormat(BaseContentNegotiation):
@@ -91,11 +88,11 @@ class Compare(APIView):
     @extend_schema(
         operation_id="compare",
         parameters=QUERY,
-        responses={200: FiguresSerializer, **documented(400, 401, 404)},
+        responses={200: Figures, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> HttpResponse:
         """The asked metric, throughput, latency and errors of every series, with checks."""
-        return HttpResponse(figures_json(request), content_type="application/json")
+        return HttpResponse(_answer_json(request), content_type="application/json")
 
 
 class CompareCsv(APIView):
@@ -114,7 +111,7 @@ class CompareCsv(APIView):
         One row per series and load point, with its rank where it is ranked; `view=nines`: per
         series and percentile; `view=ratios`: per server and workload.
         """
-        table = csv_of(orjson.loads(figures_json(request)))
+        table = csv_of(msgspec.json.decode(_answer_json(request), type=Figures))
         response = HttpResponse(table, content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="loadsheet-comparison.csv"'
         return response

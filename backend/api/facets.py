@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -73,6 +74,6 @@ class Facets(APIView):
             f"facets of {only}",
             query,
             workspace_ids,
-            lambda: facets(query, workspace_ids=workspace_ids, only=only),
+            lambda: orjson.dumps(facets(query, workspace_ids=workspace_ids, only=only)),
         )
         return HttpResponse(counted, content_type="application/json")

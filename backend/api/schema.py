@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beside the views: errors and how to sign in.
+"""What the OpenAPI document says beside the views: errors, how to sign in, and the figures.
 
 Apart from `errors` and `auth`, which DRF's settings load before DRF's views are there.
 """
@@ -6,9 +6,15 @@ Apart from `errors` and `auth`, which DRF's settings load before DRF's views are
 from __future__ import annotations
 
 from http import HTTPStatus
+from inspect import cleandoc
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+import msgspec
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+)
+from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
@@ -46,3 +52,54 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
             "bearerFormat": "ls_agent_…",
             "description": "A workspace's token, made in the workspace or by manage.py make_token.",
         }
+
+
+_REFERENCE = "#/components/schemas/{name}"
+
+
+class RecordScheme(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Makes the components of the document from the records of the figures."""
+
+    target_class = "backend.analysis.figures.Record"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        name: str = self.target.__name__
+        return name
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """The schema of the record; those of the records in it are registered beside it."""
+        _, schemas = msgspec.json.schema_components([self.target], ref_template=_REFERENCE)
+        own: dict[str, Any] = _simple(schemas.pop(self.target.__name__))
+        for name, schema in schemas.items():
+            component = ResolvedComponent(  # type: ignore[no-untyped-call]
+                name=name, type=ResolvedComponent.SCHEMA, object=name, schema=_simple(schema)
+            )
+            auto_schema.registry.register_on_missing(component)
+        return own
+
+
+def _simple(schema: Any) -> Any:
+    """The schema as other components are written: `number` for whole numbers too, typed enums."""
+    if isinstance(schema, list):
+        return [_simple(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: _simple(part) for key, part in schema.items() if key not in ("title", "default")}
+    if "properties" in schema:
+        kept["properties"] = {name: _simple(part) for name, part in schema["properties"].items()}
+    options = kept.get("anyOf", [])
+    if {"type": "number"} in options:
+        kept["anyOf"] = [option for option in options if option != {"type": "integer"}]
+    if len(kept.get("anyOf", ())) == 1:
+        kept |= kept.pop("anyOf")[0]
+    elif _is_nullable_type(options := kept.get("anyOf", [])):
+        kept |= {**kept.pop("anyOf")[0], "type": [options[0]["type"], "null"]}
+    if "description" in kept:
+        kept["description"] = cleandoc(kept["description"])
+    return {"type": "string", **kept} if "enum" in kept else kept
+
+
+def _is_nullable_type(options: list[dict[str, Any]]) -> bool:
+    """Whether these are one plain type and null."""
+    return len(options) == 2 and options[1] == {"type": "null"} and "type" in options[0]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec.structs import replace
 
 from backend.analysis.export.comparability_text import is_overridden
+from backend.analysis.figures import Figures, RankRow
 from backend.errors import InvalidInput
 from backend.sharing.text import plain
-
-Figures = Mapping[str, Any]
-Row = Mapping[str, Any]
 
 LONGEST_TITLE, LONGEST_VALUE = 40, 48
 BY_REQUEST = "not comparable, by request"
@@ -45,6 +43,20 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A comparison, or a panel of it as a comparison of its own."""
+
+    figures: Figures
+    panel: str | None = None
+
+    @property
+    def rows(self) -> list[tuple[Part, RankRow]]:
+        """The ranked series."""
+        ranking = self.figures.ranking
+        return [] if ranking is None else [(self, row) for row in ranking.rows]
+
+
+@dataclass(frozen=True, slots=True)
 class Badge:
     title: Side
     value: Side
@@ -68,63 +80,51 @@ def badge_of(title: str, figures: Figures, series: str | None = None) -> Badge:
     part, row = _shown(figures, series)
     left = _side(plain(title, LONGEST_TITLE) or "Loadsheet", 0)
     right = _side(_value(part, row), left.width)
-    return Badge(left, right, COLOURS[part["outcome"]["status"]])
+    return Badge(left, right, COLOURS[part.figures.outcome.status])
 
 
-def _shown(figures: Figures, series: str | None) -> tuple[Figures, Row | None]:
+def _shown(figures: Figures, series: str | None) -> tuple[Part, RankRow | None]:
     """The comparison with the figure, the whole or a panel of it, and the figure's row."""
-    ranked = [
-        (part, row)
-        for part in _parts(figures)
-        if part["ranking"] is not None
-        for row in part["ranking"]["rows"]
-    ]
+    ranked = [pair for part in _parts(figures) for pair in part.rows]
     if series is not None:
         ranked = _only(ranked, series)
-    with_figure = next(((part, row) for part, row in ranked if row["value"] is not None), None)
+    with_figure = next(((part, row) for part, row in ranked if row.value is not None), None)
     if with_figure is not None:
         return with_figure
     # A series without a figure has its own outcome; otherwise show that of the whole.
-    return (ranked[0][0] if series is not None else figures), None
+    return (ranked[0][0] if series is not None else Part(figures)), None
 
 
-def _parts(figures: Figures) -> list[Figures]:
-    """The comparison, or each of its panels as a comparison of its own."""
-    panels = figures.get("panels")
-    if not panels:
-        return [figures]
+def _parts(figures: Figures) -> list[Part]:
+    if not figures.panels:
+        return [Part(figures)]
     return [
-        {
-            **figures,
-            "panel": panel["value"],
-            "outcome": panel["outcome"],
-            "ranking": panel["ranking"],
-        }
-        for panel in panels
+        Part(replace(figures, outcome=panel.outcome, ranking=panel.ranking), panel.value)
+        for panel in figures.panels
     ]
 
 
-def _only(ranked: list[tuple[Figures, Row]], series: str) -> list[tuple[Figures, Row]]:
-    matching = [(part, row) for part, row in ranked if row["series"] == series]
+def _only(ranked: list[tuple[Part, RankRow]], series: str) -> list[tuple[Part, RankRow]]:
+    matching = [(part, row) for part, row in ranked if row.series == series]
     if not matching:
-        names = ", ".join(row["series"] for _, row in ranked) or "none"
+        names = ", ".join(row.series for _, row in ranked) or "none"
         raise NoSuchSeries(f"series: got {series[:40]!r}, ranked here are {names}.")
     return matching
 
 
-def _value(part: Figures, row: Row | None) -> str:
-    if row is None:
-        refused = part["outcome"]["status"] == "not_comparable"
-        apart = "compared by workload" if part.get("ratios") else "unknown"
+def _value(part: Part, row: RankRow | None) -> str:
+    figures = part.figures
+    if row is None or row.value is None or figures.ranking is None:
+        refused = figures.outcome.status == "not_comparable"
+        apart = "compared by workload" if figures.ratios else "unknown"
         return "not comparable" if refused else apart
-    ranked_by = part["ranking"]["metric"]
-    metric = next(metric for metric in part["metrics"] if metric["id"] == ranked_by)
-    figure = figure_text(row["value"], metric["unit"])
-    panel, label = part.get("panel"), row["label"]
-    if panel and not label.startswith(panel):
-        label = f"{panel}: {label}"
+    ranked_by = figures.ranking.metric
+    metric = next(metric for metric in figures.metrics if metric.id == ranked_by)
+    figure, label = figure_text(row.value, metric.unit), row.label
+    if part.panel and not label.startswith(part.panel):
+        label = f"{part.panel}: {label}"
     text = f"{plain(label, LONGEST_VALUE - len(figure) - 1)} {figure}"
-    return f"{BY_REQUEST}: {text}" if is_overridden(part) else text
+    return f"{BY_REQUEST}: {text}" if is_overridden(figures) else text
 
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {

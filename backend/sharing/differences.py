@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import Figures, Measure, Series, read_figures
 from backend.analysis.loading.former_names import NAMED
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
@@ -17,7 +18,6 @@ from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.stats import Ratio, ratio
 
-Figures = Mapping[str, Any]
 Key = tuple[str, Any]
 # Smaller differences come from the order of floating-point operations.
 SAME = 1e-9
@@ -72,10 +72,11 @@ def differences_since(result_set: ResultSet) -> Differences:
     query = CompareQuery.parse(snapshot["query"])
     rows = Run.objects.filter(workspace_id=result_set.workspace_id, pk__in=query.run)
     existing = set(rows.values_list("pk", flat=True))
+    before = read_figures(snapshot["figures"])
     missing = tuple(str(run) for run in query.run if run not in existing)
     now = _current_figures(query, existing, result_set) if existing else None
     share = result_set.workspace.relevant_share
-    return differences_between(snapshot["figures"], now, missing_runs=missing, relevant=share)
+    return differences_between(before, now, missing_runs=missing, relevant=share)
 
 
 def _current_figures(
@@ -121,28 +122,28 @@ def differences_between(
 
 def _former_ids(before: Figures, after: Figures) -> dict[str, str]:
     """Ids of series now -> their ids before: a new name may give a new id to the same cells."""
-    was = {series["id"] for series in before["series"]}
-    now = {series["id"] for series in after["series"]}
-    owner = {cell: series["id"] for series in before["series"] for cell in _cells(series)}
+    was = {series.id for series in before.series}
+    now = {series.id for series in after.series}
+    owner = {cell: series.id for series in before.series for cell in _cells(series)}
     former_ids: dict[str, str] = {}
-    for series in after["series"]:
+    for series in after.series:
         owners = Counter(owner[cell] for cell in _cells(series) if cell in owner)
         others = [id_ for id_, _ in owners.most_common() if id_ not in now]
-        if series["id"] not in was and others:
-            former_ids[series["id"]] = others[0]
+        if series.id not in was and others:
+            former_ids[series.id] = others[0]
     return former_ids
 
 
-def _cells(series: Mapping[str, Any]) -> list[str]:
-    return [cell for point in series["points"] for cell in point.get("cells") or [point["cell"]]]
+def _cells(series: Series) -> list[str]:
+    return [cell for point in series.points for cell in point.cells or [point.cell]]
 
 
-Point = tuple[Place, Mapping[str, Any]]
+Measured = tuple[Place, Mapping[str, Measure | None]]
 
 
-def _renamed_places(before: Figures, after: Figures) -> dict[str, str]:
+def _renamed_places(before: Figures, after: Figures) -> dict[Any, Any]:
     """On an axis of names: names now -> names before, of the same cells."""
-    if (before.get("x") or {}).get("field") not in NAMED:
+    if before.x.field not in NAMED:
         return {}
     at = {cell: x for x, cell in _cells_by_place(before)}
     old_names = set(at.values())
@@ -150,47 +151,53 @@ def _renamed_places(before: Figures, after: Figures) -> dict[str, str]:
         x: at[cell] for x, cell in _cells_by_place(after) if x not in old_names and cell in at
     }
     # An old name that is still in use was not renamed.
-    return {now: old for now, old in candidates.items() if old not in set(after["x"]["values"])}
+    return {now: old for now, old in candidates.items() if old not in set(after.x.values)}
 
 
-def _cells_by_place(figures: Figures) -> Iterator[tuple[str, str]]:
-    for series in figures["series"]:
-        for point in series["points"]:
-            for cell in point.get("cells") or [point["cell"]]:
-                yield point["x"], cell
+def _cells_by_place(figures: Figures) -> Iterator[tuple[Any, str]]:
+    for series in figures.series:
+        for point in series.points:
+            for cell in point.cells or [point.cell]:
+                yield point.x, cell
 
 
 def _points(
-    figures: Figures, former_ids: Mapping[str, str], places: Mapping[str, str]
-) -> dict[Key, Point]:
+    figures: Figures, former_ids: Mapping[str, str], places: Mapping[Any, Any]
+) -> dict[Key, Measured]:
     """By series and place, both under their former names."""
     return {
-        (former_ids.get(series["id"], series["id"]), places.get(point["x"], point["x"])): (
-            Place(series["id"], series["label"], point["x"], point["trials"]),
-            point["metrics"],
+        (former_ids.get(series.id, series.id), places.get(point.x, point.x)): (
+            Place(series.id, series.label, point.x, point.trials),
+            point.metrics,
         )
-        for series in figures["series"]
-        for point in series["points"]
+        for series in figures.series
+        for point in series.points
     }
 
 
-def _of_point(was: Point, now: Point, figures: Figures, relevant: float) -> Iterator[Difference]:
-    for metric in figures["metrics"]:
-        id_ = metric["id"]
-        if id_ not in was[1] or id_ not in now[1]:
+def _of_point(
+    was: Measured, now: Measured, figures: Figures, relevant: float
+) -> Iterator[Difference]:
+    for metric in figures.metrics:
+        if metric.id not in was[1] or metric.id not in now[1]:
             continue
-        old, new = was[1][id_] or {}, now[1][id_] or {}
-        before, after = old.get("value"), new.get("value")
+        old, new = was[1][metric.id], now[1][metric.id]
+        before, after = _value(old), _value(new)
         if _same(before, after):
             continue
         change = None
         if before is not None and after is not None:
-            change = ratio(_each(old), _each(new), better=metric["better"], relevant=relevant)
-        yield Difference(now[0], id_, metric["label"], metric["unit"], before, after, change)
+            change = ratio(_each(old), _each(new), better=metric.better, relevant=relevant)
+        yield Difference(now[0], metric.id, metric.label, metric.unit, before, after, change)
 
 
-def _each(measure: Mapping[str, Any]) -> list[float]:
-    return [value for value in measure.get("each") or [] if value is not None]
+def _value(measure: Measure | None) -> float | None:
+    return None if measure is None else measure.value
+
+
+def _each(measure: Measure | None) -> list[float]:
+    each = (measure.each if measure else None) or ()
+    return [value for value in each if value is not None]
 
 
 def _same(before: float | None, after: float | None) -> bool:
@@ -200,14 +207,14 @@ def _same(before: float | None, after: float | None) -> bool:
 
 
 def _headline_and_status(figures: Figures) -> tuple[str, str]:
-    return figures["finding"], figures["outcome"]["status"]
+    return figures.finding, figures.outcome.status
 
 
 def _renamed(
     before: Figures, after: Figures, former_ids: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    labels = {former_ids.get(new["id"], new["id"]): new["label"] for new in after["series"]}
-    for old in before["series"]:
-        now = labels.get(old["id"])
-        if now is not None and now != old["label"]:
-            yield old["label"], now
+    labels = {former_ids.get(new.id, new.id): new.label for new in after.series}
+    for old in before.series:
+        now = labels.get(old.id)
+        if now is not None and now != old.label:
+            yield old.label, now

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from backend import __version__
+from backend.analysis.figures import Figures, plain_figures
 from backend.analysis.query.timestamps import instant
 from backend.sharing.models import ResultSet
 from backend.sharing.sources import sources_of
@@ -14,7 +14,7 @@ from backend.sharing.sources import sources_of
 SCHEMA = 2
 
 
-def document_of(result_set: ResultSet, figures: Mapping[str, Any], *, id_: UUID) -> dict[str, Any]:
+def document_of(result_set: ResultSet, figures: Figures, *, id_: UUID) -> dict[str, Any]:
     """The figures with all that a reader needs to check them.
 
     `id_` is the id of a frozen set, and the link of a live one. The time of reading is left out:
@@ -27,8 +27,8 @@ def document_of(result_set: ResultSet, figures: Mapping[str, Any], *, id_: UUID)
         "title": result_set.title,
         "created_at": instant(result_set.created_at),
         "workspace": result_set.workspace.slug,
-        "query": figures["query"],
-        "runs": sources_of([run["id"] for run in figures["runs"]]),
-        "figures": figures,
+        "query": figures.query,
+        "runs": sources_of([run.id for run in figures.runs]),
+        "figures": plain_figures(figures),
         "software": {"name": "loadsheet", "version": __version__},
     }

@@ -21,6 +21,7 @@ from typing import Any
 
 from django.conf import settings
 
+from backend.analysis.figures import Figures, plain_figures
 from backend.analysis.loading.response_cache import get_or_compute_bytes
 from backend.errors import Away, WorkFailed
 from backend.runs.identity import canonical_json
@@ -74,13 +75,13 @@ def is_of_fixed_height(result_set: ResultSet) -> bool:
     return "view=ratios" not in result_set.query.split("&")
 
 
-def image_of_view(figures: dict[str, Any], url: str) -> bytes:
+def image_of_view(figures: Figures, url: str) -> bytes:
     """The PNG of a comparison at `url`, cached under the hash of its content.
 
     Taller than `HEIGHT` where the link takes more than a line. Raises CannotDraw, BusyDrawing.
     """
-    date = _newest(figures["runs"])
-    scene = canonical_json({"figures": figures, "url": url, "date": date})
+    date = _newest(figures)
+    scene = canonical_json({"figures": plain_figures(figures), "url": url, "date": date})
     return get_or_compute_bytes(f"drawing:{_key(scene)}", lambda: _drawn_in_turn(scene))
 
 
@@ -94,17 +95,17 @@ def _scene(reading: Reading) -> dict[str, Any]:
     if result_set.is_frozen:
         date = f"frozen {result_set.created_at:%Y-%m-%d %H:%M} UTC"
     else:
-        date = ", ".join(filter(None, ["live", _newest(reading.figures["runs"])]))
+        date = ", ".join(filter(None, ["live", _newest(reading.figures)]))
     return {
-        "figures": reading.figures,
+        "figures": reading.document["figures"],
         "url": f"{settings.PUBLIC_URL}{result_set.path}",
         "date": date,
     }
 
 
-def _newest(runs: list[dict[str, Any]]) -> str:
+def _newest(figures: Figures) -> str:
     """The date of the newest run shown, as the image states it."""
-    dates = [run["started_at"] for run in runs if run["started_at"] is not None]
+    dates = [run.started_at for run in figures.runs if run.started_at is not None]
     return f"newest run of {max(dates)[:10]}" if dates else ""
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from typing import Any
 
 from defusedcsv import csv
 
 from backend.analysis.export.table import Value, table_of
+from backend.analysis.figures import Figures
 from backend.sharing.text import without_invisible_start
 
 # defusedcsv misses formulas behind invisible characters, which spreadsheets skip, and the
@@ -17,7 +16,7 @@ _BEGINNINGS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _SKIPPED = ("\t", "\r", "\n", "\0")
 
 
-def csv_of(figures: Mapping[str, Any], view: str | None = None) -> str:
+def csv_of(figures: Figures, view: str | None = None) -> str:
     """The table of `view`, by default of the view that was asked for. Unknown is an empty field."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
 from backend.runs.identity import canonical_json
@@ -63,7 +64,7 @@ def freeze(
         figures = _with_named_runs(query, workspace)
         result_set = _unsaved(query, Kind.FROZEN, workspace, author, description)
         result_set.title = description.title or shorten(
-            figures["finding"], MAX_TITLE, placeholder=" …"
+            figures.finding, MAX_TITLE, placeholder=" …"
         )
         document = document_of(result_set, figures, id_=result_set.pk)
         result_set.snapshot = canonical_json(document)
@@ -87,10 +88,10 @@ def save_live(
     return result_set
 
 
-def _with_named_runs(query: CompareQuery, workspace: Workspace) -> dict[str, Any]:
+def _with_named_runs(query: CompareQuery, workspace: Workspace) -> Figures:
     """The figures of `query`, with the runs that it shows now named in it."""
     figures = compare(query, workspace_ids=[workspace.pk])
-    shown = tuple(sorted(uuid.UUID(run["id"]) for run in figures["runs"]))
+    shown = tuple(sorted(uuid.UUID(run.id) for run in figures.runs))
     if not shown:
         raise NothingToFreeze
     if shown == query.run:

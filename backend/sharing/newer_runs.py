@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
+from backend.analysis.figures import read_figures
 from backend.analysis.loading.rows import MAX_RUNS
 from backend.analysis.loading.selection import select
 from backend.analysis.loading.validation import UnknownValue
@@ -68,13 +68,13 @@ def _query_without_runs(result_set: ResultSet) -> CompareQuery:
         return query
     if not result_set.is_frozen:
         raise _NamesItsRuns
-    all_series = result_set.frozen_snapshot()["figures"]["series"]
+    all_series = read_figures(result_set.frozen_snapshot()["figures"]).series
     return replace(
         query,
-        server=query.server or _names(all_series, "server"),
-        workload=query.workload or _names(all_series, "workload"),
+        server=query.server or _names(series.server for series in all_series),
+        workload=query.workload or _names(series.workload for series in all_series),
     )
 
 
-def _names(all_series: list[Mapping[str, Any]], field: str) -> tuple[str, ...]:
-    return tuple(sorted({series[field] for series in all_series if series[field] is not None}))
+def _names(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({name for name in names if name is not None}))

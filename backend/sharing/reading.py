@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import orjson
+import msgspec
 
-from backend.analysis.compare.comparison import compare
-from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.compare.comparison import compare_as_json
+from backend.analysis.figures import Figures, read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.identity import canonical_json
 from backend.sharing.document import document_of
@@ -51,10 +51,10 @@ class Reading:
         result_set = self.result_set
         return result_set.frozen_snapshot() if result_set.is_frozen else _live_document(result_set)
 
-    @property
-    def figures(self) -> dict[str, Any]:
-        figures: dict[str, Any] = self.document["figures"]
-        return figures
+    @cached_property
+    def figures(self) -> Figures:
+        """The figures in the document; those of a frozen set may be of an older version."""
+        return read_figures(self.document["figures"])
 
     @cached_property
     def json(self) -> bytes:
@@ -68,9 +68,7 @@ def _live_document(result_set: ResultSet) -> dict[str, Any]:
     return document_of(result_set, figures, id_=result_set.link)
 
 
-def _current_figures(query: CompareQuery, workspace_id: uuid.UUID) -> dict[str, Any]:
+def _current_figures(query: CompareQuery, workspace_id: uuid.UUID) -> Figures:
     """The figures as the comparison page gets them, from its cache while nothing changed."""
-    ids = [workspace_id]
-    cached = get_or_compute_json("compare", query, ids, lambda: compare(query, workspace_ids=ids))
-    figures: dict[str, Any] = orjson.loads(cached)
-    return figures
+    cached = compare_as_json(query, workspace_ids=[workspace_id])
+    return msgspec.json.decode(cached, type=Figures)

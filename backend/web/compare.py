@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 
-import orjson
+import msgspec
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts import access
 from backend.accounts.models import Workspace
-from backend.analysis.compare.comparison import compare as figures_of
-from backend.analysis.loading.response_cache import get_or_compute_json
+from backend.analysis.compare.comparison import compare_as_json
+from backend.analysis.figures import Figures
 from backend.analysis.loading.selection import resolve_query
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
@@ -80,7 +80,8 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
 def as_png(request: HttpRequest, question: Question) -> HttpResponse:
     """The chart of the query as an image, with the link of its page in it."""
     workspace, parsed = question
-    here, ids = replace(parsed, workspace=workspace.slug), [workspace.pk]
-    kept = get_or_compute_json("compare", here, ids, lambda: figures_of(here, workspace_ids=ids))
+    here = replace(parsed, workspace=workspace.slug)
+    kept = compare_as_json(here, workspace_ids=[workspace.pk])
     page = absolute(link_to("compare-page", workspace.slug, query=parsed.canonical()))
-    return HttpResponse(image_of_view(orjson.loads(kept), page), content_type="image/png")
+    png = image_of_view(msgspec.json.decode(kept, type=Figures), page)
+    return HttpResponse(png, content_type="image/png")

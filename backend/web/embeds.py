@@ -71,8 +71,9 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         {
             "result_set": result_set,
             "figures": figures,
+            "figures_json": reading.document["figures"],
             "outcome": comparability_text(figures),
-            "outcome_class": TONES[figures["outcome"]["status"]],
+            "outcome_class": TONES[figures.outcome.status],
             "theme": theme,
             "page_url": absolute(result_set.path),
         },

@@ -205,7 +205,7 @@ def _card(reading: Reading) -> dict[str, str]:
         figures = reading.figures
     except (NotVisible, QueryError):
         return {"finding": "", "conditions": "", "description": ""}
-    finding, conditions = figures["finding"], figures["conditions"]
+    finding, conditions = figures.finding, figures.conditions
     parts = (finding, comparability_text(figures), conditions)
     return {
         "finding": finding,

@@ -26,6 +26,7 @@ from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
 from backend.ingest.removal import remove_run
 from backend.links import absolute, compare_link, link_to, query_string, session_link, trial_link
+from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Cell, Host, Run, Series, Server, Workload
@@ -219,8 +220,7 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
 
 
 def _gravity(entry: Mapping[str, Any]) -> tuple[bool, int, str]:
-    severities = ("error", "warning", "info")
-    return bool(entry["dismissal"]), severities.index(entry["severity"]), entry["id"]
+    return bool(entry["dismissal"]), SEVERITIES.index(entry["severity"]), entry["id"]
 
 
 def _cell_checks(run_id: UUID) -> list[str]:

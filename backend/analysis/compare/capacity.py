@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.grouping.points import Point, plain
+from backend.analysis import figures
+from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
     MAX_SERIES_NAMED,
     Sweep,
@@ -27,21 +28,21 @@ LIMITED = "p99"
 
 @dataclass(frozen=True, slots=True)
 class CapacityRow:
-    """One of `capacity.rows`, with what a sentence needs besides."""
+    """A row of `capacity` in the figures, with what its sentence needs."""
 
     sweep: Sweep
     highest: Highest
     why: str
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "series": self.sweep.group.id,
-            "x": plain(self.highest.x),
-            "throughput": throughput_at(self.sweep, self.highest.x),
-            "low": plain(self.highest.low),
-            "high": plain(self.highest.high),
-            "why": self.why,
-        }
+    def to_record(self) -> figures.CapacityRow:
+        return figures.CapacityRow(
+            series=self.sweep.group.id,
+            x=plain_load(self.highest.x),
+            throughput=throughput_at(self.sweep, self.highest.x),
+            low=plain_load(self.highest.low),
+            high=plain_load(self.highest.high),
+            why=self.why,
+        )
 
 
 def find_capacities(

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from backend.analysis.compare.differences import Differences, find_differences
 from backend.analysis.compare.reasons import (
@@ -24,11 +23,11 @@ from backend.analysis.compare.reasons import (
     refusal,
     unknown_caveat,
 )
+from backend.analysis.figures import Outcome, Status, record_of
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
 
-Status = Literal["comparable", "caveats", "not_comparable"]
 NOTHING_MEASURED = "nothing measured matches this query"
 
 
@@ -57,15 +56,8 @@ class Comparability:
         """Whether a series may be compared with itself over its loads."""
         return self.is_alike_along_axis or self.overridden
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "status": self.status,
-            "differing": list(self.differing),
-            "reasons": list(self.reasons),
-            "intent": self.intent,
-            "confounded": list(self.confounded),
-            "overridden": self.overridden,
-        }
+    def to_record(self) -> Outcome:
+        return record_of(Outcome, self)
 
 
 def judge_comparability(

@@ -6,8 +6,10 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from msgspec import UNSET
+
+from backend.analysis import figures
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.conditions import conditions_of
 from backend.analysis.compare.gathering import Gathered, gather
@@ -21,17 +23,17 @@ from backend.analysis.compare.panels import (
 )
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.views import RatioView, Views, make_views
-from backend.analysis.grouping.points import plain
+from backend.analysis.figures import SCHEMA, Figures, figures_json
+from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import FIELDS
-from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.metrics import METRIC_RECORDS
 from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link
 from backend.runs.transactions import repeatable_read
-
-SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Overall:
     headline: str
 
 
-def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
+def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> Figures:
     """The figures of `query` over what the owner of `workspace_ids` may see.
 
     Raises NotVisible for a run that does not exist or is not theirs.
@@ -55,27 +57,41 @@ def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> dict[
     return _answer(gathered, panels, views)
 
 
-def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> dict[str, Any]:
+def compare_as_json(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> bytes:
+    """The JSON of `compare`, kept while nothing that it shows changes. Raises as `compare`."""
+    return get_or_compute_json(
+        "compare",
+        query,
+        workspace_ids,
+        lambda: figures_json(compare(query, workspace_ids=workspace_ids)),
+    )
+
+
+def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figures:
     overall = _overall(gathered, panels, views)
     has_panels = gathered.grouping.facet is not None
-    return {
-        "schema": SCHEMA,
-        "query": gathered.query.canonical(),
-        "links": _links(gathered),
-        "finding": overall.headline,
-        "conditions": conditions_of(gathered.points),
-        "outcome": overall.comparability.as_dict(),
-        "x": _axis(gathered),
-        "metric": gathered.query.metric,
-        "metrics": [metric.as_dict() for metric in METRICS.values()],
-        "series": [_series(sweep) for sweep in gathered.sweeps],
-        "ranking": None if overall.ranking is None else overall.ranking.as_dict(),
-        "panels": [panel.as_dict() for panel in panels] if has_panels else None,
-        **views.as_dict(),
-        "checks": [fired.as_dict() for fired in merge_fired_checks(panels)],
-        "runs": _runs(gathered),
-        "truncated": _truncated(gathered.left_out),
-    }
+    return Figures(
+        schema=SCHEMA,
+        query=gathered.query.canonical(),
+        links=_links(gathered),
+        finding=overall.headline,
+        conditions=conditions_of(gathered.points),
+        outcome=overall.comparability.to_record(),
+        x=_axis(gathered),
+        metric=gathered.query.metric,
+        metrics=METRIC_RECORDS,
+        series=[_series(sweep) for sweep in gathered.sweeps],
+        ranking=None if overall.ranking is None else overall.ranking.to_record(),
+        panels=[panel.to_record() for panel in panels] if has_panels else None,
+        curves=views.curves,
+        knees=[row.to_record() for row in views.saturation],
+        capacity=views.capacity_record(),
+        ratios=None if views.ratios is None else views.ratios.to_record(),
+        changes=views.changes,
+        checks=[fired.to_record() for fired in merge_fired_checks(panels)],
+        runs=_runs(gathered),
+        truncated=_truncated(gathered.left_out),
+    )
 
 
 def _overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
@@ -121,14 +137,10 @@ def _view_headline(overall: Overall, text: str | None) -> str:
     return f"{overall.headline}. Each for itself: {text}"
 
 
-def _axis(gathered: Gathered) -> dict[str, Any]:
+def _axis(gathered: Gathered) -> figures.Axis:
     field = FIELDS[gathered.grouping.x]
-    return {
-        "field": field.id,
-        "label": field.label,
-        "kind": field.kind,
-        "values": [plain(place) for place in gathered.places],
-    }
+    places = [place_of(place) for place in gathered.places]
+    return figures.Axis(field=field.id, label=field.label, kind=field.kind, values=places)
 
 
 def _truncated(left_out: Sequence[str]) -> str | None:
@@ -136,41 +148,41 @@ def _truncated(left_out: Sequence[str]) -> str | None:
     return f"Not everything is shown: {text}." if text else None
 
 
-def _links(gathered: Gathered) -> dict[str, str]:
+def _links(gathered: Gathered) -> figures.Links:
     query = gathered.query.canonical()
-    links = {
-        "json": link_to("compare", query=query),
-        "csv": link_to("compare-csv", query=query),
-    }
     slug = gathered.query.workspace or next((run.workspace for run in gathered.runs), None)
-    return links if slug is None else {"page": link_to("compare-page", slug, query=query), **links}
+    return figures.Links(
+        page=UNSET if slug is None else link_to("compare-page", slug, query=query),
+        json=link_to("compare", query=query),
+        csv=link_to("compare-csv", query=query),
+    )
 
 
-def _series(sweep: Sweep) -> dict[str, Any]:
+def _series(sweep: Sweep) -> figures.Series:
     series = sweep.group.first.series
     host = series.server_host
-    return {
-        "id": sweep.group.id,
-        "label": sweep.group.label,
-        "server": series.server.name,
-        "server_slug": slug_of(series.server.name),
-        "version": series.server.version,
-        "runtime": series.server.runtime,
-        "configuration": " ".join(series.server.settings) or None,
-        "workload": series.workload.name,
-        "workload_slug": slug_of(series.workload.name),
-        "tool": series.tool,
-        "loop": series.loop,
-        "load": sweep.group.held,
-        "host": None if host is None else host.label,
-        "host_slug": None if host is None else host.slug,
-        "facet": sweep.group.panel,
-        "slot": series.server.slot,
-        "points": [point.as_dict() for point in sweep.points],
-    }
+    return figures.Series(
+        id=sweep.group.id,
+        label=sweep.group.label,
+        server=series.server.name,
+        server_slug=slug_of(series.server.name),
+        version=series.server.version,
+        runtime=series.server.runtime,
+        configuration=" ".join(series.server.settings) or None,
+        workload=series.workload.name,
+        workload_slug=slug_of(series.workload.name),
+        tool=series.tool,
+        loop=series.loop,
+        load=sweep.group.held,
+        host=None if host is None else host.label,
+        host_slug=None if host is None else host.slug,
+        facet=sweep.group.panel,
+        slot=series.server.slot,
+        points=[point.to_record() for point in sweep.points],
+    )
 
 
-def _runs(gathered: Gathered) -> list[dict[str, Any]]:
+def _runs(gathered: Gathered) -> list[figures.SourceRun]:
     """The runs whose trials are shown, the newest first."""
     trials: Counter[uuid.UUID] = Counter()
     servers: dict[uuid.UUID, set[str]] = {}
@@ -184,14 +196,13 @@ def _runs(gathered: Gathered) -> list[dict[str, Any]]:
     ]
 
 
-def _run(run: LoadedRun, servers: Sequence[str], trials: int) -> dict[str, Any]:
-    return {
-        "id": str(run.id),
-        "started_at": instant(run.started_at),
-        "recorded_at": instant(run.recorded_at),
-        "url": run_link(run.id),
-        "servers": servers,
-        "trials": trials,
-        # Left out for a run that has ended, so that what was frozen keeps its bytes.
-        **({"open": True} if run.is_open else {}),
-    }
+def _run(run: LoadedRun, servers: Sequence[str], trials: int) -> figures.SourceRun:
+    return figures.SourceRun(
+        id=str(run.id),
+        started_at=instant(run.started_at),
+        recorded_at=instant(run.recorded_at),
+        url=run_link(run.id),
+        servers=servers,
+        trials=trials,
+        open=True if run.is_open else UNSET,
+    )

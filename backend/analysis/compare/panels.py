@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.analysis.compare.comparability import Comparability, Status, judge_comparability
+from backend.analysis import figures
+from backend.analysis.compare.comparability import Comparability, judge_comparability
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
     explain_no_points,
@@ -23,7 +24,7 @@ from backend.analysis.query.natural_order import ordered
 
 MAX_PANELS_TOLD = 3
 RANKED_BY_REQUEST = "Not comparable, ranked by request"
-_GRAVITY: tuple[Status, ...] = ("comparable", "caveats", "not_comparable")
+_GRAVITY: tuple[figures.Status, ...] = ("comparable", "caveats", "not_comparable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,14 @@ class Panel:
     def comparability(self) -> Comparability:
         return self.judgement.comparability
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "value": self.name,
-            "series": [sweep.group.id for sweep in self.judgement.sweeps],
-            "finding": self.headline,
-            "outcome": self.comparability.as_dict(),
-            "ranking": None if self.ranking is None else self.ranking.as_dict(),
-        }
+    def to_record(self) -> figures.Panel:
+        return figures.Panel(
+            value=self.name or "",
+            series=[sweep.group.id for sweep in self.judgement.sweeps],
+            finding=self.headline,
+            outcome=self.comparability.to_record(),
+            ranking=None if self.ranking is None else self.ranking.to_record(),
+        )
 
     def told(self) -> str:
         """The headline under the panel's name, unless it begins with that name."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, ratio_dict
-from backend.analysis.grouping.points import Measure, Point, plain, trial_values
+from backend.analysis import figures
+from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
+from backend.analysis.figures import record_of
+from backend.analysis.grouping.points import Measure, Point, place_of, trial_values
 from backend.analysis.query.fields import Value
 from backend.analysis.query.metrics import METRICS
 from backend.stats import Estimate, Ratio, tiers
@@ -46,27 +48,24 @@ class Row:
     # Why it has no place.
     unranked: str | None
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "series": self.entrant.series,
-            "label": self.entrant.label,
-            "value": self.measure.value,
-            "low": self.measure.low,
-            "high": self.measure.high,
-            "tier": self.tier,
-            "ratio": self._ratio(),
-            "significant": None if self.ratio is None else self.ratio.significant,
-            "relevant": None if self.ratio is None else self.ratio.relevant,
-            "why": self.unranked,
-        }
+    def to_record(self) -> figures.RankRow:
+        return figures.RankRow(
+            series=self.entrant.series,
+            label=self.entrant.label,
+            value=self.measure.value,
+            low=self.measure.low,
+            high=self.measure.high,
+            tier=self.tier,
+            ratio=self._ratio(),
+            significant=None if self.ratio is None else self.ratio.significant,
+            relevant=None if self.ratio is None else self.ratio.relevant,
+            why=self.unranked,
+        )
 
-    def _ratio(self) -> dict[str, object] | None:
+    def _ratio(self) -> figures.Ratio | None:
         if self.ratio is not None:
-            return ratio_dict(self.ratio)
-        if self.why is None:
-            return None
-        none = {"value": None, "low": None, "high": None}
-        return {**none, "verdict": "inconclusive", "why": self.why}
+            return record_of(figures.Ratio, self.ratio)
+        return None if self.why is None else record_of(figures.Ratio, no_ratio(self.why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +75,13 @@ class Ranking:
     baseline: Row | None
     rows: tuple[Row, ...]
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "x": plain(self.x),
-            "metric": self.metric,
-            "baseline": self.baseline.entrant.series if self.baseline else None,
-            "rows": [row.as_dict() for row in self.rows],
-        }
+    def to_record(self) -> figures.Ranking:
+        return figures.Ranking(
+            x=place_of(self.x),
+            metric=self.metric,
+            baseline=self.baseline.entrant.series if self.baseline else None,
+            rows=[row.to_record() for row in self.rows],
+        )
 
 
 def rank(

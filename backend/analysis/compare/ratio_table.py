@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
+from backend.analysis import figures
+from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, ratio_dict
+from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.points import Point, trial_values
 from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
 from backend.analysis.query.metrics import METRICS
@@ -63,18 +65,19 @@ class RatioTable:
     means: tuple[Ratio | None, ...]
     common: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, object]:
-        """`ratios` of the figures."""
-        return {
-            "baseline": {"server": self.server, "label": self.baseline},
-            "rows": list(self.rows),
-            "columns": list(self.columns),
-            "loads": list(self.loads),
-            "cells": [[_plain(cell) for cell in row] for row in self.cells],
-            "means": [_plain(mean) for mean in self.means],
-            "means_over": list(self.common),
-            "means_text": self.means_text(),
-        }
+    def to_record(self, comparability: Comparability) -> figures.Ratios:
+        """`comparability`: of the series of each workload."""
+        return figures.Ratios(
+            baseline=figures.Baseline(server=self.server, label=self.baseline),
+            rows=self.rows,
+            columns=self.columns,
+            loads=self.loads,
+            cells=[[_ratio_record(cell) for cell in row] for row in self.cells],
+            means=[_ratio_record(mean) for mean in self.means],
+            means_over=self.common,
+            means_text=self.means_text(),
+            outcome=comparability.to_record(),
+        )
 
     def headline(self, metric: str) -> str | None:
         """`Throughput over 2 workloads, relative to caddy: nginx 1.52× [1.50, 1.54]`.
@@ -104,8 +107,8 @@ class RatioTable:
         return f"{text}; {missing} of {len(self.columns)} left out because a row lacks them"
 
 
-def _plain(cell: Ratio | None) -> dict[str, object] | None:
-    return None if cell is None else ratio_dict(cell)
+def _ratio_record(cell: Ratio | None) -> figures.Ratio | None:
+    return None if cell is None else figures.record_of(figures.Ratio, cell)
 
 
 def entry_of(
@@ -214,20 +217,16 @@ def _cells(samples: Mapping[_Key, Sample], base: str, yardstick: Yardstick) -> d
 def _ratio(base: Sample | None, sample: Sample, is_base: bool, yardstick: Yardstick) -> Ratio:
     """`sample` ÷ `base`, or why there is no ratio."""
     if sample.unranked is not None:
-        return _no_ratio(sample.unranked)
+        return no_ratio(sample.unranked)
     if is_base:
         return BASELINE_ITSELF
     if base is None:
-        return _no_ratio("The baseline was not measured here.")
+        return no_ratio("The baseline was not measured here.")
     if base.unranked is not None:
-        return _no_ratio(f"The baseline cannot serve as one: {base.unranked}")
+        return no_ratio(f"The baseline cannot serve as one: {base.unranked}")
     has_figures = bool(base.shown and sample.shown)
     of_figures = (sample.shown or 0) / (base.shown or 1) if has_figures else None
     return yardstick.ratio(base.values, sample.values, of_figures=of_figures)
-
-
-def _no_ratio(why: str) -> Ratio:
-    return Ratio(None, None, None, "inconclusive", why, significant=False, relevant=False)
 
 
 def _common_columns(

@@ -34,11 +34,6 @@ class Yardstick:
         return holding(of_trials, of_figures, better=self.better, relevant=self.relevant)
 
 
-def ratio_dict(ratio: Ratio) -> dict[str, object]:
-    return {
-        "value": ratio.value,
-        "low": ratio.low,
-        "high": ratio.high,
-        "verdict": ratio.verdict,
-        "why": ratio.why,
-    }
+def no_ratio(why: str) -> Ratio:
+    """A ratio that is unknown, and why."""
+    return Ratio(None, None, None, "inconclusive", why, significant=False, relevant=False)

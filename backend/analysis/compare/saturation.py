@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.grouping.points import Point, plain, trial_values
+from backend.analysis import figures
+from backend.analysis.grouping.points import Point, plain_load, trial_values
 from backend.analysis.grouping.sweep import (
     MAX_SERIES_NAMED,
     Sweep,
@@ -35,13 +36,13 @@ class SaturationRow:
     # Whether other series were measured between it and the next load of this sweep.
     has_gap_above: bool = False
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "series": self.sweep.group.id,
-            "x": plain(self.knee.x),
-            "throughput": throughput_at(self.sweep, self.knee.x),
-            "why": self.why,
-        }
+    def to_record(self) -> figures.Knee:
+        return figures.Knee(
+            series=self.sweep.group.id,
+            x=plain_load(self.knee.x),
+            throughput=throughput_at(self.sweep, self.knee.x),
+            why=self.why,
+        )
 
 
 def find_saturation_points(

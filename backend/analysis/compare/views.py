@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
+from backend.analysis import figures
 from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered
@@ -23,7 +24,7 @@ from backend.analysis.compare.saturation import (
     saturation_headline,
 )
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
-from backend.analysis.grouping.points import Point, plain
+from backend.analysis.grouping.points import Point, plain, plain_load
 from backend.analysis.grouping.series import group_by_name
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
@@ -40,35 +41,29 @@ class RatioView:
     table: RatioTable
     comparability: Comparability
 
-    def as_dict(self) -> dict[str, Any]:
-        return {**self.table.as_dict(), "outcome": self.comparability.as_dict()}
+    def to_record(self) -> figures.Ratios:
+        return self.table.to_record(self.comparability)
 
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Beside the series of an answer, in the shapes of the figures."""
+    """What an answer has beside its series."""
 
-    curves: dict[str, Any] | None
+    curves: figures.Curves | None
     saturation: tuple[SaturationRow, ...]
     limit_us: float | None
     capacity: tuple[CapacityRow, ...]
     ratios: RatioView | None
-    changes: tuple[dict[str, object], ...]
+    changes: tuple[figures.Change, ...]
     # The sentence that suits the asked view, where it is not that of the ranking.
     headline: str | None
 
-    def as_dict(self) -> dict[str, Any]:
-        capacity = None
-        if self.limit_us is not None:
-            rows = [row.as_dict() for row in self.capacity]
-            capacity = {"limit_us": plain(self.limit_us), "rows": rows}
-        return {
-            "curves": self.curves,
-            "knees": [row.as_dict() for row in self.saturation],
-            "capacity": capacity,
-            "ratios": None if self.ratios is None else self.ratios.as_dict(),
-            "changes": list(self.changes),
-        }
+    def capacity_record(self) -> figures.Capacity | None:
+        """None where no limit was asked for."""
+        if self.limit_us is None:
+            return None
+        rows = [row.to_record() for row in self.capacity]
+        return figures.Capacity(limit_us=plain_load(self.limit_us), rows=rows)
 
 
 def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
@@ -92,7 +87,7 @@ def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
     )
 
 
-def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> dict[str, Any] | None:
+def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> figures.Curves | None:
     """Merged histograms as curves, at the ranked place; a series without one is left out."""
     points = {
         sweep.group.id: point
@@ -102,9 +97,11 @@ def _curves(gathered: Gathered, panels: Mapping[str | None, Panel]) -> dict[str,
     stored = curves(point.cells for point in points.values())
     by_series = {id_: stored.get(pool_of(point.cells)) for id_, point in points.items()}
     drawn = [
-        {"series": id_, **curve} for id_, curve in by_series.items() if curve and curve["points"]
+        figures.Curve(series=id_, count=curve["count"], points=curve["points"])
+        for id_, curve in by_series.items()
+        if curve and curve["points"]
     ]
-    return {"at": _common_place(panels.values()), "series": drawn} if drawn else None
+    return figures.Curves(at=_common_place(panels.values()), series=drawn) if drawn else None
 
 
 def _ranked_point(sweep: Sweep, panel: Panel) -> Point | None:
@@ -141,12 +138,12 @@ def _tracks(gathered: Gathered, sweeps: Sequence[Sweep]) -> list[Track]:
     return [track_of(sweep, metric, gathered.why_unranked(sweep)) for sweep in sweeps]
 
 
-def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[dict[str, object]]:
+def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change]:
     if not tracks:
         return []
     return list_changes(
         tracks,
-        metric=gathered.metric.as_dict(),
+        metric=gathered.metric,
         axis=_TREND_AXES[gathered.grouping.x],
         relevant=gathered.demands.relevant,
     )
@@ -206,15 +203,14 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
 def _headline(
     gathered: Gathered,
     loads: tuple[Sequence[SaturationRow], Sequence[CapacityRow]],
-    trend: tuple[Sequence[Mapping[str, object]], Sequence[Track]],
+    trend: tuple[Sequence[figures.Change], Sequence[Track]],
 ) -> str | None:
     """The sentence of the asked view; None where it is the ranking's."""
     query, axis = gathered.query, gathered.grouping.x
     saturation, capacity = loads
     changes, tracks = trend
     if tracks:
-        metric = gathered.metric.as_dict()
-        return trend_headline(changes, tracks, metric=metric, axis=_TREND_AXES[axis])
+        return trend_headline(changes, tracks, metric=gathered.metric, axis=_TREND_AXES[axis])
     if capacity and query.limit is not None:
         return capacity_headline(capacity, limit_us=query.limit, axis=axis)
     if saturation and query.view == "tradeoff":

@@ -5,9 +5,11 @@ Figures may be those of a snapshot that an older version froze.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import parse_qs
+
+from msgspec import UNSET
+
+from backend.analysis.figures import Figures
 
 _WORDS = {
     "comparable": "comparable",
@@ -19,27 +21,25 @@ OVERRIDDEN = "ranked although not comparable"
 MAX_REASONS = 3
 
 
-def is_overridden(figures: Mapping[str, Any]) -> bool:
+def is_overridden(figures: Figures) -> bool:
     """Whether series are ranked that may not be compared, at a reader's request."""
-    outcome = figures["outcome"]
-    if "overridden" in outcome:
-        return bool(outcome["overridden"])
+    if figures.outcome.overridden is not UNSET:
+        return figures.outcome.overridden
     # Snapshots made before schema version 2 have the override in their query alone.
-    asked = parse_qs(figures.get("query", "")).get("override") == ["1"]
-    return asked and outcome.get("status") == "not_comparable"
+    asked = parse_qs(figures.query).get("override") == ["1"]
+    return asked and figures.outcome.status == "not_comparable"
 
 
-def comparability_text(figures: Mapping[str, Any]) -> str:
+def comparability_text(figures: Figures) -> str:
     """`comparable with caveats: client and server on one host; kernel differs: 6.1, 6.8`"""
-    outcome = figures["outcome"]
-    intent = outcome.get("intent")
-    together = ", ".join(outcome.get("confounded", []))
+    outcome = figures.outcome
+    together = ", ".join(outcome.confounded)
     details = [
-        *([intent] if intent else []),
+        *([outcome.intent] if outcome.intent else []),
         *([f"these differ together: {together}"] if together else []),
-        *outcome.get("reasons", []),
+        *outcome.reasons,
     ]
     more = len(details) - MAX_REASONS
     told = [*details[:MAX_REASONS], *([f"and {more} more"] if more > 0 else [])]
-    lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome["status"]]
+    lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome.status]
     return f"{lead}: {'; '.join(told)}" if told else lead

@@ -11,14 +11,26 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from backend.analysis.export.comparability_text import is_overridden
+from backend.analysis.figures import (
+    Figures,
+    Metric,
+    Outcome,
+    Point,
+    Ranking,
+    RankRow,
+    Record,
+    Series,
+)
 from backend.formats.model import ERROR_CLASSES
 
 Value = str | float | int | None
-Figures = Mapping[str, Any]
 Row = Sequence[Value]
 
-# What a series is, in the order of the columns: the key of the figures, and the column.
+# What a series is, in the order of the columns: the field of the record, and the column.
 _OF_SERIES = {
     "label": "series",
     **{name: name for name in ("server", "version", "runtime", "configuration", "workload")},
@@ -45,7 +57,7 @@ class Part:
     """Some columns, and what stands in them in the row of a series at a point."""
 
     columns: Sequence[str]
-    read: Callable[[Mapping[str, Any], Mapping[str, Any]], Row]
+    read: Callable[[Series, Point], Row]
 
 
 def table_of(figures: Figures, view: str | None = None) -> Table:
@@ -54,10 +66,10 @@ def table_of(figures: Figures, view: str | None = None) -> Table:
     Where that view has nothing to show (no histogram, no ratios), the sweep's: the rows still say
     whether the series may be compared.
     """
-    asked = view or parse_qs(figures.get("query", "")).get("view", ["sweep"])[-1]
+    asked = view or parse_qs(figures.query).get("view", ["sweep"])[-1]
     columns, rows = _VIEWS.get(asked, _sweep)(figures) or _sweep(figures)
     if columns[0] == "server":
-        figures = {**figures, "outcome": _outcome_of_ratios(figures)}
+        figures = replace(figures, outcome=_outcome_of_ratios(figures))
     status = _status(figures, columns)
     return Table((*columns, *_STATUS), tuple((*row, *status(row)) for row in rows))
 
@@ -69,14 +81,14 @@ def _sweep(figures: Figures, *more: Part) -> Found:
     parts = [
         _points(figures),
         _ranking(figures),
-        *([_capacity(figures)] if figures.get("capacity") else []),
-        *([_changes(figures)] if figures["x"]["field"] in _TRENDS else []),
+        *_capacity(figures),
+        *([_changes(figures)] if figures.x.field in _TRENDS else []),
         *more,
     ]
     rows = [
         [*_identity(series), *(value for part in parts for value in part.read(series, point))]
-        for series in figures["series"]
-        for point in series["points"]
+        for series in figures.series
+        for point in series.points
     ]
     return [*_OF_SERIES.values(), *(name for part in parts for name in part.columns)], rows
 
@@ -85,45 +97,43 @@ def _tradeoff(figures: Figures) -> Found:
     """The sweep with the knee of each series."""
     place = _place(figures)
     columns = (f"knee_{place}", "knee_throughput_rps", "knee_why")
-    return _sweep(
-        figures, _by_series(columns, figures.get("knees", []), ("x", "throughput", "why"))
-    )
+    knees = {knee.series: _parts(knee, ("x", "throughput", "why")) for knee in figures.knees}
+    return _sweep(figures, _by_series(columns, knees))
 
 
 def _nines(figures: Figures) -> Found | None:
     """The latency at each percent of the requests, and how many requests those are."""
-    curves = figures.get("curves")
-    if not curves:
+    curves = figures.curves
+    if curves is None:
         return None
-    series = {item["id"]: item for item in figures["series"]}
-    ranked = {row["series"]: ranking["x"] for ranking, row in _ranked_rows(figures)}
+    series = {item.id: item for item in figures.series}
+    ranked = {row.series: ranking.x for ranking, row in _ranked_rows(figures)}
     columns = [*_OF_SERIES.values(), _place(figures), "percent", "latency_us", "count"]
     rows = [
-        [*_identity(series[curve["series"]]), at, percent, us, curve["count"]]
-        for curve in curves["series"]
+        [*_identity(series[curve.series]), at, percent, us, curve.count]
+        for curve in curves.series
         # Panels may be ranked at places of their own.
-        for at in [ranked.get(curve["series"]) if curves["at"] is None else curves["at"]]
-        for percent, us in curve["points"]
+        for at in [ranked.get(curve.series) if curves.at is None else curves.at]
+        for percent, us in curve.points
     ]
     return columns, rows
 
 
 def _ratios(figures: Figures) -> Found | None:
     """Every server on every workload, and the geometric mean of the server's ratios."""
-    ratios = figures.get("ratios")
-    if not ratios:
+    ratios = figures.ratios
+    if ratios is None:
         return None
-    place, baseline = _place(figures), ratios["baseline"]["label"]
+    place, baseline = _place(figures), ratios.baseline.label
     columns = ["server", "workload", place, "metric", "ratio_to", *_RATIO, *_MEAN]
-    width = len(ratios["columns"])
-    loads, means = ratios.get("loads") or [None] * width, ratios.get("means") or []
-    over = ", ".join(ratios.get("means_over", []))
+    loads: Sequence[Value] = ratios.loads or [None] * len(ratios.columns)
+    means = ratios.means or [None] * len(ratios.rows)
+    over = ", ".join(ratios.means_over)
     rows = []
-    for index, (server, cells) in enumerate(zip(ratios["rows"], ratios["cells"], strict=True)):
-        mean = means[index] if index < len(means) else None
+    for server, cells, mean in zip(ratios.rows, ratios.cells, means, strict=True):
         tail = [*_parts(mean, _MEASURE), over if mean else None]
-        for workload, load, cell in zip(ratios["columns"], loads, cells, strict=True):
-            head = [server, workload, load, figures["metric"], baseline]
+        for workload, load, cell in zip(ratios.columns, loads, cells, strict=True):
+            head = [server, workload, load, figures.metric, baseline]
             rows.append([*head, *_parts(cell, _RATIO_PARTS), *tail])
     return columns, rows
 
@@ -144,116 +154,116 @@ def _points(figures: Figures) -> Part:
     errors = [f"errors_{name}" for name in ERROR_CLASSES]
     columns = [_place(figures), "trials", "overload", *measures, *errors]
 
-    def read(_: Mapping[str, Any], point: Mapping[str, Any]) -> Row:
-        overload = {True: "yes", False: "no", None: None}[point["overload"]]
-        metrics, shares = point["metrics"], point.get("errors")
-        values = [value for name in names for value in _parts(metrics.get(name), _MEASURE)]
-        origin = (metrics.get("p99") or {}).get("origin")
-        head = [point["x"], point["trials"], overload, *values, *_parts(shares, ERROR_CLASSES)]
-        return [*head, origin, " ".join(point["checks"])]
+    def read(_: Series, point: Point) -> Row:
+        overload = {True: "yes", False: "no", None: None}[point.overload]
+        shares = point.errors or {}
+        values = [value for name in names for value in _parts(point.metrics.get(name), _MEASURE)]
+        [origin] = _parts(point.metrics.get("p99"), ["origin"])
+        head = [point.x, point.trials, overload, *values, *map(shares.get, ERROR_CLASSES)]
+        return [*head, origin, " ".join(point.checks)]
 
     return Part([*columns, "latency_origin", "checks"], read)
 
 
 def _ranking(figures: Figures) -> Part:
     """Where a series is ranked: its place there, and its ratio to the baseline."""
-    labels = {series["id"]: series["label"] for series in figures["series"]}
+    labels = {series.id: series.label for series in figures.series}
     by_point = {
-        (row["series"], ranking["x"]): [
-            ranking["metric"],
-            row["tier"],
-            labels.get(ranking["baseline"]),
-            *_parts(row["ratio"], (*_MEASURE, "verdict")),
-            row.get("why") or (row["ratio"] or {}).get("why"),
+        (row.series, ranking.x): [
+            ranking.metric,
+            row.tier,
+            labels.get(ranking.baseline or ""),
+            *_parts(row.ratio, (*_MEASURE, "verdict")),
+            row.why or (row.ratio.why if row.ratio else None),
         ]
         for ranking, row in _ranked_rows(figures)
     }
     columns = ("ranked_by", "tier", "ratio_to", *_RATIO)
-    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item["id"], at["x"])))
+    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item.id, at.x)))
 
 
-def _ranked_rows(figures: Figures) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def _ranked_rows(figures: Figures) -> list[tuple[Ranking, RankRow]]:
     """Every ranking, that of each panel where there are panels, with each of its rows."""
-    panels = figures.get("panels")
-    rankings = [panel["ranking"] for panel in panels] if panels else [figures.get("ranking")]
-    return [(ranking, row) for ranking in rankings if ranking for row in ranking["rows"]]
+    panels = figures.panels
+    rankings = [panel.ranking for panel in panels] if panels else [figures.ranking]
+    return [(ranking, row) for ranking in rankings if ranking for row in ranking.rows]
 
 
-def _capacity(figures: Figures) -> Part:
+def _capacity(figures: Figures) -> list[Part]:
     """The highest load of a series under the asked limit, in each of its rows."""
-    place, capacity = _place(figures), figures["capacity"]
-    rows = [{**row, "limit_us": capacity["limit_us"]} for row in capacity["rows"]]
+    place, capacity = _place(figures), figures.capacity
+    if capacity is None:
+        return []
+    fields = ("x", "low", "high", "throughput", "why")
+    rows = {row.series: [capacity.limit_us, *_parts(row, fields)] for row in capacity.rows}
     loads = [f"capacity_{place}{end}" for end in _RANGE]
     columns = ("limit_us", *loads, "capacity_throughput_rps", "capacity_why")
-    return _by_series(columns, rows, ("limit_us", "x", "low", "high", "throughput", "why"))
+    return [_by_series(columns, rows)]
 
 
 def _changes(figures: Figures) -> Part:
     """Where a series changed: the level before and since, and their ratio."""
-    metric = next(item for item in figures["metrics"] if item["id"] == figures["metric"])
+    metric = next(item for item in figures.metrics if item.id == figures.metric)
     levels = [f"{_column(metric)}_{when}" for when in ("before", "after")]
     columns = (*levels, *(f"change{end}" for end in _RANGE), "change_verdict")
     keys = ("before", "after", "ratio", "low", "high", "verdict")
-    by_point = {
-        (change["series"], change["x"]): _parts(change, keys)
-        for change in figures.get("changes", [])
-    }
-    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item["id"], at["x"])))
+    by_point = {(change.series, change.x): _parts(change, keys) for change in figures.changes}
+    return Part(columns, _looked_up(by_point, len(columns), lambda item, at: (item.id, at.x)))
 
 
-def _by_series(
-    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], keys: Sequence[str]
-) -> Part:
+def _by_series(columns: Sequence[str], rows: Mapping[str, Row]) -> Part:
     """What is told of a series as a whole, the same in each of its rows."""
-    by_series = {row["series"]: _parts(row, keys) for row in rows}
-    return Part(columns, _looked_up(by_series, len(columns), lambda item, _: item["id"]))
+    return Part(columns, _looked_up(rows, len(columns), lambda item, _: item.id))
 
 
 def _looked_up(
     values: Mapping[Any, Row],
     width: int,
-    key: Callable[[Mapping[str, Any], Mapping[str, Any]], Any],
-) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Row]:
+    key: Callable[[Series, Point], Any],
+) -> Callable[[Series, Point], Row]:
     empty = (None,) * width
     return lambda series, point: values.get(key(series, point), empty)
 
 
-def _identity(series: Mapping[str, Any]) -> list[Value]:
+def _identity(series: Series) -> list[Value]:
     return _parts(series, tuple(_OF_SERIES))
 
 
-def _parts(record: Mapping[str, Any] | None, keys: Sequence[str]) -> list[Value]:
-    return [(record or {}).get(key) for key in keys]
+def _parts(record: Record | None, fields: Sequence[str]) -> list[Value]:
+    """The values of these fields; None where there is no record, or an older one without it."""
+    values = [None if record is None else getattr(record, field) for field in fields]
+    return [None if value is UNSET else value for value in values]
 
 
 def _place(figures: Figures) -> str:
     """The column of the place on the axis; one that a series has as well is told apart."""
-    axis = figures["x"]["field"]
+    axis = figures.x.field
     return f"x_{axis}" if axis in _OF_SERIES else _AXES.get(axis, axis)
 
 
-def _outcome_of_ratios(figures: Figures) -> Mapping[str, Any]:
+def _outcome_of_ratios(figures: Figures) -> Outcome:
     """A table of ratios compares by workload; older snapshots have no outcome of that."""
-    outcome: Mapping[str, Any] = figures["ratios"].get("outcome") or figures["outcome"]
-    return outcome
+    if figures.ratios is None or figures.ratios.outcome is UNSET:
+        return figures.outcome
+    return figures.ratios.outcome
 
 
 def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:
     """What travels with every row: whether the series of its panel may be compared, and what is
     left out of them all."""
-    panels = {panel["value"]: panel["outcome"] for panel in figures.get("panels") or []}
+    panels = {panel.value: panel.outcome for panel in figures.panels or ()}
     place = columns.index(_PANEL) if panels and _PANEL in columns else None
 
     def read(row: Row) -> Row:
-        outcome = figures["outcome"] if place is None else panels[row[place]]
-        overridden = outcome.get("overridden", is_overridden(figures))
+        outcome = figures.outcome if place is None else panels[str(row[place])]
+        is_asked = is_overridden(figures) if outcome.overridden is UNSET else outcome.overridden
         return [
-            outcome["status"],
-            outcome.get("intent"),
-            ", ".join(outcome.get("confounded", [])) or None,
-            "yes" if overridden else "no",
-            "; ".join(outcome.get("reasons", [])) or None,
-            figures.get("truncated"),
+            outcome.status,
+            outcome.intent,
+            ", ".join(outcome.confounded) or None,
+            "yes" if is_asked else "no",
+            "; ".join(outcome.reasons) or None,
+            figures.truncated,
         ]
 
     return read
@@ -261,14 +271,10 @@ def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:
 
 def _names(figures: Figures) -> dict[str, str]:
     """The metrics that any point has, with the names of their columns."""
-    points = [point for series in figures["series"] for point in series["points"]]
-    present = {name for point in points for name in point["metrics"]}
-    return {
-        metric["id"]: _column(metric)
-        for metric in figures.get("metrics", [])
-        if metric["id"] in present
-    }
+    points = [point for series in figures.series for point in series.points]
+    present = {name for point in points for name in point.metrics}
+    return {metric.id: _column(metric) for metric in figures.metrics if metric.id in present}
 
 
-def _column(metric: Mapping[str, str]) -> str:
-    return metric["id"].replace("/", "_") + _UNITS.get(metric["unit"], "")
+def _column(metric: Metric) -> str:
+    return metric.id.replace("/", "_") + _UNITS.get(metric.unit, "")

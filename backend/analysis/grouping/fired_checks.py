@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.analysis import figures
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedDismissal, LoadedTrial
 from backend.links import check_link
-from backend.runs.checks import CHECKS, Check
+from backend.runs.checks import CHECKS, SEVERITIES, Check
 from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE
 
 MAX_LISTED = 100
-_ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
 @dataclass(slots=True)
@@ -31,14 +31,18 @@ class Fired:
     def count(self) -> int:
         return len(self.cells) + len(self.trials)
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            **describe_check(self.check),
-            "count": self.count,
-            "cells": self.cells[:MAX_LISTED],
-            "trials": self.trials[:MAX_LISTED],
-            "dismissed": [dismissal.as_dict() for dismissal in self.dismissed.values()],
-        }
+    def to_record(self) -> figures.FiredCheck:
+        return figures.FiredCheck(
+            id=self.check.id,
+            severity=self.check.severity,
+            title=self.check.title,
+            explanation=self.check.explanation,
+            section=check_link(self.check.id),
+            count=self.count,
+            cells=self.cells[:MAX_LISTED],
+            trials=self.trials[:MAX_LISTED],
+            dismissed=[dismissal.to_record() for dismissal in self.dismissed.values()],
+        )
 
 
 def find_check(id_: str) -> Check:
@@ -76,7 +80,8 @@ def collect_fired_checks(
     for point in ceiling:
         collection.fired("common-ceiling").cells.append(str(point.cells[0].id))
     return sorted(
-        collection.by_id.values(), key=lambda fired: (_ORDER[fired.check.severity], fired.check.id)
+        collection.by_id.values(),
+        key=lambda fired: (SEVERITIES.index(fired.check.severity), fired.check.id),
     )
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import cast, overload
 
+from backend.analysis import figures
+from backend.analysis.figures import record_of
 from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.fields import Value
 from backend.analysis.query.metrics import METRICS, Metric
@@ -27,20 +30,10 @@ class Measure:
     low: float | None
     high: float | None
     each: tuple[float | None, ...]
-    origin: str | None
+    origin: figures.Origin | None
     interval: str | None
     # What a ratio or a tier is computed from; None where the figure is no median of trials.
     estimate: Estimate | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "each": list(self.each),
-            "origin": self.origin,
-            "interval": self.interval,
-        }
 
 
 def trial_values(measure: Measure) -> list[float]:
@@ -67,22 +60,41 @@ class Point:
         rate = self.metrics["error_rate"].value
         return rate is not None and rate > HIGH_ERROR_RATE
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "x": plain(self.x),
-            "cell": str(self.cells[0].id),
-            "cells": [str(cell.id) for cell in self.cells],
-            "trials": len(self.trials),
-            "overload": self.overload,
-            "metrics": {name: measure.as_dict() for name, measure in self.metrics.items()},
-            "errors": dict(self.errors),
-            "checks": list(self.checks),
-        }
+    def to_record(self) -> figures.Point:
+        measures = self.metrics.items()
+        return figures.Point(
+            x=place_of(self.x),
+            cell=str(self.cells[0].id),
+            cells=[str(cell.id) for cell in self.cells],
+            trials=len(self.trials),
+            overload=self.overload,
+            metrics={id_: record_of(figures.Measure, measure) for id_, measure in measures},
+            errors=dict(self.errors),
+            checks=self.checks,
+        )
 
 
 def plain(place: Value) -> Value:
     """64 rather than 64.0: a number of connections is whole."""
-    return int(place) if isinstance(place, float) and place.is_integer() else place
+    return place if place is None or isinstance(place, str) else plain_load(place)
+
+
+@overload
+def plain_load(load: float) -> float: ...
+
+
+@overload
+def plain_load(load: None) -> None: ...
+
+
+def plain_load(load: float | None) -> float | None:
+    """As `plain`."""
+    return int(load) if isinstance(load, float) and load.is_integer() else load
+
+
+def place_of(x: Value) -> figures.Place:
+    """The place of a point or a ranking, as `plain` writes it. Both always have one."""
+    return cast(figures.Place, plain(x))
 
 
 def point_of(
@@ -127,7 +139,9 @@ def _measure(
     return _median(each, [value for value in each if value is not None], "computed")
 
 
-def _median(each: tuple[float | None, ...], values: Sequence[float], origin: str | None) -> Measure:
+def _median(
+    each: tuple[float | None, ...], values: Sequence[float], origin: figures.Origin | None
+) -> Measure:
     estimate = median_interval(values)
     if estimate is None:
         return Measure(None, None, None, each, None, None)
@@ -204,7 +218,7 @@ def _largest(each: tuple[float | None, ...], trials: Sequence[LoadedTrial]) -> M
     if not values:
         return Measure(None, None, None, each, None, None)
     origins = {trial.origin for trial in trials}
-    origin = "computed" if origins == {"computed"} else "reported"
+    origin: figures.Origin = "computed" if origins == {"computed"} else "reported"
     estimate = _holding(median_interval(values), max(values))
     return Measure(max(values), None, None, each, origin, None, estimate)
 

@@ -10,9 +10,7 @@ import hashlib
 import uuid
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
-import orjson
 from django.core.cache import caches
 
 from backend import __version__
@@ -29,9 +27,9 @@ def get_or_compute_json(
     kind: str,
     query: CompareQuery,
     workspace_ids: Sequence[uuid.UUID],
-    compute: Callable[[], dict[str, Any]],
+    compute: Callable[[], bytes],
 ) -> bytes:
-    """The JSON of `compute()`, of this kind and query; the cached one while it is valid.
+    """The JSON that `compute()` gives for this query; the cached one while it is valid.
 
     Raises TooManyComparisons.
     """
@@ -39,7 +37,7 @@ def get_or_compute_json(
     if (kept := _get(key)) is not None:
         return zlib.decompress(kept)
     with comparison_slot(workspace_ids):
-        fresh = orjson.dumps(compute())
+        fresh = compute()
     _put(key, zlib.compress(fresh, 1))
     return fresh
 

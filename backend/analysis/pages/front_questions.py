@@ -272,6 +272,6 @@ def _shared_workloads(cells: Iterable[CellSummary]) -> set[str]:
 def _slowest(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:
     """The last of the ranking, by series id and label: seen from there everyone is ×1 or more."""
     asked = CompareQuery.parse(urlencode({**query, "workspace": slug}, doseq=True))
-    ranking = compare(asked, workspace_ids=[workspace_id]).get("ranking")
-    rows = [row for row in (ranking or {}).get("rows") or [] if row["value"] is not None]
-    return (rows[-1]["series"], rows[-1]["label"]) if len(rows) > 1 else None
+    ranking = compare(asked, workspace_ids=[workspace_id]).ranking
+    rows = [] if ranking is None else [row for row in ranking.rows if row.value is not None]
+    return (rows[-1].series, rows[-1].label) if len(rows) > 1 else None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, TypeGuard
+from typing import TypeGuard
 
+from backend.analysis import figures
+from backend.analysis.figures import Group
 from backend.analysis.query.records import LoadedTrial
 from backend.formats.model import ERROR_CLASSES
 from backend.stats import Better
 from backend.stats.percentiles import STORED_PERCENTILES
-
-Group = Literal["rate", "latency", "errors", "resources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,6 @@ class Metric:
     read: Callable[[LoadedTrial], float | None]
     columns: tuple[str, ...] = ()
     percentile: str | None = None
-
-    def as_dict(self) -> dict[str, str]:
-        return {
-            "id": self.id,
-            "label": self.label,
-            "unit": self.unit,
-            "better": self.better,
-            "group": self.group,
-        }
 
 
 def _column(name: str) -> Callable[[LoadedTrial], float | None]:
@@ -191,6 +182,8 @@ METRICS = {
         ),
     )
 }
+# As they stand in every answer.
+METRIC_RECORDS = tuple(figures.record_of(figures.Metric, metric) for metric in METRICS.values())
 # In every answer: what the page draws side by side.
 CORE = ("throughput", "p50", "p99", "error_rate")
 PERCENTILE_KEYS = tuple(metric.percentile for metric in METRICS.values() if metric.percentile)

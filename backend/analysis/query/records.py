@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.text import slugify
 
+from backend.analysis import figures
 from backend.analysis.query.timestamps import instant
 
 
@@ -117,9 +118,10 @@ class LoadedDismissal:
     by: str | None
     at: datetime
 
-    def as_dict(self) -> dict[str, object]:
-        run = str(self.run)
-        return {"run": run, "reason": self.reason, "by": self.by, "at": instant(self.at)}
+    def to_record(self) -> figures.Dismissed:
+        return figures.Dismissed(
+            run=str(self.run), reason=self.reason, by=self.by, at=instant(self.at)
+        )
 
 
 @dataclass(frozen=True, slots=True)

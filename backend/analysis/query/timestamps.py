@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import overload
+
+
+@overload
+def instant(moment: datetime) -> str: ...
+
+
+@overload
+def instant(moment: None) -> None: ...
 
 
 def instant(moment: datetime | None) -> str | None:

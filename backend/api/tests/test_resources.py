@@ -9,7 +9,9 @@ from django.core.management import call_command
 from django.test import Client
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
+from backend.api.docs import openapi_document
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
 from backend.testing.scenes import make_measured_run
@@ -120,7 +122,28 @@ def test_the_comparison_is_sent_as_it_was_computed(api, scene):
     answer = api.get("/api/v1/compare", {"run": str(scene.run.pk)})
     query = CompareQuery.parse(f"run={scene.run.pk}")
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json() == compare(query, workspace_ids=[scene.own.workspace.pk])
+    assert answer.json() == plain_figures(compare(query, workspace_ids=[scene.own.workspace.pk]))
+
+
+def test_the_document_names_every_field_of_an_answer(api, scene):
+    figures = api.get(f"/api/v1/compare?run={scene.run.pk}").json()
+    shapes = openapi_document()["components"]["schemas"]
+    (series, *_), (check, *_) = figures["series"], figures["checks"]
+    (point, *_) = series["points"]
+    parts = {
+        "Figures": figures,
+        "Series": series,
+        "Point": point,
+        "FiredCheck": check,
+        "Measure": point["metrics"]["p99"],
+        "Outcome": figures["outcome"],
+        "Axis": figures["x"],
+        "Metric": figures["metrics"][0],
+        "Links": figures["links"],
+    }
+    for name, part in parts.items():
+        assert part.keys() - shapes[name]["properties"].keys() == set(), name
+        assert set(shapes[name].get("required", [])) <= part.keys(), name
 
 
 def test_freezing_what_is_not_ones_own_is_nothing(api, scene):

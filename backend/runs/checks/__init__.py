@@ -2,11 +2,12 @@
 
 from backend.runs.checks.cell import check_cell
 from backend.runs.checks.check_input import CheckInput, Finding
-from backend.runs.checks.table import CHECKS, Check, Severity, as_markdown
+from backend.runs.checks.table import CHECKS, SEVERITIES, Check, Severity, as_markdown
 from backend.runs.checks.trial import check_trial
 
 __all__ = [
     "CHECKS",
+    "SEVERITIES",
     "Check",
     "CheckInput",
     "Finding",

@@ -16,6 +16,8 @@ from backend.stats.thresholds import (
 )
 
 Severity = Literal["info", "warning", "error"]
+# The worst first.
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 LITTLE = "Little, J. D. C. (1961), A Proof for the Queuing Formula L = λW, Operations Research 9(3)"
 BOARDS = "Impossible figures found on public benchmark boards"

@@ -7,54 +7,62 @@ from django.template.loader import render_to_string
 
 from backend.sharing.badge import NoSuchSeries, badge_of, figure_text
 from backend.sharing.text import plain
+from backend.testing.figures import make_figures
 from backend.testing.hostile_names import HOSTILE
+
+METRIC = {"id": "throughput", "label": "Throughput", "unit": "req/s", "better": "higher"}
+UNKNOWN = {"low": None, "high": None, "tier": None, "ratio": None}
 
 
 def figures(*rows, status="comparable"):
+    ranked = [
+        {**UNKNOWN, "series": id_, "label": label, "value": value} for id_, label, value in rows
+    ]
     return {
-        "outcome": {"status": status},
-        "metrics": [{"id": "throughput", "unit": "req/s"}],
-        "ranking": {
-            "metric": "throughput",
-            "rows": [{"series": id_, "label": label, "value": value} for id_, label, value in rows],
-        },
+        "outcome": {"status": status, "differing": [], "reasons": []},
+        "metrics": [METRIC],
+        "ranking": {"x": 64, "metric": "throughput", "baseline": None, "rows": ranked},
     }
+
+
+def make_badge(fields, series=None, title="T"):
+    return badge_of(title, make_figures(**fields), series)
 
 
 ROWS = (("aaaaaaaa", "fast", 52_310.0), ("bbbbbbbb", "slow", 810.0))
 
 
 def test_the_first_one_ranked_or_the_asked_one():
-    assert badge_of("T", figures(*ROWS)).sentence == "T: fast 52.3k req/s"
-    assert badge_of("T", figures(*ROWS), "bbbbbbbb").sentence == "T: slow 810 req/s"
+    assert make_badge(figures(*ROWS)).sentence == "T: fast 52.3k req/s"
+    assert make_badge(figures(*ROWS), "bbbbbbbb").sentence == "T: slow 810 req/s"
     with pytest.raises(NoSuchSeries, match="aaaaaaaa, bbbbbbbb"):
-        badge_of("T", figures(*ROWS), "cccccccc")
+        make_badge(figures(*ROWS), "cccccccc")
 
 
 def test_what_is_not_known_is_not_invented():
-    assert badge_of("T", figures(("aaaaaaaa", "x", None))).value.text == "unknown"
-    assert badge_of("T", {**figures(), "ranking": None}).value.text == "unknown"
+    assert make_badge(figures(("aaaaaaaa", "x", None))).value.text == "unknown"
+    assert make_badge({**figures(), "ranking": None}).value.text == "unknown"
     withheld = {**figures(status="not_comparable"), "ranking": None}
-    assert badge_of("T", withheld).value.text == "not comparable"
+    assert make_badge(withheld).value.text == "not comparable"
 
 
 def test_an_override_is_said_in_words():
     overridden = figures(*ROWS, status="not_comparable")
     overridden["outcome"]["overridden"] = True
-    badge = badge_of("T", overridden)
+    badge = make_badge(overridden)
     assert badge.sentence == "T: not comparable, by request: fast 52.3k req/s"
     svg = render_to_string("badge.svg", {"badge": badge})
     assert f"<title>{badge.sentence}</title>" in svg
     older = {**figures(*ROWS, status="not_comparable"), "query": "override=1"}
-    assert badge_of("T", older).sentence == badge.sentence
-    assert badge_of("T", figures(*ROWS)).value.text == "fast 52.3k req/s"
+    assert make_badge(older).sentence == badge.sentence
+    assert make_badge(figures(*ROWS)).value.text == "fast 52.3k req/s"
 
 
 def panelled():
     """Panels that are not comparable, comparable by request, and comparable."""
     rows = {"none": [], "asked": [ROWS[1]], "like": [ROWS[0], ("dddddddd", "lost", None)]}
     panels = [
-        {"value": value, **figures(*rows[value], status=status)}
+        {"value": value, "series": [], "finding": "", **figures(*rows[value], status=status)}
         for value, status in (
             ("none", "not_comparable"),
             ("asked", "not_comparable"),
@@ -69,23 +77,23 @@ def panelled():
 
 
 def test_panels_are_ranked_each_for_itself():
-    assert badge_of("T", panelled()).value.text == (
+    assert make_badge(panelled()).value.text == (
         "not comparable, by request: asked: slow 810 req/s"
     )
-    like = badge_of("T", panelled(), "aaaaaaaa")
+    like = make_badge(panelled(), "aaaaaaaa")
     assert like.value.text == "like: fast 52.3k req/s"
-    assert like.colour == badge_of("T", figures(status="caveats")).colour
-    assert badge_of("T", panelled(), "dddddddd").value.text == "unknown"
+    assert like.colour == make_badge(figures(status="caveats")).colour
+    assert make_badge(panelled(), "dddddddd").value.text == "unknown"
     with pytest.raises(NoSuchSeries, match="ranked here are bbbbbbbb, aaaaaaaa, dddddddd"):
-        badge_of("T", panelled(), "cccccccc")
+        make_badge(panelled(), "cccccccc")
     unranked = panelled()
     unranked["panels"] = unranked["panels"][:1]
-    assert badge_of("T", unranked).value.text == "not comparable"
+    assert make_badge(unranked).value.text == "not comparable"
 
 
 def test_its_colour_is_the_outcome():
     colours = {
-        badge_of("T", figures(*ROWS, status=status)).colour
+        make_badge(figures(*ROWS, status=status)).colour
         for status in ("comparable", "caveats", "not_comparable")
     }
     assert len(colours) == 3
@@ -112,7 +120,7 @@ def test_three_digits_in_a_unit_that_suits(value, unit, text):
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_names_stay_text(name):
-    badge = badge_of(name, figures(("aaaaaaaa", name, 1.0)))
+    badge = make_badge(figures(("aaaaaaaa", name, 1.0)), title=name)
     svg = render_to_string("badge.svg", {"badge": badge})
     tree = ElementTree.fromstring(svg)
     tags = {element.tag.partition("}")[2] for element in tree.iter()}

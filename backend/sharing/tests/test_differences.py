@@ -7,6 +7,7 @@ from backend.runs.models import FormerName, Server, Trial
 from backend.runs.renaming import rename
 from backend.sharing.differences import differences_between, differences_since
 from backend.sharing.freezing import Description, freeze
+from backend.testing.figures import make_figures
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
 
@@ -77,23 +78,42 @@ def test_a_new_name_is_no_new_series(lab):
 def figures(*points, metrics=("throughput",)):
     return {
         "finding": "f",
-        "outcome": {"status": "comparable"},
         "metrics": [
             {"id": id_, "label": id_, "unit": "req/s", "better": "higher"} for id_ in metrics
         ],
-        "series": [
-            {"id": "a", "label": "a", "points": [_point(x, value) for x, value in points]},
-        ],
+        "series": [{**SERIES, "points": [_point(x, value) for x, value in points]}],
     }
 
 
+SERIES = {
+    "id": "a",
+    "label": "a",
+    "server": "a",
+    "version": None,
+    "workload": None,
+    "tool": None,
+    "host": None,
+    "slot": 0,
+}
+
+
 def _point(x, value):
-    measure = None if value is None else {"value": value, "each": [value] * 3}
-    return {"x": x, "cell": f"cell-{x}", "trials": 3, "metrics": {"throughput": measure}}
+    measure = {"value": value, "low": None, "high": None, "each": [value] * 3}
+    metrics = {"throughput": None if value is None else measure}
+    return {
+        "x": x,
+        "cell": f"cell-{x}",
+        "trials": 3,
+        "overload": None,
+        "checks": [],
+        "metrics": metrics,
+    }
 
 
 def said(before, after):
-    return differences_between(before, after, missing_runs=(), relevant=0.02)
+    return differences_between(
+        make_figures(**before), make_figures(**after), missing_runs=(), relevant=0.02
+    )
 
 
 def test_rounding_is_no_change():

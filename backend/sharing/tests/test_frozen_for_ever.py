@@ -6,9 +6,13 @@ import pytest
 
 from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import Artefact, State, Upload
+from backend.runs.identity import canonical_json
 from backend.runs.models import FormerName, Trial
 from backend.runs.renaming import rename
+from backend.sharing.badge import badge_of
+from backend.sharing.differences import differences_since
 from backend.sharing.edits import edit, revoke, supersede
+from backend.sharing.export import csv_of
 from backend.sharing.freezing import Description, NothingToFreeze, freeze
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.reading import Reading, find_result_set
@@ -60,6 +64,39 @@ def test_what_is_said_beside_it_is_not_in_it(lab):
     revoke(made)
     assert json_of(made) == before
     assert b"first" not in before
+
+
+SINCE_THE_FIRST_VERSION = {
+    "figures": ("schema", "links", "panels", "curves", "knees", "capacity", "ratios", "changes"),
+    "outcome": ("intent", "confounded", "overridden"),
+    "x": ("kind",),
+    "series": ("server_slug", "workload_slug", "runtime", "configuration", "loop", "load", "facet"),
+    "points": ("cells", "errors"),
+    "checks": ("section", "cells", "trials", "dismissed"),
+}
+
+
+def as_first_written(value, name):
+    """The JSON without the fields that later versions added."""
+    if isinstance(value, list):
+        return [as_first_written(part, name) for part in value]
+    if not isinstance(value, dict):
+        return value
+    later = SINCE_THE_FIRST_VERSION.get(name, ())
+    return {key: as_first_written(part, key) for key, part in value.items() if key not in later}
+
+
+def test_what_the_first_version_froze_is_read(lab):
+    make_run(lab, CellSpec("sync"), CellSpec("gthread"))
+    made = frozen(lab)
+    document = as_first_written(json.loads(bytes(made.snapshot)), "")
+    made.snapshot = canonical_json(document)
+    reading = Reading(made)
+    assert reading.json == canonical_json(document)
+    assert reading.figures.series[0].points[0].cells == ()
+    assert csv_of(reading.figures).count("\r\n") == 3
+    assert badge_of("T", reading.figures).value.text.startswith(("sync", "gthread"))
+    assert differences_since(made).is_empty
 
 
 def test_its_query_names_its_runs(lab):

@@ -1,14 +1,8 @@
 // figures -> failed attempts by class: one band per class that occurred, all on one scale from
 // zero and over one x axis, so that "what failed where" is read in a single look. Pure.
 import type { ChartConfiguration, ChartDataset, Plugin } from "chart.js";
-import {
-  ERROR_CLASSES,
-  type ErrorClass,
-  type Figures,
-  measureOf,
-  type Point,
-  type X,
-} from "../api/figures";
+import { ERROR_CLASSES } from "../api/constants";
+import { type ErrorClass, type Figures, measureOf, type Point, type X } from "../api/figures";
 import { loadPoint, single } from "../text/format";
 import { hoverPlugin } from "./plugins/hover";
 import { niceTop } from "./ranking";

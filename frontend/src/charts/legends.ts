@@ -1,14 +1,14 @@
 // What the marks of each view mean, only those that occur.
-import { changesOf, type Figures, intervalName, measureOf } from "../api/figures";
+import { changesOf, type Figures, intervalName, isFailing } from "../api/figures";
 import { bandsOf, countUnclassified } from "./errors";
 import { isDense } from "./style/line_style";
-import { ERROR_LIMIT, hasCutInterval, hasGaps, type SweepOptions, startsAboveZero } from "./sweep";
+import { FAILING, hasCutInterval, hasGaps, type SweepOptions, startsAboveZero } from "./sweep";
 
 export function sweepLegend(figures: Figures, options: SweepOptions): string {
   return joined([
     ...intervalMarks(figures, options),
     hasOverload(figures) && OVERLOAD,
-    hasErrors(figures) && "✕ = errors above 1 %",
+    hasErrors(figures) && `✕ = ${FAILING}`,
     hasGaps(figures) && "faint line = a load between was not measured",
     isMarked(figures, figures.knees) && "ring = saturation point",
     isMarked(figures, figures.capacity?.rows) && "▲ = highest load within the limit",
@@ -64,9 +64,7 @@ function hasOverload({ series }: Figures): boolean {
 }
 
 function hasErrors({ series }: Figures): boolean {
-  return series.some(({ points }) =>
-    points.some((point) => (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT),
-  );
+  return series.some(({ points }) => points.some((point) => isFailing(point)));
 }
 
 /** Whether a shown series has a mark at some load. */

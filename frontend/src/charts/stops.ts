@@ -1,9 +1,16 @@
 // The points that the arrow keys reach in each view, each as a sentence.
-import { everyValue, type Figures, type MetricId, measureOf, metricOf } from "../api/figures";
+import {
+  everyValue,
+  type Figures,
+  isFailing,
+  type MetricId,
+  measureOf,
+  metricOf,
+} from "../api/figures";
 import { kindOf, loadPoint, percentile, single, unitFor } from "../text/format";
 import { bandName, bandsOf, shareOf } from "./errors";
 import { PERCENTILE_TICKS, shownCurves, valueAt } from "./percentiles";
-import { ERROR_LIMIT, pointText } from "./sweep";
+import { pointText } from "./sweep";
 import { latencyOf, tradeoffPoints, tradeText } from "./tradeoff";
 import type { Stop } from "./view";
 
@@ -18,7 +25,7 @@ export function sweepStops(figures: Figures, series: number, metric: MetricId): 
         low: measure?.low ?? null,
         high: measure?.high ?? null,
         overload: point.overload === true,
-        failing: (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT,
+        failing: isFailing(point),
         trials: point.trials,
       },
       unit,

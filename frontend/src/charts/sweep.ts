@@ -1,9 +1,11 @@
 // figures -> Chart.js configuration of one metric over the x axis. Pure: no DOM, no fetch.
 import type { ChartConfiguration } from "chart.js";
+import { HIGH_ERROR_RATE } from "../api/constants";
 import {
   everyValue,
   type Figures,
   isCategory,
+  isFailing,
   measureOf,
   metricOf,
   type Point,
@@ -33,7 +35,7 @@ import { faint } from "./style/theme";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions } from "./view";
 
-export const ERROR_LIMIT = 0.01;
+export const FAILING = `errors above ${HIGH_ERROR_RATE * 100} %`;
 
 export type SweepConfig = ChartConfiguration<"line", SweepPoint[]>;
 
@@ -141,7 +143,7 @@ function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint 
       .map((value) => drawable(value, log))
       .filter((value) => value !== null),
     overload: point.overload === true,
-    failing: (measureOf(point, "error_rate")?.value ?? 0) > ERROR_LIMIT,
+    failing: isFailing(point),
     trials: point.trials,
   };
 }
@@ -284,7 +286,7 @@ export function pointText(
   const notes = [
     plural(point.trials, "trial"),
     ...(point.overload ? ["overload"] : []),
-    ...(point.failing ? ["errors above 1 %"] : []),
+    ...(point.failing ? [FAILING] : []),
   ];
   return `${value}${range && ` ${range}`}, ${notes.join(", ")}`;
 }

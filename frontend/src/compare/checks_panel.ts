@@ -1,5 +1,6 @@
 // The evidence: the like-for-like outcome, the checks that fired, the runs.
-import type { Check, Figures, RunLink } from "../api/figures";
+import { SEVERITIES } from "../api/constants";
+import type { Figures, FiredCheck, SourceRun } from "../api/figures";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { COMPARABILITY, comparabilityDetails } from "../text/comparability";
@@ -43,17 +44,17 @@ const SEVERITY = {
 
 /** The runs whose checks a member may dismiss, and the token of the form. */
 export interface DismissOptions {
-  readonly runs: readonly RunLink[];
+  readonly runs: readonly SourceRun[];
   readonly token: string;
 }
 
 export function checkList(
-  checks: readonly Check[],
+  checks: readonly FiredCheck[],
   dismissing: DismissOptions | null = null,
 ): HTMLElement {
   const live = checks.filter((check) => check.count > 0 || !isDismissed(check));
   const gone = checks.filter(isDismissed);
-  const groups = (["error", "warning", "info"] as const).flatMap((severity) => {
+  const groups = SEVERITIES.flatMap((severity) => {
     const inside = live.filter((check) => check.severity === severity);
     return inside.length > 0 ? [group(severity, inside, dismissing)] : [];
   });
@@ -68,13 +69,13 @@ export function checkList(
   );
 }
 
-function isDismissed(check: Check): boolean {
+function isDismissed(check: FiredCheck): boolean {
   return (check.dismissed ?? []).length > 0;
 }
 
 function group(
-  severity: Check["severity"],
-  checks: readonly Check[],
+  severity: FiredCheck["severity"],
+  checks: readonly FiredCheck[],
   dismissing: DismissOptions | null,
 ): HTMLElement {
   const { mark, title } = SEVERITY[severity];
@@ -96,7 +97,7 @@ function group(
   );
 }
 
-function checkItem(check: Check, dismissing: DismissOptions | null): HTMLLIElement {
+function checkItem(check: FiredCheck, dismissing: DismissOptions | null): HTMLLIElement {
   return h(
     "li",
     { id: `check-${check.id}` },
@@ -155,7 +156,7 @@ function more(rest: readonly HTMLElement[]): HTMLButtonElement {
 }
 
 /** A plain form: its answer is the page again. */
-function dismissForm(check: Check, dismissing: DismissOptions): HTMLElement | null {
+function dismissForm(check: FiredCheck, dismissing: DismissOptions): HTMLElement | null {
   const { runs } = dismissing;
   const first = runs[0];
   if (!first) return null;
@@ -177,12 +178,12 @@ function dismissForm(check: Check, dismissing: DismissOptions): HTMLElement | nu
   return h("details", { class: "dismiss" }, h("summary", {}, "Dismiss …"), form);
 }
 
-function dismissalsOf({ id }: Pick<RunLink, "id">): string {
+function dismissalsOf({ id }: Pick<SourceRun, "id">): string {
   return `/r/${encodeURIComponent(id)}/dismissals`;
 }
 
 /** The hidden fields of every form about a check. */
-function toldBack(check: Check, { token }: DismissOptions): readonly HTMLElement[] {
+function toldBack(check: FiredCheck, { token }: DismissOptions): readonly HTMLElement[] {
   const fields = {
     csrfmiddlewaretoken: token,
     check: check.id,
@@ -191,7 +192,7 @@ function toldBack(check: Check, { token }: DismissOptions): readonly HTMLElement
   return Object.entries(fields).map(([name, value]) => h("input", { type: "hidden", name, value }));
 }
 
-function undoForm(check: Check, run: string, dismissing: DismissOptions): HTMLElement {
+function undoForm(check: FiredCheck, run: string, dismissing: DismissOptions): HTMLElement {
   return h(
     "form",
     { class: "undo", method: "post", action: dismissalsOf({ id: run }) },
@@ -205,7 +206,7 @@ function undoForm(check: Check, run: string, dismissing: DismissOptions): HTMLEl
   );
 }
 
-function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HTMLElement {
+function runChoice(runs: readonly SourceRun[], choose: (run: SourceRun) => void): HTMLElement {
   const select = h("select", {});
   for (const run of runs) {
     const when = run.started_at ? `, ${utc(run.started_at)}` : "";
@@ -218,7 +219,7 @@ function runChoice(runs: readonly RunLink[], choose: (run: RunLink) => void): HT
   return h("label", { class: "inline" }, "in run", select);
 }
 
-function dismissed(checks: readonly Check[], dismissing: DismissOptions | null): HTMLElement {
+function dismissed(checks: readonly FiredCheck[], dismissing: DismissOptions | null): HTMLElement {
   const items = checks.flatMap((check) =>
     (check.dismissed ?? []).map((dismissal) =>
       h(
@@ -258,14 +259,14 @@ function dismissed(checks: readonly Check[], dismissing: DismissOptions | null):
   );
 }
 
-export function runList(runs: readonly RunLink[]): HTMLElement {
+export function runList(runs: readonly SourceRun[]): HTMLElement {
   if (runs.length === 0) return h("p", { class: "empty" }, "No run matches these filters.");
   return h("ul", { class: "runs" }, ...runs.map(runItem));
 }
 
 const SERVERS_AT_ONCE = 3;
 
-function runItem(run: RunLink): HTMLLIElement {
+function runItem(run: SourceRun): HTMLLIElement {
   const started = run.started_at;
   const servers = run.servers ?? [];
   const more = servers.length - SERVERS_AT_ONCE;

@@ -5,14 +5,14 @@
 //   <tbody data-grows="trials"> <tr id="…">   gets the elements whose ids it does not have yet
 //   <div data-fresh="checks">                 is replaced whole, unless the reader is in it
 import { isAbort, Problem } from "../api/client";
-import { isRunning, type Progress, readProgress, type Trial } from "../api/progress";
+import { type Current, isRunning, type Progress, readProgress } from "../api/progress";
 import { duration, plural, single, utc } from "../text/format";
 import { formatNumbers, formatTimes } from "./enhance";
 
 const ASK_MS = 2_000;
 const SLOWEST_MS = 15_000;
 
-export function trialText(trial: Trial): string {
+export function trialText(trial: Current): string {
   const load =
     trial.rate_rps === null
       ? trial.connections === null

@@ -1,15 +1,7 @@
 // A comparison as the service would answer it, made from a seed: servers that saturate, tails
 // that grow, errors beyond the knee. For tests of size and of every view.
-import {
-  type Curve,
-  ERROR_CLASSES,
-  type Figures,
-  type Measure,
-  type Metric,
-  type Point,
-  type Ratio,
-  type Series,
-} from "../api/figures";
+import { ERROR_CLASSES } from "../api/constants";
+import type { Curve, Figures, Measure, Metric, Point, Ratio, Series } from "../api/figures";
 
 export interface Wanted {
   readonly series?: number;

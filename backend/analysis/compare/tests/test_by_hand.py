@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Cell, Trial
@@ -62,7 +63,9 @@ def _fail(trial, chance):
 
 
 def ask(workspace, text=""):
-    return compare(CompareQuery.parse(f"{text}&override=1"), workspace_ids=[workspace.pk])
+    return plain_figures(
+        compare(CompareQuery.parse(f"{text}&override=1"), workspace_ids=[workspace.pk])
+    )
 
 
 def rows_of(workspace, one, point):

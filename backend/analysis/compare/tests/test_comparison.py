@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.headline import ratio_text
+from backend.analysis.figures import plain_figures
 from backend.analysis.loading import histogram_cache
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue
@@ -26,7 +27,7 @@ def lab():
 
 
 def ask(workspace, text=""):
-    return compare(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
 
 
 def only_point(figures):

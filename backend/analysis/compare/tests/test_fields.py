@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.grouping.grouping import load_axis
 from backend.analysis.loading.facets import facets
 from backend.analysis.query.compare_query import CompareQuery
@@ -24,7 +25,7 @@ def lab():
 
 
 def ask(workspace, text=""):
-    return compare(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
 
 
 def count(workspace, text=""):

@@ -3,6 +3,7 @@
 import pytest
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.loading.facets import facets
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
@@ -19,7 +20,7 @@ def lab():
 
 
 def ask(workspace, text=""):
-    return compare(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
 
 
 def count(workspace, text=""):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.dismissals import dismiss
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
@@ -22,7 +23,7 @@ def lab():
 
 
 def ask(workspace, text=""):
-    return compare(CompareQuery.parse(text), workspace_ids=[workspace.pk])
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
 
 
 def two_machines(lab):

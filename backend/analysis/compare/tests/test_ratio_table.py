@@ -4,7 +4,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ratio_table import Entry, Sample, entry_of, make_ratio_table
+from backend.analysis.figures import Baseline
 
 NEAR = (1.0, 1.002, 0.998)
 
@@ -123,11 +125,13 @@ def test_several_series_in_one_cell_are_not_picked_from():
 
 
 def test_the_answer_has_the_shape_of_the_figures():
-    answer = table(*FULL, entry("caddy", "big")).as_dict()
-    assert answer["baseline"] == {"server": "caddy", "label": "caddy"}
-    assert answer["columns"] == ["big", "hello", "json"]
-    assert answer["cells"][1][0] is None
-    assert set(answer["cells"][1][1]) >= {"value", "low", "high", "verdict", "why"}
+    comparability = Comparability("comparable", (), ())
+    answer = table(*FULL, entry("caddy", "big")).to_record(comparability)
+    assert answer.baseline == Baseline(server="caddy", label="caddy")
+    assert answer.columns == ("big", "hello", "json")
+    assert answer.cells[1][0] is None
+    assert answer.cells[1][1].verdict in ("improved", "regressed")
+    assert answer.outcome.status == "comparable"
 
 
 def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from msgspec import to_builtins
 
 from backend.analysis.compare.capacity import capacity_headline, find_capacities
 from backend.analysis.compare.saturation import find_saturation_points, saturation_headline
@@ -54,7 +55,7 @@ def capacity(*points, limit_us=10_000, axis="connections", loads=()):
 
 def test_a_knee_is_a_measured_load_with_its_throughput():
     row = knee(*RISING)
-    assert row.as_dict() == {
+    assert to_builtins(row.to_record()) == {
         "series": "aa",
         "x": 64,
         "throughput": 12_000,
@@ -68,7 +69,7 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
 
 def test_a_sweep_that_still_rises_says_so():
     row = knee(*RISING[:3])
-    assert row.as_dict()["x"] is None
+    assert row.to_record().x is None
     assert row.why == "Throughput still rises at 64 connections, the highest load that counts"
     assert saturation_headline([row], axis="connections").startswith(
         "nginx: throughput still rises"
@@ -96,7 +97,7 @@ def test_a_knee_claims_no_more_than_its_noise_allows(spread, why, verb):
 
 def test_answers_that_are_failures_are_no_gain():
     row = knee(*RISING, point(512, 90_000, errors=0.9))
-    assert row.as_dict()["x"] == 64
+    assert row.to_record().x == 64
     assert row.why.endswith("(1 load above 1 % failures not counted)")
 
 
@@ -137,7 +138,7 @@ def test_a_finding_names_three_series_and_counts_the_rest():
 
 def test_the_capacity_is_the_highest_measured_load_under_the_limit():
     row = capacity(point(8, 8000, 2), point(64, 12_000, 8), point(256, 12_000, 30))
-    assert row.as_dict() == {
+    assert to_builtins(row.to_record()) == {
         "series": "aa",
         "x": 64,
         "throughput": 12_000,
@@ -183,7 +184,7 @@ def test_a_lower_load_over_the_limit_is_named():
 
 def test_nothing_under_the_limit_says_how_far_off():
     row = capacity(point(8, 8000, 20), point(64, 8000, 30))
-    assert row.as_dict()["x"] is None
+    assert row.to_record().x is None
     assert row.why.startswith("At no measured load under 10 ms; the lowest, 8 connections: p99 20")
     assert capacity_headline([row], limit_us=10_000, axis="connections") == (
         "With p99 under 10 ms: nginx at no measured load"

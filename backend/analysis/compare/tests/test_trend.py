@@ -3,9 +3,10 @@ from types import SimpleNamespace
 import pytest
 
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+from backend.analysis.query.metrics import METRICS
 
-P99 = {"label": "Latency p99", "unit": "us", "better": "lower"}
-THROUGHPUT = {"label": "Throughput", "unit": "req/s", "better": "higher"}
+P99 = METRICS["p99"]
+THROUGHPUT = METRICS["throughput"]
 STEADY = [100.0, 101.0, 99.0, 100.5]
 
 
@@ -22,11 +23,11 @@ def changes(one, metric=P99):
 
 def test_a_change_has_its_levels_its_ratio_and_a_sentence():
     (found,) = changes(track(40, 40.1, 40, 39.9, 52, 52.1, 52))
-    assert (found["series"], found["x"], found["verdict"]) == ("aa", "1.4", "regressed")
-    assert found["ratio"] == pytest.approx(found["after"] / found["before"])
-    assert found["low"] < found["ratio"] < found["high"]
-    assert found["text"].startswith("nginx regressed with version 1.4: latency p99 1.30× [1.2")
-    assert found["text"].endswith("], 4 ms before, 5.21 ms since")
+    assert (found.series, found.x, found.verdict) == ("aa", "1.4", "regressed")
+    assert found.ratio == pytest.approx(found.after / found.before)
+    assert found.low < found.ratio < found.high
+    assert found.text.startswith("nginx regressed with version 1.4: latency p99 1.30× [1.2")
+    assert found.text.endswith("], 4 ms before, 5.21 ms since")
 
 
 def test_more_throughput_is_better_on_a_date():
@@ -39,7 +40,7 @@ def test_more_throughput_is_better_on_a_date():
         ],
     )
     (found,) = list_changes([one], metric=THROUGHPUT, axis="date", relevant=0.02)
-    assert found["text"].startswith("nginx improved on 2026-03-05: throughput 2.00×")
+    assert found.text.startswith("nginx improved on 2026-03-05: throughput 2.00×")
 
 
 def test_the_finding_is_the_largest_change():
@@ -47,7 +48,7 @@ def test_the_finding_is_the_largest_change():
     found = changes(one)
     assert len(found) == 2
     text = trend_headline(found, [one], metric=P99, axis="version")
-    assert text == f"{found[1]['text']}; 1 more change"
+    assert text == f"{found[1].text}; 1 more change"
 
 
 def test_no_change_is_said_and_too_few_versions_too():

@@ -5,7 +5,9 @@ import pytest
 from backend.analysis.compare.comparison import compare
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.export.table import table_of
+from backend.analysis.figures import plain_figures, read_figures
 from backend.analysis.query.compare_query import CompareQuery
+from backend.testing.figures import make_figures
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -13,7 +15,7 @@ JSON = {**HELLO, "name": "json", "path": "/json"}
 
 
 def records(figures, view=None):
-    table = table_of(figures, view)
+    table = table_of(read_figures(figures), view)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
@@ -21,7 +23,7 @@ def asked(text, *cells):
     """The figures of a question over these cells and no others."""
     lab = make_workspace("lab")
     make_run(lab, *cells)
-    return compare(CompareQuery.parse(text), workspace_ids=[lab.pk])
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[lab.pk]))
 
 
 def pair(rate=1000.0, **fields):
@@ -38,7 +40,7 @@ def pair(rate=1000.0, **fields):
 def test_the_table_has_a_row_for_each_point_and_the_same_numbers():
     lab = make_workspace("lab")
     make_run(lab, CellSpec(connections=1), CellSpec(connections=8, p50_us=None))
-    figures = compare(CompareQuery(), workspace_ids=[lab.pk])
+    figures = plain_figures(compare(CompareQuery(), workspace_ids=[lab.pk]))
     first, second = records(figures)
     assert (first["tier"], second["tier"]) == (None, "1")
     assert (first["connections"], second["connections"]) == (1, 8)
@@ -51,7 +53,7 @@ def test_outcome_reasons_and_what_is_left_out_travel_with_every_row(monkeypatch)
     lab = make_workspace("lab")
     monkeypatch.setattr("backend.analysis.grouping.series.MAX_SERIES", 1)
     make_run(lab, *(CellSpec(name, trial_checks=["error-rate-high"]) for name in ("a", "b")))
-    figures = compare(CompareQuery(), workspace_ids=[lab.pk])
+    figures = plain_figures(compare(CompareQuery(), workspace_ids=[lab.pk]))
     assert figures["truncated"]
     rows = records(figures)
     said = {(row["outcome"], row["reasons"], row["truncated"]) for row in rows}
@@ -64,26 +66,27 @@ def test_a_row_of_a_panel_says_the_outcome_of_its_panel():
     lab = make_workspace("lab")
     make_run(lab, CellSpec("a"), CellSpec("b"), CellSpec("a", workload=JSON))
     make_run(lab, CellSpec("b", workload=JSON), host={**MACHINE, "cpu_model": "EPYC"})
-    figures = compare(CompareQuery.parse("facet=workload"), workspace_ids=[lab.pk])
+    figures = plain_figures(compare(CompareQuery.parse("facet=workload"), workspace_ids=[lab.pk]))
     said = {(row["panel"], row["outcome"], row["confounded"]) for row in records(figures)}
     assert said == {
         ("hello", "comparable", None),
         ("json", "not_comparable", "server, processor"),
     }
     assert "these differ together: server, processor" in comparability_text(
-        {"outcome": figures["panels"][1]["outcome"]}
+        make_figures(outcome=figures["panels"][1]["outcome"])
     )
 
 
 def test_what_an_older_version_froze_is_overridden_by_its_query():
     figures = {"outcome": {"status": "not_comparable", "reasons": ["loop differs"]}, "query": ""}
-    assert comparability_text(figures) == "not comparable: loop differs"
-    assert comparability_text({**figures, "query": "override=1"}) == (
+    assert comparability_text(make_figures(**figures)) == "not comparable: loop differs"
+    assert comparability_text(make_figures(**{**figures, "query": "override=1"})) == (
         "ranked although not comparable: loop differs"
     )
     caveats = {"status": "caveats", "reasons": list("abcde"), "overridden": False}
     assert (
-        comparability_text({"outcome": caveats}) == "comparable with caveats: a; b; c; and 2 more"
+        comparability_text(make_figures(outcome=caveats))
+        == "comparable with caveats: a; b; c; and 2 more"
     )
 
 

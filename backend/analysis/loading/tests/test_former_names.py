@@ -3,6 +3,7 @@
 import pytest
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
 from backend.analysis.loading.facets import facets
 from backend.analysis.loading.selection import resolve_query
 from backend.analysis.query.compare_query import CompareQuery
@@ -24,7 +25,7 @@ def lab():
 
 
 def ask(lab, text=""):
-    return compare(CompareQuery.parse(text), workspace_ids=[lab.pk])
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[lab.pk]))
 
 
 def rename_all(lab):

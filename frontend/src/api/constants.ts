@@ -1,0 +1,10 @@
+// Made by scripts/check_constants.py: run scripts/fix.
+
+/** Why an attempt failed. */
+export const ERROR_CLASSES = ["connect", "read", "write", "timeout", "status", "length", "other"] as const;
+
+/** How bad what a check found is, the worst first. */
+export const SEVERITIES = ["error", "warning", "info"] as const;
+
+/** Above this share of failed attempts a point is not ranked. */
+export const HIGH_ERROR_RATE = 0.01 as const;

@@ -1,0 +1,1198 @@
+// Made from docs/openapi.yaml by generate_types.mjs: run scripts/fix.
+export interface components {
+    schemas: {
+        /** @description The program that measures, and where. */
+        readonly Agent: {
+            readonly name: string;
+            readonly version: string;
+            readonly hostname: string;
+        };
+        /** @description A raw file as received. */
+        readonly Artefact: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            /** @description The page to read it on */
+            readonly url: string;
+            /** @description The bytes as received */
+            readonly raw_url: string;
+            readonly size_bytes: number;
+            readonly sha256: string;
+        };
+        /** @description What a workload asks for. Null is unknown. */
+        readonly Asked: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly method: string | null;
+            readonly path: string | null;
+            readonly payload_bytes: number | null;
+            readonly keepalive: boolean | null;
+            readonly tls: boolean | null;
+            readonly headers: {
+                readonly [key: string]: unknown;
+            };
+            readonly body_bytes: number | null;
+            readonly body_sha256: string | null;
+        };
+        /** @description What lies on the x axis. */
+        readonly Axis: {
+            readonly field: string;
+            readonly label: string;
+            readonly kind?: components["schemas"]["AxisKind"];
+            readonly values: readonly (number | string)[];
+        };
+        /** @enum {string} */
+        readonly AxisKind: "category" | "number";
+        /** @description The row that the ratios are against. */
+        readonly Baseline: {
+            readonly server: string;
+            readonly label: string;
+        };
+        /** @enum {string} */
+        readonly BetterEnum: "higher" | "lower";
+        /** @description The highest load of each series whose p99 stays under a limit. */
+        readonly Capacity: {
+            readonly limit_us: number;
+            readonly rows: readonly components["schemas"]["CapacityRow"][];
+        };
+        /** @description The highest load of a series under the limit. */
+        readonly CapacityRow: {
+            readonly series: string;
+            /** @description The highest measured load under the limit */
+            readonly x: number | null;
+            readonly throughput: number | null;
+            /** @description The highest load that is surely under it */
+            readonly low: number | null;
+            /** @description The highest load that may be under it */
+            readonly high: number | null;
+            readonly why: string | null;
+        };
+        /** @description Where a series changed along versions or dates. */
+        readonly Change: {
+            readonly series: string;
+            /** @description A number, or the name of a category */
+            readonly x: number | string;
+            readonly before: number | null;
+            readonly after: number | null;
+            readonly ratio: number | null;
+            readonly low: number | null;
+            readonly high: number | null;
+            readonly verdict?: components["schemas"]["VerdictEnum"];
+            readonly text: string;
+        };
+        /** @description A point of a series. */
+        readonly ChangedFigure: {
+            readonly series: string;
+            readonly label: string;
+            /** @description A number, or the text of a category */
+            readonly x: unknown;
+            readonly trials: number;
+            readonly metric: string;
+            /** Format: double */
+            readonly before: number | null;
+            /** Format: double */
+            readonly after: number | null;
+            /**
+             * Format: double
+             * @description After ÷ before over the trials
+             */
+            readonly ratio: number | null;
+            /** Format: double */
+            readonly low: number | null;
+            /** Format: double */
+            readonly high: number | null;
+            readonly verdict: components["schemas"]["VerdictEnum"] | components["schemas"]["NullEnum"];
+            readonly why: string | null;
+        };
+        /** @description What the same runs give now, against what was frozen. */
+        readonly Changes: {
+            readonly changed: boolean;
+            readonly before: components["schemas"]["Said"];
+            /** @description Null when every run is gone */
+            readonly after: components["schemas"]["Said"] | null;
+            readonly missing_runs: readonly string[];
+            readonly figures: readonly components["schemas"]["ChangedFigure"][];
+            readonly gone: readonly components["schemas"]["Place"][];
+            readonly new: readonly components["schemas"]["Place"][];
+            readonly renamed: readonly components["schemas"]["Renamed"][];
+        };
+        /** @description The trial under way. */
+        readonly Current: {
+            readonly ordinal: number;
+            readonly server: string;
+            readonly workload: string;
+            readonly connections: number | null;
+            /** Format: double */
+            readonly rate_rps: number | null;
+            readonly repeat: number | null;
+            readonly phase: components["schemas"]["PhaseEnum"];
+        };
+        /** @description The latency of a series by percentile. */
+        readonly Curve: {
+            readonly series: string;
+            /** @description Requests in the histogram */
+            readonly count: number;
+            /** @description [percent, µs], rising */
+            readonly points: readonly (readonly [
+                number,
+                number
+            ])[];
+        };
+        /** @description Latency percentile curves, each of all its trials' histograms merged. */
+        readonly Curves: {
+            /** @description The place on the axis; null where panels differ */
+            readonly at: number | string | null;
+            readonly series: readonly components["schemas"]["Curve"][];
+        };
+        /** @description A run in which a member said why a check's finding does not count. */
+        readonly Dismissed: {
+            readonly run: string;
+            readonly reason: string;
+            readonly by: string | null;
+            /** Format: date-time */
+            readonly at: string | null;
+        };
+        /** @description What one file holds. */
+        readonly DryFile: {
+            readonly name: string;
+            readonly trials: readonly components["schemas"]["DryTrial"][];
+            readonly refusals: readonly components["schemas"]["DryRefusal"][];
+        };
+        /** @description Why a result is not read. */
+        readonly DryRefusal: {
+            readonly sentence: string;
+            readonly line: number | null;
+            readonly found: string | null;
+            readonly expected: string | null;
+        };
+        /** @description What an upload would be read as. */
+        readonly DryRun: {
+            readonly files: readonly components["schemas"]["DryFile"][];
+        };
+        /** @description A trial as it would be recorded. Null is unknown. */
+        readonly DryTrial: {
+            readonly server: string;
+            readonly workload: string;
+            readonly tool: string;
+            readonly tool_version: string | null;
+            readonly connections: number | null;
+            /** Format: double */
+            readonly rate_rps: number | null;
+            /** Format: double */
+            readonly throughput: number | null;
+            /** Format: double */
+            readonly p50_us: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            readonly origin: string | null;
+            /** Format: double */
+            readonly error_rate: number | null;
+            readonly requests: number | null;
+            readonly incomplete: boolean;
+            readonly checks: readonly {
+                readonly [key: string]: string;
+            }[];
+        };
+        readonly Facet: {
+            readonly id: string;
+            readonly label: string;
+            readonly values: readonly components["schemas"]["FacetValue"][];
+            /** @description How many values are not listed */
+            readonly more: number;
+        };
+        readonly FacetValue: {
+            readonly value: string;
+            readonly label: string;
+            /** @description Trials under all filters but this field's */
+            readonly count: number;
+            readonly chosen: boolean;
+        };
+        /** @description What can be chosen. */
+        readonly Facets: {
+            readonly total: components["schemas"]["Total"];
+            readonly fields: readonly components["schemas"]["Facet"][];
+        };
+        /**
+         * @description A comparison: the same on the page, here, in an export and in a frozen result set.
+         *
+         *     Fields that are not required are in every answer of today; they may be absent in a result set
+         *     that an older version froze.
+         */
+        readonly Figures: {
+            readonly schema?: number;
+            /** @description The canonical query string */
+            readonly query: string;
+            readonly links?: components["schemas"]["Links"];
+            readonly finding: string;
+            readonly conditions: string;
+            readonly outcome: components["schemas"]["Outcome"];
+            readonly x: components["schemas"]["Axis"];
+            readonly metric: string;
+            readonly metrics: readonly components["schemas"]["Metric"][];
+            readonly series: readonly components["schemas"]["Series"][];
+            /** @description Null when not comparable */
+            readonly ranking: components["schemas"]["Ranking"] | null;
+            /** @description Null without facet= */
+            readonly panels?: readonly components["schemas"]["Panel"][] | null;
+            readonly curves?: components["schemas"]["Curves"] | null;
+            readonly knees?: readonly components["schemas"]["Knee"][];
+            /** @description Null without limit= */
+            readonly capacity?: components["schemas"]["Capacity"] | null;
+            /** @description Null with one workload */
+            readonly ratios?: components["schemas"]["Ratios"] | null;
+            /** @description With x=version or x=date */
+            readonly changes?: readonly components["schemas"]["Change"][];
+            readonly checks: readonly components["schemas"]["FiredCheck"][];
+            readonly runs: readonly components["schemas"]["SourceRun"][];
+            /** @description What is left out, as a sentence */
+            readonly truncated?: string | null;
+        };
+        /** @description A check that fired, with the cells and trials it fired on (at most 100 of each). */
+        readonly FiredCheck: {
+            readonly id: string;
+            readonly severity: components["schemas"]["SeverityEnum"];
+            readonly title: string;
+            readonly explanation: string;
+            /** @description Its section in the documentation */
+            readonly section?: string;
+            readonly count: number;
+            readonly cells?: readonly string[];
+            readonly trials?: readonly string[];
+            /** @description Runs where a member dismissed it */
+            readonly dismissed?: readonly components["schemas"]["Dismissed"][];
+        };
+        /** @enum {string} */
+        readonly GroupEnum: "errors" | "latency" | "rate" | "resources";
+        /** @description The agent, and its run where it has one. */
+        readonly Heartbeat: {
+            readonly agent: components["schemas"]["Agent"];
+            readonly run?: components["schemas"]["Report"] | null;
+        };
+        readonly HostPage: {
+            readonly hosts: readonly components["schemas"]["HostRow"][];
+            readonly total: number;
+            readonly next: string | null;
+        };
+        /** @description A machine as measured. Null is unknown. */
+        readonly HostRow: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly runs: number;
+            /** Format: date-time */
+            readonly last_measured: string | null;
+            readonly cpu_model: string | null;
+            readonly cores: number | null;
+            readonly memory_bytes: number | null;
+            readonly virtualisation: string | null;
+            readonly os: string | null;
+            readonly kernel: string | null;
+        };
+        /** @description Which session an agent joins, and the step of the plan it is ready for. */
+        readonly Join: {
+            readonly name: string;
+            /** @description Number of agents */
+            readonly parts: number;
+            readonly plan_sha256: string;
+            /**
+             * Format: int64
+             * @description Seeds the order of trials; the first agent gives it
+             */
+            readonly seed: number;
+            /** Format: uuid */
+            readonly run: string;
+            readonly host_name: string;
+            /** @description Null: the agent only joins */
+            readonly step?: number | null;
+        };
+        /** @description What to keep. */
+        readonly Keep: {
+            /** @description The query string of the comparison */
+            readonly query: string;
+            /**
+             * @description frozen: the figures as they are now; live: the question, answered anew
+             *
+             *     * `frozen` - Frozen
+             *     * `live` - Live
+             * @default frozen
+             */
+            readonly kind: components["schemas"]["ResultSetKind"];
+            /** @default  */
+            readonly title: string;
+            /**
+             * @description Markdown
+             * @default
+             */
+            readonly notes: string;
+            /** @default private */
+            readonly visibility: components["schemas"]["VisibilityEnum"];
+            /** Format: date-time */
+            readonly expires_at?: string | null;
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
+        /** @description The observation as it is kept. */
+        readonly Kept: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly run: string;
+            readonly samples: number;
+        };
+        /** @description The lowest load beyond which throughput gains nothing. */
+        readonly Knee: {
+            readonly series: string;
+            readonly x: number | null;
+            readonly throughput: number | null;
+            readonly why: string | null;
+        };
+        /** @description The load tool's own figures of the trial before. Null is unknown. */
+        readonly Last: {
+            /** Format: double */
+            readonly throughput_rps: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            /** Format: double */
+            readonly error_rate: number | null;
+        };
+        /** @description A limit. More is answered with `status`. */
+        readonly Limit: {
+            readonly name: string;
+            readonly value: number;
+            readonly unit: string;
+            /** @description What the limit bounds */
+            readonly bounds: string;
+            /** @description HTTP status of the answer to more */
+            readonly status: number;
+        };
+        /** @description The limits of this installation. */
+        readonly LimitList: {
+            readonly limits: readonly components["schemas"]["Limit"][];
+        };
+        /** @description The same view as page, json and csv. */
+        readonly Links: {
+            readonly page?: string;
+            readonly json?: string;
+            readonly csv?: string;
+        };
+        /** @description Who asks, and what time it is here. */
+        readonly Me: {
+            readonly kind: components["schemas"]["MeKindEnum"];
+            /** @description Of the token or the user */
+            readonly name: string;
+            /** @description Empty for a user */
+            readonly scopes: readonly string[];
+            /**
+             * Format: date-time
+             * @description Null for a user
+             */
+            readonly expires_at: string | null;
+            readonly workspaces: readonly components["schemas"]["Workspace"][];
+            /**
+             * Format: date-time
+             * @description When this was answered, by the service's clock
+             */
+            readonly time: string;
+        };
+        /**
+         * @description * `token` - token
+         *     * `user` - user
+         * @enum {string}
+         */
+        readonly MeKindEnum: "token" | "user";
+        /** @description One figure of a point: the median of its trials, its interval and every trial's value. */
+        readonly Measure: {
+            readonly value: number | null;
+            /** @description Null with fewer than three trials */
+            readonly low: number | null;
+            readonly high: number | null;
+            /** @description The value of each trial; null for a trial without one */
+            readonly each?: readonly (number | null)[] | null;
+            /** @description Computed from the requests, or as the load tool reports it */
+            readonly origin?: components["schemas"]["OriginEnum"];
+            /** @description What kind of interval low and high are */
+            readonly interval?: string | null;
+        };
+        /** @description What can be measured, its unit, and which direction is better. */
+        readonly Metric: {
+            readonly id: string;
+            readonly label: string;
+            readonly unit: string;
+            readonly better: components["schemas"]["BetterEnum"];
+            readonly group?: components["schemas"]["GroupEnum"];
+        };
+        readonly NullEnum: null;
+        /** @description What an agent on the server host saw in some time. */
+        readonly Observation: {
+            /**
+             * Format: uuid
+             * @description Made by the agent; sent again it is the same
+             */
+            readonly id: string;
+            /** @description As a host of an envelope */
+            readonly host: unknown;
+            /**
+             * Format: double
+             * @description To how much the times are known
+             */
+            readonly uncertainty_s: number;
+            readonly samples: readonly components["schemas"]["Sample"][];
+        };
+        /** @enum {string} */
+        readonly OriginEnum: "computed" | "reported";
+        /** @description Whether the series may be compared at all. */
+        readonly Outcome: {
+            readonly status: components["schemas"]["StatusEnum"];
+            /** @description Ids of what differs */
+            readonly differing: readonly string[];
+            /** @description Sentences, the gravest first */
+            readonly reasons: readonly string[];
+            /** @description The one thing that differs */
+            readonly intent?: string | null;
+            /** @description What differs together */
+            readonly confounded?: readonly string[];
+            /** @description Ranked although not comparable */
+            readonly overridden?: boolean;
+        };
+        /** @description One panel of a comparison that facet= divides. */
+        readonly Panel: {
+            readonly value: string;
+            readonly series: readonly string[];
+            readonly finding: string;
+            readonly outcome: components["schemas"]["Outcome"];
+            readonly ranking: components["schemas"]["Ranking"] | null;
+        };
+        /** @description A part that is there, durably. */
+        readonly Part: {
+            /** @description SHA-256 of the whole */
+            readonly artefact: string;
+            readonly number: number;
+            /** @description SHA-256 of the part */
+            readonly sha256: string;
+            readonly size_bytes: number;
+        };
+        /** @description What is there of an upload. */
+        readonly PartList: {
+            /** @description The whole upload is: its parts are done with */
+            readonly received: boolean;
+            readonly parts: readonly components["schemas"]["Part"][];
+        };
+        /** @description What to change; what is left out stays. The title of a frozen one is part of its bytes. */
+        readonly PatchedEdit: {
+            readonly title?: string;
+            readonly notes?: string;
+            readonly visibility?: components["schemas"]["VisibilityEnum"];
+            /** Format: date-time */
+            readonly expires_at?: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the newer one, of the same workspace
+             */
+            readonly superseded_by?: string | null;
+        };
+        /**
+         * @description * `warmup` - warmup
+         *     * `measure` - measure
+         *     * `search` - search
+         *     * `confirm` - confirm
+         * @enum {string}
+         */
+        readonly PhaseEnum: "warmup" | "measure" | "search" | "confirm";
+        /** @description A point of a series. */
+        readonly Place: {
+            readonly series: string;
+            readonly label: string;
+            /** @description A number, or the text of a category */
+            readonly x: unknown;
+            readonly trials: number;
+        };
+        /** @description A series at one place on the axis: the trials of its cells, pooled. */
+        readonly Point: {
+            /** @description A number, or the name of a category */
+            readonly x: number | string;
+            readonly cell: string;
+            readonly cells?: readonly string[];
+            readonly trials: number;
+            /** @description Whether the offered rate was not reached */
+            readonly overload: boolean | null;
+            /** @description Throughput, p50, p99, error_rate and the asked metric, by their ids */
+            readonly metrics: {
+                readonly [key: string]: components["schemas"]["Measure"] | null;
+            };
+            /** @description Shares of the attempts by class; null where the load tool does not tell */
+            readonly errors?: {
+                readonly [key: string]: number | null;
+            } | null;
+            readonly checks: readonly string[];
+        };
+        /** @description The shape of every error. */
+        readonly Problem: {
+            /** @description Which kind of problem; stable */
+            readonly type: string;
+            /** @description The kind in words */
+            readonly title: string;
+            readonly status: number;
+            /** @description What was got and what was expected */
+            readonly detail: string;
+            /** @description What to do */
+            readonly hint: string;
+        };
+        /** @description How far a run is. Null is unknown. */
+        readonly Progress: {
+            /** Format: uuid */
+            readonly run: string;
+            /**
+             * @description silent: the run did not end, and a heartbeat of its agent is overdue
+             *
+             *     * `running` - running
+             *     * `finished` - finished
+             *     * `stopped` - stopped
+             *     * `interrupted` - interrupted
+             *     * `silent` - silent
+             */
+            readonly state: components["schemas"]["ProgressStateEnum"];
+            /** @description Trials that are recorded here */
+            readonly trials_recorded: number;
+            /** @description As the agent counts */
+            readonly trials_done: number | null;
+            readonly trials_planned: number | null;
+            readonly current: components["schemas"]["Current"] | null;
+            readonly last: components["schemas"]["Last"] | null;
+            /**
+             * Format: double
+             * @description As the agent estimated at its last heartbeat
+             */
+            readonly seconds_left: number | null;
+            /** Format: date-time */
+            readonly heard_at: string | null;
+        };
+        /**
+         * @description * `running` - running
+         *     * `finished` - finished
+         *     * `stopped` - stopped
+         *     * `interrupted` - interrupted
+         *     * `silent` - silent
+         * @enum {string}
+         */
+        readonly ProgressStateEnum: "running" | "finished" | "stopped" | "interrupted" | "silent";
+        /** @description A series in a ranking. */
+        readonly RankRow: {
+            readonly series: string;
+            readonly label: string;
+            readonly value: number | null;
+            readonly low: number | null;
+            readonly high: number | null;
+            readonly tier: string | null;
+            readonly ratio: components["schemas"]["Ratio"] | null;
+            /** @description Beyond noise */
+            readonly significant?: boolean | null;
+            /** @description Beyond the workspace's threshold */
+            readonly relevant?: boolean | null;
+            /** @description Why it has no place */
+            readonly why?: string | null;
+        };
+        /** @description The series at one place on the axis, the best first. */
+        readonly Ranking: {
+            /** @description A number, or the name of a category */
+            readonly x: number | string;
+            readonly metric: string;
+            /** @description The id of its series */
+            readonly baseline: string | null;
+            readonly rows: readonly components["schemas"]["RankRow"][];
+        };
+        /** @description One figure divided by the baseline's, with its 95 % interval. */
+        readonly Ratio: {
+            readonly value: number | null;
+            readonly low: number | null;
+            readonly high: number | null;
+            readonly verdict: components["schemas"]["VerdictEnum"];
+            readonly why: string | null;
+        };
+        /** @description Servers × workloads, each cell within its own workload. */
+        readonly Ratios: {
+            readonly baseline: components["schemas"]["Baseline"];
+            readonly rows: readonly string[];
+            readonly columns: readonly string[];
+            /** @description The place that each column is compared at */
+            readonly loads?: readonly (number | string)[];
+            readonly cells: readonly (readonly (components["schemas"]["Ratio"] | null)[])[];
+            /** @description The geometric mean of each row */
+            readonly means?: readonly (components["schemas"]["Ratio"] | null)[];
+            /** @description The columns that the means are over */
+            readonly means_over?: readonly string[];
+            /** @description Over which columns the means are, or why there are none */
+            readonly means_text?: string;
+            /** @description Whether the series of each workload may be compared */
+            readonly outcome?: components["schemas"]["Outcome"];
+        };
+        readonly Renamed: {
+            readonly before: string;
+            readonly after: string;
+        };
+        /** @description How far the run of the agent is. */
+        readonly Report: {
+            /**
+             * Format: uuid
+             * @description The run's: the id its upload will have
+             */
+            readonly id: string;
+            readonly state: components["schemas"]["ReportStateEnum"];
+            readonly trials_planned?: number | null;
+            readonly trials_done: number;
+            readonly current?: components["schemas"]["Current"] | null;
+            readonly last?: components["schemas"]["Last"] | null;
+            /** Format: double */
+            readonly seconds_left?: number | null;
+            /**
+             * Format: double
+             * @description The agent sends nothing for this time, because it measures a trial
+             * @default 0
+             */
+            readonly silent_s: number;
+        };
+        /**
+         * @description * `running` - Running
+         *     * `finished` - Finished
+         *     * `stopped` - Stopped
+         *     * `interrupted` - Interrupted
+         * @enum {string}
+         */
+        readonly ReportStateEnum: "running" | "finished" | "stopped" | "interrupted";
+        /** @description One reading of the run's files again, by another version of the parser. */
+        readonly Rereading: {
+            /** Format: date-time */
+            readonly read_at: string;
+            readonly from_version: string;
+            readonly to_version: string;
+            /** @description ordinal, figure, before and after of each */
+            readonly changes: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description Why nothing was exchanged; empty if it was */
+            readonly refused: string;
+        };
+        /** @description A comparison under a link of its own. The snapshot of a frozen one never changes. */
+        readonly ResultSet: {
+            /**
+             * Format: uuid
+             * @description Another one after the link was revoked
+             */
+            readonly id: string;
+            readonly workspace: string;
+            readonly kind: components["schemas"]["ResultSetKind"];
+            readonly state: components["schemas"]["ResultSetState"];
+            readonly title: string;
+            readonly notes?: string;
+            readonly author: string;
+            readonly query?: string;
+            readonly visibility?: components["schemas"]["VisibilityEnum"];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly expires_at?: string | null;
+            /** @description The page of the newer one, where one is told */
+            readonly superseded_by: string | null;
+            /** Format: date-time */
+            readonly withdrawn_at: string | null;
+            readonly withdrawn_reason: string | null;
+            /** @description Of the bytes at json_url; null when live */
+            readonly sha256: string | null;
+            /** @description Runs since then that the question shows as well; null where it is not known */
+            readonly newer_runs: number | null;
+            /** @description The page */
+            readonly url: string;
+            /** @description The snapshot, byte for byte */
+            readonly json_url: string;
+            readonly csv_url: string;
+            /** @description The chart as an image */
+            readonly png_url: string;
+            /** @description An SVG for a README */
+            readonly badge_url: string;
+            /** @description To be framed by other pages; null while it is private */
+            readonly embed_url: string | null;
+        };
+        /**
+         * @description * `frozen` - Frozen
+         *     * `live` - Live
+         * @enum {string}
+         */
+        readonly ResultSetKind: "frozen" | "live";
+        /** @description Newest first. */
+        readonly ResultSetList: {
+            readonly result_sets: readonly components["schemas"]["ResultSet"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /**
+         * @description * `current` - Current
+         *     * `superseded` - Superseded
+         *     * `expired` - Expired
+         *     * `withdrawn` - Withdrawn
+         * @enum {string}
+         */
+        readonly ResultSetState: "current" | "superseded" | "expired" | "withdrawn";
+        /** @description A run with its hosts and every trial, warm-ups included. */
+        readonly Run: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+            /** Format: date-time */
+            readonly recorded_at: string;
+            readonly interrupted: boolean;
+            /** @description Its trials still come */
+            readonly open: boolean;
+            /** @description Warm-ups included */
+            readonly trials_planned: number | null;
+            readonly same_host: boolean | null;
+            readonly labels: {
+                readonly [key: string]: unknown;
+            };
+            readonly plan: string;
+            readonly plan_sha256: string;
+            /** @description name, version, hostname; empty where none was said */
+            readonly agent: {
+                readonly [key: string]: unknown;
+            };
+            /** @description name and parts of several agents; empty else */
+            readonly session: {
+                readonly [key: string]: unknown;
+            };
+            /** @description Of the order of the trials */
+            readonly seed: number | null;
+            /** @description The rule of the plan that ended it early, or empty */
+            readonly stopped: string;
+            /** @description at, kind and text of what happened beside trials */
+            readonly events: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description server, workload, rate_rps, confirmed of searches */
+            readonly max_rates: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description What each server printed last, by its name */
+            readonly server_tails: {
+                readonly [key: string]: unknown;
+            };
+            readonly hosts: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            readonly rereadings: readonly components["schemas"]["Rereading"][];
+            readonly trials: readonly components["schemas"]["Trial"][];
+        };
+        /** @description One page of runs, newest first. */
+        readonly RunPage: {
+            readonly runs: readonly components["schemas"]["RunRow"][];
+            /** @description The next page; null on the last */
+            readonly next: string | null;
+        };
+        /** @description One run in the list. */
+        readonly RunRow: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly recorded_at: string;
+            readonly interrupted: boolean;
+            /** @description Its trials still come */
+            readonly open: boolean;
+            readonly labels: {
+                readonly [key: string]: unknown;
+            };
+            /** @description Warm-ups included */
+            readonly trials: number;
+            readonly servers: readonly string[];
+            readonly workloads: readonly string[];
+            readonly tools: readonly string[];
+            readonly server_host: string | null;
+            readonly url: string;
+        };
+        readonly Said: {
+            readonly finding: string;
+            readonly outcome: string;
+        };
+        /** @description The server at one moment. Null is unknown. */
+        readonly Sample: {
+            /**
+             * Format: double
+             * @description Seconds since 1970 by the service's clock
+             */
+            readonly at_s: number;
+            /** Format: double */
+            readonly cpu_s?: number | null;
+            /** Format: int64 */
+            readonly rss_bytes?: number | null;
+            /** Format: int64 */
+            readonly threads?: number | null;
+            /** Format: int64 */
+            readonly processes?: number | null;
+            /** Format: int64 */
+            readonly time_wait?: number | null;
+            /** @description Busy share of each core since the sample before */
+            readonly cores?: readonly number[] | null;
+        };
+        /** @description One stretch of a trial. Null is unknown. */
+        readonly Second: {
+            /**
+             * Format: double
+             * @description Since the trial's first request
+             */
+            readonly start_s: number;
+            /** Format: double */
+            readonly length_s: number;
+            readonly completed: number | null;
+            readonly failed: number | null;
+            /**
+             * Format: double
+             * @description The tool's own rate, where it gives no counts
+             */
+            readonly reported_rps: number | null;
+            /** Format: double */
+            readonly p50_us: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            /** Format: double */
+            readonly max_us: number | null;
+        };
+        /** @description The results that differ in their place on the axis alone. */
+        readonly Series: {
+            /** @description Eight hexadecimal digits; the value of baseline= */
+            readonly id: string;
+            readonly label: string;
+            readonly server: string;
+            readonly server_slug?: string;
+            readonly version: string | null;
+            readonly runtime?: string | null;
+            readonly configuration?: string | null;
+            readonly workload: string | null;
+            readonly workload_slug?: string | null;
+            readonly tool: string | null;
+            readonly loop?: string;
+            /** @description The load where it is not on the x axis */
+            readonly load?: string | null;
+            readonly host: string | null;
+            readonly host_slug?: string | null;
+            readonly facet?: string | null;
+            /** @description Its colour on every page */
+            readonly slot: number;
+            readonly points: readonly components["schemas"]["Point"][];
+        };
+        readonly ServerPage: {
+            readonly servers: readonly components["schemas"]["ServerRow"][];
+            readonly total: number;
+            readonly next: string | null;
+        };
+        /** @description A server by its name, with every version and configuration of it. */
+        readonly ServerRow: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly runs: number;
+            readonly load_points: number;
+            /** Format: date-time */
+            readonly last_measured: string | null;
+            readonly variants: readonly components["schemas"]["Variant"][];
+        };
+        /** @description How many agents joined, and when the trial begins once all are ready. */
+        readonly Session: {
+            readonly seats: number;
+            readonly parts: number;
+            readonly seed: number;
+            /** Format: date-time */
+            readonly starts_at: string | null;
+            /**
+             * Format: date-time
+             * @description Now, by the service's clock
+             */
+            readonly time: string;
+        };
+        /** @enum {string} */
+        readonly SeverityEnum: "error" | "info" | "warning";
+        /** @description A run whose trials are shown. */
+        readonly SourceRun: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly recorded_at?: string;
+            readonly url: string;
+            readonly servers?: readonly string[];
+            readonly trials: number;
+            /** @description Its trials still come */
+            readonly open?: boolean;
+        };
+        /** @enum {string} */
+        readonly StatusEnum: "caveats" | "comparable" | "not_comparable";
+        /** @description A trial over time. */
+        readonly Timeline: {
+            /** Format: uuid */
+            readonly trial: string;
+            /** Format: double */
+            readonly length_s: number;
+            readonly seconds: readonly components["schemas"]["Second"][];
+        };
+        readonly Total: {
+            readonly cells: number;
+            readonly trials: number;
+            readonly runs: number;
+        };
+        /** @description One execution of the load tool. Null is unknown. */
+        readonly Trial: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly run: string;
+            readonly ordinal: number;
+            /** Format: uuid */
+            readonly cell: string;
+            readonly server: string;
+            readonly workload: string;
+            readonly tool: string;
+            readonly loop: string;
+            readonly connections: number | null;
+            /** Format: double */
+            readonly rate_rps: number | null;
+            readonly repeat: number | null;
+            readonly warmup: boolean;
+            /**
+             * @description What the trial was for
+             *
+             *     * `warmup` - warmup
+             *     * `measure` - measure
+             *     * `search` - search
+             *     * `confirm` - confirm
+             */
+            readonly phase: components["schemas"]["PhaseEnum"] | components["schemas"]["NullEnum"];
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: double */
+            readonly elapsed_s: number | null;
+            /**
+             * Format: double
+             * @description Completed responses / elapsed
+             */
+            readonly throughput: number | null;
+            /**
+             * Format: double
+             * @description The rate the tool printed
+             */
+            readonly reported_rps: number | null;
+            /** Format: double */
+            readonly p50_us: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            readonly origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
+            /** Format: double */
+            readonly error_rate: number | null;
+            readonly errors: {
+                readonly [key: string]: unknown;
+            };
+            readonly requests: number | null;
+            readonly checks: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description What the agent measured of server and client */
+            readonly resources: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The load as the agent asked for it */
+            readonly load: {
+                readonly [key: string]: unknown;
+            };
+            readonly command: string;
+            readonly exit_code: number | null;
+            readonly incomplete: boolean;
+            readonly error: string;
+            /** @description What the server printed last, of a failed trial */
+            readonly server_tail: string;
+            readonly artefacts: readonly components["schemas"]["Artefact"][];
+        };
+        /** @description An upload and where its result is. */
+        readonly Upload: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly state: components["schemas"]["UploadStateEnum"];
+            readonly reason: string;
+            /** Format: date-time */
+            readonly received_at: string;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+            readonly attempts: number;
+            /** Format: uuid */
+            readonly run: string | null;
+            readonly url: string;
+            readonly result_url: string;
+        };
+        /** @description What a POST carries. */
+        readonly UploadForm: {
+            /** @description Raw output, one or more */
+            readonly file: readonly string[];
+            /** @description JSON of the agent's envelope */
+            readonly envelope?: string;
+            /** @description JSON list of the artefacts that came in parts: name, sha256, size_bytes, parts */
+            readonly parts?: string;
+            /** @description The load tool, if you want it checked */
+            readonly tool?: string;
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
+        /**
+         * @description * `received` - Received
+         *     * `parsing` - Parsing
+         *     * `parsed` - Parsed
+         *     * `failed` - Failed
+         *     * `quarantined` - Quarantined
+         * @enum {string}
+         */
+        readonly UploadStateEnum: "received" | "parsing" | "parsed" | "failed" | "quarantined";
+        /** @description One version and configuration of a server. Null is unknown. */
+        readonly Variant: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly version: string | null;
+            readonly runtime: string | null;
+            readonly configuration: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        readonly VerdictEnum: "improved" | "inconclusive" | "regressed" | "unchanged";
+        /**
+         * @description * `private` - Private
+         *     * `unlisted` - Unlisted
+         *     * `public` - Public
+         * @enum {string}
+         */
+        readonly VisibilityEnum: "private" | "unlisted" | "public";
+        /** @description Why, for those who follow the link later. */
+        readonly Withdraw: {
+            readonly reason: string;
+        };
+        readonly WorkloadPage: {
+            readonly workloads: readonly components["schemas"]["WorkloadRow"][];
+            readonly total: number;
+            readonly next: string | null;
+        };
+        /** @description A workload by its name, with every one of that name. */
+        readonly WorkloadRow: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly runs: number;
+            readonly load_points: number;
+            /** Format: date-time */
+            readonly last_measured: string | null;
+            readonly variants: readonly components["schemas"]["Asked"][];
+        };
+        /** @description A workspace one may read. */
+        readonly Workspace: {
+            readonly slug: string;
+            readonly name: string;
+            readonly url: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type Agent = components['schemas']['Agent'];
+export type Artefact = components['schemas']['Artefact'];
+export type Asked = components['schemas']['Asked'];
+export type Axis = components['schemas']['Axis'];
+export type AxisKind = components['schemas']['AxisKind'];
+export type Baseline = components['schemas']['Baseline'];
+export type BetterEnum = components['schemas']['BetterEnum'];
+export type Capacity = components['schemas']['Capacity'];
+export type CapacityRow = components['schemas']['CapacityRow'];
+export type Change = components['schemas']['Change'];
+export type ChangedFigure = components['schemas']['ChangedFigure'];
+export type Changes = components['schemas']['Changes'];
+export type Current = components['schemas']['Current'];
+export type Curve = components['schemas']['Curve'];
+export type Curves = components['schemas']['Curves'];
+export type Dismissed = components['schemas']['Dismissed'];
+export type DryFile = components['schemas']['DryFile'];
+export type DryRefusal = components['schemas']['DryRefusal'];
+export type DryRun = components['schemas']['DryRun'];
+export type DryTrial = components['schemas']['DryTrial'];
+export type Facet = components['schemas']['Facet'];
+export type FacetValue = components['schemas']['FacetValue'];
+export type Facets = components['schemas']['Facets'];
+export type Figures = components['schemas']['Figures'];
+export type FiredCheck = components['schemas']['FiredCheck'];
+export type GroupEnum = components['schemas']['GroupEnum'];
+export type Heartbeat = components['schemas']['Heartbeat'];
+export type HostPage = components['schemas']['HostPage'];
+export type HostRow = components['schemas']['HostRow'];
+export type Join = components['schemas']['Join'];
+export type Keep = components['schemas']['Keep'];
+export type Kept = components['schemas']['Kept'];
+export type Knee = components['schemas']['Knee'];
+export type Last = components['schemas']['Last'];
+export type Limit = components['schemas']['Limit'];
+export type LimitList = components['schemas']['LimitList'];
+export type Links = components['schemas']['Links'];
+export type Me = components['schemas']['Me'];
+export type MeKindEnum = components['schemas']['MeKindEnum'];
+export type Measure = components['schemas']['Measure'];
+export type Metric = components['schemas']['Metric'];
+export type NullEnum = components['schemas']['NullEnum'];
+export type Observation = components['schemas']['Observation'];
+export type OriginEnum = components['schemas']['OriginEnum'];
+export type Outcome = components['schemas']['Outcome'];
+export type Panel = components['schemas']['Panel'];
+export type Part = components['schemas']['Part'];
+export type PartList = components['schemas']['PartList'];
+export type PatchedEdit = components['schemas']['PatchedEdit'];
+export type PhaseEnum = components['schemas']['PhaseEnum'];
+export type Place = components['schemas']['Place'];
+export type Point = components['schemas']['Point'];
+export type Problem = components['schemas']['Problem'];
+export type Progress = components['schemas']['Progress'];
+export type ProgressStateEnum = components['schemas']['ProgressStateEnum'];
+export type RankRow = components['schemas']['RankRow'];
+export type Ranking = components['schemas']['Ranking'];
+export type Ratio = components['schemas']['Ratio'];
+export type Ratios = components['schemas']['Ratios'];
+export type Renamed = components['schemas']['Renamed'];
+export type Report = components['schemas']['Report'];
+export type ReportStateEnum = components['schemas']['ReportStateEnum'];
+export type Rereading = components['schemas']['Rereading'];
+export type ResultSet = components['schemas']['ResultSet'];
+export type ResultSetKind = components['schemas']['ResultSetKind'];
+export type ResultSetList = components['schemas']['ResultSetList'];
+export type ResultSetState = components['schemas']['ResultSetState'];
+export type Run = components['schemas']['Run'];
+export type RunPage = components['schemas']['RunPage'];
+export type RunRow = components['schemas']['RunRow'];
+export type Said = components['schemas']['Said'];
+export type Sample = components['schemas']['Sample'];
+export type Second = components['schemas']['Second'];
+export type Series = components['schemas']['Series'];
+export type ServerPage = components['schemas']['ServerPage'];
+export type ServerRow = components['schemas']['ServerRow'];
+export type Session = components['schemas']['Session'];
+export type SeverityEnum = components['schemas']['SeverityEnum'];
+export type SourceRun = components['schemas']['SourceRun'];
+export type StatusEnum = components['schemas']['StatusEnum'];
+export type Timeline = components['schemas']['Timeline'];
+export type Total = components['schemas']['Total'];
+export type Trial = components['schemas']['Trial'];
+export type Upload = components['schemas']['Upload'];
+export type UploadForm = components['schemas']['UploadForm'];
+export type UploadStateEnum = components['schemas']['UploadStateEnum'];
+export type Variant = components['schemas']['Variant'];
+export type VerdictEnum = components['schemas']['VerdictEnum'];
+export type VisibilityEnum = components['schemas']['VisibilityEnum'];
+export type Withdraw = components['schemas']['Withdraw'];
+export type WorkloadPage = components['schemas']['WorkloadPage'];
+export type WorkloadRow = components['schemas']['WorkloadRow'];
+export type Workspace = components['schemas']['Workspace'];
