@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, ratio_dict
 from backend.analysis.grouping.points import Measure, Point, plain, trial_values
-from backend.analysis.query.fields import Value
+from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.stats import Estimate, Ratio, tiers
 

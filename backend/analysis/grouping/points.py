@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from backend.analysis.loading.histogram_cache import Pool, pool_of
-from backend.analysis.query.fields import Value
+from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.formats.model import ERROR_CLASSES

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from backend.analysis.grouping.grouping import PARTS, Grouping, SeriesGroup
+from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
-from backend.analysis.query.fields import FIELDS, Value, text_of, value_of
+from backend.analysis.query.field import Value, text_of, value_of
+from backend.analysis.query.fields import FIELDS, PARTS
 from backend.analysis.query.natural_order import natural, ordered
 from backend.analysis.query.records import LoadedCell
 
@@ -70,8 +71,7 @@ def _left_out(
 ) -> list[str]:
     sentences = []
     if without_place:
-        nouns = {"connections": "number of connections", "rate": "offered rate"}
-        noun = nouns.get(grouping.x, FIELDS[grouping.x].label.lower())
+        noun = FIELDS[grouping.x].noun
         sentences.append(f"{without_place} cells have no known {noun} and are not shown")
     if len(series) > MAX_SERIES:
         sentences.append(f"{MAX_SERIES} of {len(series)} series are shown; add a filter")
@@ -111,16 +111,14 @@ def _group(points: Mapping[Value, Sequence[LoadedCell]], grouping: Grouping) -> 
     )
 
 
+def _parts_of_whole(whole: str) -> frozenset[str]:
+    return frozenset(field.identity for field in FIELDS.values() if field.of == whole)
+
+
 # What a server and a workload are whole: named by their ids, which outlive their names.
 _WHOLE: dict[str, tuple[frozenset[str], Callable[[LoadedCell], object]]] = {
-    "server": (
-        frozenset({"name", "version", "runtime", "configuration"}),
-        lambda cell: cell.server.id,
-    ),
-    "workload": (
-        frozenset({"workload", "payload", "request"}),
-        lambda cell: cell.workload.id,
-    ),
+    "server": (_parts_of_whole("server"), lambda cell: cell.server.id),
+    "workload": (_parts_of_whole("workload"), lambda cell: cell.workload.id),
 }
 
 

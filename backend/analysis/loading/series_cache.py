@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from backend.accounts.models import Workspace
-from backend.analysis.query.fields import Field, spellings_of, texts_of
+from backend.analysis.query.field import Field, spellings_of, texts_of
 from backend.analysis.query.records import (
     LoadedHost,
     LoadedSeries,

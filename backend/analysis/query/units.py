@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backend.analysis.query.fields import FIELDS, number_text
+from backend.analysis.query.field import number_text
+from backend.analysis.query.fields import FIELDS
 
 _STEPS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
