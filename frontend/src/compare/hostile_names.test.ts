@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
+import "../testing/query_fields";
 import { sample } from "../testing/sample_figures";
 import { checkList, comparabilityLine, runList } from "./checks_panel";
 import { chips } from "./chips";
