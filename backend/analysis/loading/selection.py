@@ -20,7 +20,6 @@ from backend.analysis.loading.series_cache import (
     load_settings,
 )
 from backend.analysis.loading.validation import (
-    LOADS,
     UnknownValue,
     asking,
     require_labels,
@@ -29,7 +28,7 @@ from backend.analysis.loading.validation import (
 )
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import UNKNOWN
-from backend.analysis.query.fields import FIELDS
+from backend.analysis.query.fields import FIELDS, LOADS
 from backend.analysis.query.records import LoadedSeries
 from backend.runs.models import Cell, Run
 from backend.runs.transactions import repeatable_read

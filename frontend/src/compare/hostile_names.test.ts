@@ -41,7 +41,7 @@ describe("hostile names", () => {
       ratioTable(data),
       ...comparabilityLine({ ...data, outcome: { ...data.outcome, reasons: hostile } }),
     );
-    expect(document.querySelectorAll("img, script").length).toBe(0);
+    expect(document.body.querySelectorAll("img, script").length).toBe(0);
     expect(document.body.textContent).toContain("<img src=x onerror=alert(1)>");
   });
 
