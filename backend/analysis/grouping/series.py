@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
-from backend.analysis.query.field import Value, text_of, value_of
+from backend.analysis.query.field import Value, reader_of, text_of, value_of
 from backend.analysis.query.fields import FIELDS, PARTS
 from backend.analysis.query.natural_order import natural, ordered
 from backend.analysis.query.records import LoadedCell
@@ -22,11 +22,12 @@ def group_cells(
     cells: Sequence[LoadedCell], grouping: Grouping
 ) -> tuple[list[SeriesGroup], list[str]]:
     """The series that are shown, and sentences on what was left out. `fill_groups` ends it."""
-    axis, reads = FIELDS[grouping.x], [PARTS[part] for part in grouping.parts]
+    place_of = reader_of(FIELDS[grouping.x])
+    reads = [PARTS[part] for part in grouping.parts]
     grouped: dict[tuple[object, ...], dict[Value, list[LoadedCell]]] = {}
     without_place = 0
     for cell in cells:
-        place = value_of(axis, cell)
+        place = place_of(cell)
         if place is None:
             without_place += 1
             continue

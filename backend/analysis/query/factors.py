@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from backend.analysis.query.field import Field, Rule, value_of
+from backend.analysis.query.field import Field, Rule, reader_of
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell, LoadedHost
 
@@ -56,7 +56,7 @@ def _host_factor(
 def _of_field(field: Field) -> Factor:
     if field.rule is None:
         raise ValueError(f"{field.id} has no rule")
-    read = field.judge or (lambda cell: value_of(field, cell))
+    read = field.judge or reader_of(field)
     return Factor(field.id, field.noun, field.rule, field.identity, field.noun, read)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Literal, Protocol
 
 from backend.analysis.query.records import LoadedCell, LoadedSeries
@@ -60,6 +61,8 @@ class Field:
     plural: str = ""
     # Whether it can be the axis, make series and divide the chart into panels.
     is_axis: bool = True
+    # A place on its axis in a sentence; empty: `at <name> <place>`.
+    at: str = ""
 
     # Identity: what two results must share to be of one series. Fields of runs make series only
     # where a link names them.
@@ -115,12 +118,19 @@ def values_of(field: Field, series: LoadedSeries) -> Sequence[Value]:
 
 def value_of(field: Field, cell: LoadedCell) -> Value:
     """The one value of a cell on an axis; several settings of a configuration stand together."""
+    return reader_of(field)(cell)
+
+
+def reader_of(field: Field) -> Callable[[LoadedCell], Value]:
+    """Reads the one value of each of many cells."""
     if field.column:
-        value: Value = getattr(cell, field.column)
-        return value
-    if field.read_run is not None:
-        return field.read_run(cell.run)
-    return value_of_series(field, cell.series)
+        return attrgetter(field.column)
+    if (read_run := field.read_run) is not None:
+        return lambda cell: read_run(cell.run)
+    if field.read_all is not None:
+        return lambda cell: value_of_series(field, cell.series)
+    read = field.read
+    return lambda cell: read(cell.series)
 
 
 def value_of_series(field: Field, series: LoadedSeries) -> Value:
@@ -133,7 +143,7 @@ def value_of_series(field: Field, series: LoadedSeries) -> Value:
 
 def identity_of(field: Field) -> Callable[[LoadedCell], object]:
     """Reads what a cell must share in this field with the other cells of its series."""
-    return field.identify or (lambda cell: value_of(field, cell))
+    return field.identify or reader_of(field)
 
 
 def spellings_of(field: Field, series: LoadedSeries) -> frozenset[str]:

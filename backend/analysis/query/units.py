@@ -52,12 +52,10 @@ _TEXTS: dict[str, Callable[[float], str]] = {
 
 def at_place(place: str, axis: str) -> str:
     """`at 64 connections`, `at version 1.2`: a place on the axis in a sentence."""
-    if axis == "connections":
-        return f"at {place} connection{'' if place == '1' else 's'}"
-    if axis == "rate":
-        return f"at {place} offered requests/s"
-    words = {"payload": f"at a payload of {place} bytes", "date": f"on {place}"}
-    return words.get(axis, f"at {FIELDS[axis].label.lower()} {place}")
+    if axis == "connections" and place == "1":
+        return "at 1 connection"
+    field = FIELDS[axis]
+    return field.at.format(place) if field.at else f"at {field.name} {place}"
 
 
 def at_load(x: float, axis: str) -> str:
