@@ -48,7 +48,9 @@ class Field:
     noun: str
     help: str
     level: Level
-    # The value of a series, None where it is unknown; for a field with several values, all.
+    # The value of a series, None where it is unknown: by its attribute, or read; for a field with
+    # several values, all.
+    path: str = ""
     read: Callable[[LoadedSeries], Value] = lambda _: None
     read_all: Callable[[LoadedSeries], Sequence[Value]] | None = None
     # The value of a run, and the column and attribute of a cell.
@@ -113,6 +115,8 @@ class Field:
 
 def values_of(field: Field, series: LoadedSeries) -> Sequence[Value]:
     """The values of a series as they stand in a link; None is unknown."""
+    if field.path:
+        return (attrgetter(field.path)(series),)
     return field.read_all(series) if field.read_all else (field.read(series),)
 
 
@@ -127,6 +131,8 @@ def reader_of(field: Field) -> Callable[[LoadedCell], Value]:
         return attrgetter(field.column)
     if (read_run := field.read_run) is not None:
         return lambda cell: read_run(cell.run)
+    if field.path:
+        return attrgetter(f"series.{field.path}")
     if field.read_all is not None:
         return lambda cell: value_of_series(field, cell.series)
     read = field.read
