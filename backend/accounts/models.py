@@ -19,11 +19,6 @@ class User(AbstractUser):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
 
 
-def default_must_match() -> list[str]:
-    """The facts of the machines that a comparison must hold fixed, unless a workspace says else."""
-    return ["cpu", "cores", "virtualisation", "client_cpu", "client_cores", "same_host"]
-
-
 class Workspace(models.Model):
     """The tenant: everything measured belongs to exactly one."""
 
@@ -37,8 +32,9 @@ class Workspace(models.Model):
     # Raised with every change of what a comparison here can show, in the same transaction:
     # an answer that is kept under this number is right, or not found.
     data_version = models.BigIntegerField(default=0, editable=False)
-    # Which facts of the hosts must match (ids of the comparison's factors).
-    must_match = models.JSONField(default=default_must_match)
+    # Which facts of the hosts must match (ids of the comparison's factors). None: the workspace
+    # chose nothing, and the comparison's defaults hold.
+    must_match = models.JSONField(null=True, default=None)
 
     class Meta:
         ordering = ["slug"]

@@ -16,7 +16,8 @@ from backend.accounts import access
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
-from backend.analysis.query.fields import AXES, GROUPING
+from backend.analysis.query.field import Field
+from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
 from backend.api.auth import required_actor
 from backend.api.schema import documented
@@ -27,26 +28,14 @@ def _parameter(name: str, text: str, **more: Any) -> OpenApiParameter:
     return OpenApiParameter(name, more.pop("type", str), description=text, **more)
 
 
-_TEXTS = {
-    "server": "Only these servers: name or slug",
-    "version": "Only these versions",
-    "runtime": "Only these runtimes",
-    "configuration": "Only servers with any of these settings: key=value",
-    "host": "Only these server hosts: name or slug",
-    "client": "Only these client hosts: name or slug",
-    "workload": "Only these workloads: name or slug",
-    "payload": "Only these payload sizes, in bytes",
-    "tool": "Only these load tools",
-    "tool_version": "Only these versions of the load tool",
-    "loop": "Only these loops: open, closed",
-    "connections": "Only these numbers of connections",
-    "rate": "Only these offered rates",
-    "label": "Only runs with any of these labels: key:value",
-    "series": "What makes a series; else everything that is not on the axis",
-}
+def _filter(field: Field) -> OpenApiParameter:
+    type_ = OpenApiTypes.UUID if field.syntax == "run id" else str
+    return _parameter(field.id, field.help, type=type_, many=True)
+
+
 QUERY = [
-    _parameter("run", "Only these runs", type=OpenApiTypes.UUID, many=True),
-    *(_parameter(name, text, many=True) for name, text in _TEXTS.items()),
+    *(_filter(FIELDS[name]) for name in FILTERS),
+    _parameter("series", "What makes a series; else everything that is not on the axis", many=True),
     _parameter("workspace", "Only this workspace, by its slug"),
     _parameter("since", "Only runs from this day on", type=OpenApiTypes.DATE),
     _parameter("until", "Only runs up to and on this day", type=OpenApiTypes.DATE),

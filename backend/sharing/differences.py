@@ -70,10 +70,10 @@ def differences_since(result_set: ResultSet) -> Differences:
     """Evaluate the frozen query again over the runs that still exist. Raises QueryError."""
     snapshot = result_set.frozen_snapshot()
     query = CompareQuery.parse(snapshot["query"])
-    rows = Run.objects.filter(workspace_id=result_set.workspace_id, pk__in=query.run)
+    rows = Run.objects.filter(workspace_id=result_set.workspace_id, pk__in=query.run_ids)
     existing = set(rows.values_list("pk", flat=True))
     before = read_figures(snapshot["figures"])
-    missing = tuple(str(run) for run in query.run if run not in existing)
+    missing = tuple(str(run) for run in query.run_ids if run not in existing)
     now = _current_figures(query, existing, result_set) if existing else None
     share = result_set.workspace.relevant_share
     return differences_between(before, now, missing_runs=missing, relevant=share)
@@ -83,8 +83,10 @@ def _current_figures(
     frozen: CompareQuery, existing: set[uuid.UUID], result_set: ResultSet
 ) -> Figures | None:
     """The figures of the `existing` runs; None where nothing of the frozen query exists."""
-    runs = tuple(run for run in frozen.run if run in existing)
-    query: CompareQuery | None = replace(frozen, run=runs, workspace=result_set.workspace.slug)
+    query: CompareQuery | None = replace(
+        frozen.with_filters(run=existing.intersection(frozen.run_ids)),
+        workspace=result_set.workspace.slug,
+    )
     while query is not None:
         try:
             return compare(query, workspace_ids=[result_set.workspace_id])

@@ -94,9 +94,9 @@ def _with_named_runs(query: CompareQuery, workspace: Workspace) -> Figures:
     shown = tuple(sorted(uuid.UUID(run.id) for run in figures.runs))
     if not shown:
         raise NothingToFreeze
-    if shown == query.run:
+    if shown == query.run_ids:
         return figures
-    return compare(replace(query, run=shown), workspace_ids=[workspace.pk])
+    return compare(query.with_filters(run=shown), workspace_ids=[workspace.pk])
 
 
 def _unsaved(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import replace
 
 from backend.analysis.figures import read_figures
 from backend.analysis.loading.rows import MAX_RUNS
@@ -29,7 +28,7 @@ def newer_runs(result_set: ResultSet) -> int | None:
     if not recent:
         return 0
     try:
-        query = replace(_query_without_runs(result_set), run=tuple(sorted(recent)))
+        query = _query_without_runs(result_set).with_filters(run=recent)
     except QueryError:
         return None
     except _NamesItsRuns:
@@ -64,15 +63,14 @@ def _recorded_since(result_set: ResultSet) -> list[uuid.UUID]:
 
 def _query_without_runs(result_set: ResultSet) -> CompareQuery:
     query = saved_query(result_set)
-    if not query.run:
+    if not query.run_ids:
         return query
     if not result_set.is_frozen:
         raise _NamesItsRuns
     all_series = read_figures(result_set.frozen_snapshot()["figures"]).series
-    return replace(
-        query,
-        server=query.server or _names(series.server for series in all_series),
-        workload=query.workload or _names(series.workload for series in all_series),
+    return query.with_filters(
+        server=query.wanted("server") or _names(series.server for series in all_series),
+        workload=query.wanted("workload") or _names(series.workload for series in all_series),
     )
 
 

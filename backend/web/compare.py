@@ -18,6 +18,7 @@ from backend.analysis.figures import Figures
 from backend.analysis.loading.selection import resolve_query
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.fields import page_fields
 from backend.links import absolute, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
@@ -67,6 +68,7 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "workspace": workspace,
         "nav": "compare",
         "query": query,
+        "query_fields": page_fields(),
         "api_url": link_to("compare", query=here),
         "json_url": link_to("compare", query=asked),
         "csv_url": link_to("compare-csv", query=asked),

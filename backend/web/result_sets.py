@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from backend.analysis.export.comparability_text import comparability_text
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
+from backend.analysis.query.fields import page_fields
 from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
@@ -139,6 +140,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     context = {
         "workspace": result_set.workspace if is_member else None,
         "result_set": result_set,
+        "query_fields": page_fields(),
         "json_url": result_set_link(result_set.link, "json"),
         "csv_url": result_set_link(result_set.link, "csv"),
         "png_url": result_set_link(result_set.link, "png"),

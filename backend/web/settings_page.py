@@ -11,15 +11,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from backend.accounts import access
-from backend.accounts.models import Workspace, default_must_match
-from backend.analysis.query.factors import FACTORS
+from backend.accounts.models import Workspace
+from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
 from backend.web import visible
 
-# The factors that describe a host. The load tool is a factor too, but not of a host.
-HOST_FACTORS = tuple(
-    factor for factor in FACTORS if factor.rule != "must" and not factor.id.startswith("tool")
-)
 LARGEST_SHARE = 0.5
 MIN_TRIALS = range(2, 51)
 
@@ -74,20 +70,21 @@ def _trials(text: str) -> int:
     return int(text)
 
 
-def _factors(given: list[str]) -> list[str]:
-    factor_ids = [factor.id for factor in HOST_FACTORS]
+def _factors(given: list[str]) -> list[str] | None:
+    """The ids of the chosen factors; None for the defaults, which may change with the project."""
     for name in given:
-        if name not in factor_ids:
+        if name not in HOST_FACTORS:
             raise NotSaved(
-                f"There is no fact “{name[:40]}”; expected some of {', '.join(factor_ids)}."
+                f"There is no fact “{name[:40]}”; expected some of {', '.join(HOST_FACTORS)}."
             )
-    return [name for name in factor_ids if name in given]
+    chosen = [name for name in HOST_FACTORS if name in given]
+    return None if set(chosen) == set(DEFAULT_MUST_MATCH) else chosen
 
 
 def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> HttpResponse:
     sent = request.POST if refused else None
-    chosen = sent.getlist("must_match") if sent is not None else workspace.must_match
-    usual = default_must_match()
+    saved = DEFAULT_MUST_MATCH if workspace.must_match is None else workspace.must_match
+    chosen = sent.getlist("must_match") if sent is not None else saved
     context: dict[str, Any] = {
         "workspace": workspace,
         "refused": refused,
@@ -100,9 +97,9 @@ def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> H
                 "id": factor.id,
                 "label": factor.word[0].upper() + factor.word[1:],
                 "chosen": factor.id in chosen,
-                "usual": factor.id in usual,
+                "usual": factor.id in DEFAULT_MUST_MATCH,
             }
-            for factor in HOST_FACTORS
+            for factor in HOST_FACTORS.values()
         ],
     }
     return render(request, "settings.html", context, status=400 if refused else 200)

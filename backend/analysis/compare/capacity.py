@@ -18,7 +18,7 @@ from backend.analysis.grouping.sweep import (
     throughput_at,
     unmeasured,
 )
-from backend.analysis.query.fields import number_text
+from backend.analysis.query.field import number_text
 from backend.analysis.query.units import load_text, rate_text, time_text
 from backend.stats.limit import Bounded, Highest, highest_under
 from backend.stats.thresholds import LEAST_TRIALS

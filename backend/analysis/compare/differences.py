@@ -6,28 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from backend.analysis.grouping.grouping import LOAD_WORDS, Grouping, SeriesGroup
+from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.factors import FACTORS, HOST_FACTORS, MACHINE, TESTED, Factor
-from backend.analysis.query.fields import FIELDS, IDENTITY, RUN_PARTS, Field, value_of
+from backend.analysis.query.field import Field, value_of
+from backend.analysis.query.fields import COVERS, FIELDS, IDENTITY, LOADS, OF_PART, RUN_PARTS
 from backend.analysis.query.records import LoadedCell
 
 # Factors that name a host or a tool, beside what is known of it.
 _NAMING_FACTORS = ("host", "client_host", "tool_version")
-_PLURALS = {
-    "name": "servers",
-    "version": "versions",
-    "runtime": "runtimes",
-    "configuration": "configurations",
-    "workload": "workloads",
-    "payload": "payload sizes",
-    "request": "request settings",
-    "tool": "load tools",
-    "tool_version": "load tool versions",
-    "server_host": "server hosts",
-    "client_host": "client hosts",
-    "same_host": "placements of the client",
-    "rate": "offered rates",
-}
 _Reader = Callable[[LoadedCell], object]
 
 
@@ -125,13 +111,13 @@ def _unasked_run_parts(grouping: Grouping) -> set[str]:
 
     Every run has a date and may have labels: unless asked for, they are no difference.
     """
-    return set(RUN_PARTS) - set(grouping.parts) - set(FIELDS[grouping.x].covers)
+    return set(RUN_PARTS) - set(grouping.parts) - COVERS[grouping.x]
 
 
 def _one_of_each_kind(cells: Iterable[LoadedCell], grouping: Grouping) -> list[LoadedCell]:
     """One cell of each kind. Trials, and places on an axis of loads, make no kind."""
-    axis, unasked = FIELDS[grouping.x], _unasked_run_parts(grouping)
-    readers = [IDENTITY[part] for part in LOAD_WORDS if part not in axis.covers]
+    covered, unasked = COVERS[grouping.x], _unasked_run_parts(grouping)
+    readers = [IDENTITY[part] for part in LOADS if part not in covered]
     readers += [read for part, read in RUN_PARTS.items() if part not in unasked]
     kinds = {
         (cell.run.same_host, cell.series.id, *(read(cell) for read in readers)): cell
@@ -154,7 +140,7 @@ def _explained_by_axis(
     return {
         factor.id
         for factor in factors
-        if factor.part in axis.covers
+        if factor.part in COVERS[axis.id]
         and not any(differs(factor, same_place) for same_place in cells_by_place.values())
     }
 
@@ -203,14 +189,18 @@ def _mixed_in_points(
         for part, read in _readers_of_pools(grouping, factors)
         if any(_is_mixed(part, read, cells) for cells in pools)
     )
-    return tuple(_PLURALS.get(part, part.replace("_", " ")) for part in parts)
+    return tuple(_plural_of(part) for part in parts)
+
+
+def _plural_of(part: str) -> str:
+    return "placements of the client" if part == "same_host" else OF_PART[part].several
 
 
 def _readers_of_pools(
     grouping: Grouping, factors: Sequence[Factor]
 ) -> Iterable[tuple[str, _Reader]]:
     """What must be alike in a point: the parts of the identity that make no series."""
-    covered = set(FIELDS[grouping.x].covers).difference(grouping.parts)
+    covered = COVERS[grouping.x].difference(grouping.parts)
     exempt = covered.union(grouping.parts)
     yield from ((part, read) for part, read in IDENTITY.items() if part not in exempt)
     for factor in (*TESTED, *factors):

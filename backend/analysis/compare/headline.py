@@ -7,7 +7,7 @@ from math import floor, log10
 
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Entrant, Ranking, Row, ratio_of
-from backend.analysis.query.fields import Value, text_of
+from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text
 from backend.stats import Ratio

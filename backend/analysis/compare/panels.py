@@ -19,7 +19,8 @@ from backend.analysis.compare.ranking import Entrant, Ranking, rank
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, common_ceiling
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.fields import FIELDS, Value, text_of
+from backend.analysis.query.field import Value, text_of
+from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.natural_order import ordered
 
 MAX_PANELS_TOLD = 3

@@ -9,7 +9,7 @@ from backend.analysis import figures
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.figures import record_of
 from backend.analysis.grouping.points import Measure, Point, place_of, trial_values
-from backend.analysis.query.fields import Value
+from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.stats import Estimate, Ratio, tiers
 

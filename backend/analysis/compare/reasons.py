@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backend.analysis.compare.differences import Differences
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.query.factors import REMEDIES, Factor
-from backend.analysis.query.fields import number_text
+from backend.analysis.query.field import number_text
 from backend.analysis.query.natural_order import ordered
 
 # Characters of a value, and how many values, in a sentence.

@@ -15,7 +15,7 @@ from backend.analysis.grouping.sweep import (
     throughput_at,
     unmeasured,
 )
-from backend.analysis.query.fields import number_text
+from backend.analysis.query.field import number_text
 from backend.analysis.query.units import at_load, load_text, rate_text
 from backend.stats.knee import Knee, Load, find_knee
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_LOADS, LEAST_TRIALS, percent

@@ -10,7 +10,7 @@ from backend.analysis import figures
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.grouping.points import Point, trial_values
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.fields import number_text
+from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes

@@ -28,9 +28,10 @@ from backend.analysis.grouping.points import Point, plain, plain_load
 from backend.analysis.grouping.series import group_by_name
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
-from backend.analysis.query.fields import FIELDS, Value
+from backend.analysis.query.field import Value
+from backend.analysis.query.fields import COVERS, FIELDS
 
-WORKLOAD_PARTS = ("workload", "payload", "request")
+WORKLOAD_PARTS = tuple(field.identity for field in FIELDS.values() if field.of == "workload")
 _TREND_AXES: dict[str, Literal["version", "date"]] = {"version": "version", "date": "date"}
 
 
@@ -166,7 +167,7 @@ def _has_ratios(gathered: Gathered) -> bool:
     """Whether there are workloads to be columns, and the metric has ratios."""
     if gathered.metric.group == "errors":
         return False
-    if set(FIELDS[gathered.grouping.x].covers).intersection(WORKLOAD_PARTS):
+    if COVERS[gathered.grouping.x].intersection(WORKLOAD_PARTS):
         return False
     return len({sweep.group.first.workload.name for sweep in gathered.sweeps}) > 1
 

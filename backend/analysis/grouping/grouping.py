@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.fields import FIELDS, IDENTITY, RUN_PARTS, Value
+from backend.analysis.query.field import Value
+from backend.analysis.query.fields import COVERS, FIELDS, IDENTITY, LOADS, PARTS, parts_of
 from backend.analysis.query.records import LoadedCell
 
 LoadAxis = Literal["connections", "rate"]
-PARTS = {**IDENTITY, **RUN_PARTS}
-LOAD_WORDS = {"connections": "connections", "rate": "offered requests/s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,34 +28,17 @@ class Grouping:
     def parts(self) -> tuple[str, ...]:
         """The parts of the identity that make a series."""
         if not self.series:
-            on_axis = (*FIELDS[self.x].covers, *self.without)
+            on_axis = {*COVERS[self.x], *self.without}
             return tuple(part for part in IDENTITY if part not in on_axis)
         # What is named makes series also where the axis would cover it, but for the axis itself.
-        on_axis = (*axis_parts(self.x), *self.without)
+        on_axis = {FIELDS[self.x].identity, *self.without}
         wanted = (*self.series, *((self.facet,) if self.facet else ()))
-        covered = {part for name in wanted for part in _parts_of(name)}
+        covered = {part for name in wanted for part in parts_of(name)}
         return tuple(part for part in PARTS if part in covered and part not in on_axis)
 
     @property
     def x_is_load(self) -> bool:
-        return FIELDS[self.x].level == "load"
-
-
-def axis_parts(name: str) -> tuple[str, ...]:
-    """The parts of the identity that a place on this axis is itself."""
-    return ("workload",) if name == "workload" else _parts_of(name)
-
-
-def _parts_of(name: str) -> tuple[str, ...]:
-    """What a field alone makes differ: the server's name is not its version."""
-    narrow = {
-        "server": ("name",),
-        "host": ("server_host",),
-        "client": ("client_host",),
-        "payload": ("payload",),
-        "tool": ("tool",),
-    }
-    return narrow.get(name, FIELDS[name].covers)
+        return self.x in LOADS
 
 
 @dataclass(frozen=True, slots=True)

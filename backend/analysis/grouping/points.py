@@ -10,7 +10,7 @@ from typing import cast, overload
 from backend.analysis import figures
 from backend.analysis.figures import record_of
 from backend.analysis.loading.histogram_cache import Pool, pool_of
-from backend.analysis.query.fields import Value
+from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.formats.model import ERROR_CLASSES

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from backend.analysis.grouping.grouping import PARTS, Grouping, SeriesGroup
+from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name
-from backend.analysis.query.fields import FIELDS, Value, text_of, value_of
+from backend.analysis.query.field import Value, reader_of, text_of, value_of
+from backend.analysis.query.fields import FIELDS, PARTS
 from backend.analysis.query.natural_order import natural, ordered
 from backend.analysis.query.records import LoadedCell
 
@@ -21,11 +22,12 @@ def group_cells(
     cells: Sequence[LoadedCell], grouping: Grouping
 ) -> tuple[list[SeriesGroup], list[str]]:
     """The series that are shown, and sentences on what was left out. `fill_groups` ends it."""
-    axis, reads = FIELDS[grouping.x], [PARTS[part] for part in grouping.parts]
+    place_of = reader_of(FIELDS[grouping.x])
+    reads = [PARTS[part] for part in grouping.parts]
     grouped: dict[tuple[object, ...], dict[Value, list[LoadedCell]]] = {}
     without_place = 0
     for cell in cells:
-        place = value_of(axis, cell)
+        place = place_of(cell)
         if place is None:
             without_place += 1
             continue
@@ -70,8 +72,7 @@ def _left_out(
 ) -> list[str]:
     sentences = []
     if without_place:
-        nouns = {"connections": "number of connections", "rate": "offered rate"}
-        noun = nouns.get(grouping.x, FIELDS[grouping.x].label.lower())
+        noun = FIELDS[grouping.x].noun
         sentences.append(f"{without_place} cells have no known {noun} and are not shown")
     if len(series) > MAX_SERIES:
         sentences.append(f"{MAX_SERIES} of {len(series)} series are shown; add a filter")
@@ -111,16 +112,14 @@ def _group(points: Mapping[Value, Sequence[LoadedCell]], grouping: Grouping) -> 
     )
 
 
+def _parts_of_whole(whole: str) -> frozenset[str]:
+    return frozenset(field.identity for field in FIELDS.values() if field.of == whole)
+
+
 # What a server and a workload are whole: named by their ids, which outlive their names.
 _WHOLE: dict[str, tuple[frozenset[str], Callable[[LoadedCell], object]]] = {
-    "server": (
-        frozenset({"name", "version", "runtime", "configuration"}),
-        lambda cell: cell.server.id,
-    ),
-    "workload": (
-        frozenset({"workload", "payload", "request"}),
-        lambda cell: cell.workload.id,
-    ),
+    "server": (_parts_of_whole("server"), lambda cell: cell.server.id),
+    "workload": (_parts_of_whole("workload"), lambda cell: cell.workload.id),
 }
 
 

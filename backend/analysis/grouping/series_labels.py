@@ -6,50 +6,58 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from backend.analysis.grouping.grouping import LOAD_WORDS, Grouping, SeriesGroup
-from backend.analysis.query.fields import RUN_PARTS
+from backend.analysis.grouping.grouping import Grouping, SeriesGroup
+from backend.analysis.query.field import LAST, Field, text_of, value_of
+from backend.analysis.query.fields import FIELDS, LOADS, OF_PART, RUN_PARTS
 from backend.analysis.query.records import LoadedCell, LoadedHost
 from backend.analysis.query.units import load_text
+
+# The parts of which one must make the series, or none; and the text.
+_Distinction = tuple[frozenset[str], Callable[[SeriesGroup], str]]
 
 
 def held_load(cell: LoadedCell, grouping: Grouping) -> str | None:
     """The loads that are not on the axis, where they are part of what makes a series."""
-    loads = (("connections", cell.connections), ("rate", cell.rate_rps))
     texts = [
-        load_text(float(load), name)
-        for name, load in loads
-        if name in grouping.parts and load is not None
+        _text(FIELDS[name], cell)
+        for name, column in LOADS.items()
+        if name in grouping.parts and getattr(cell, column) is not None
     ]
     return ", ".join(texts) or None
 
 
 def run_text(cell: LoadedCell, grouping: Grouping) -> str | None:
     """The labels and the time of the runs, where they are part of what makes a series."""
-    texts = [_NAMES[part](cell) or "" for part in reversed(RUN_PARTS) if part in grouping.parts]
-    return ", ".join(texts) or None
+    parts = [part for part in RUN_PARTS if part in grouping.parts]
+    fields = sorted((OF_PART[part] for part in parts), key=lambda field: field.name_rank or 0)
+    return ", ".join(_text(field, cell) for field in fields) or None
 
 
 def series_name(cell: LoadedCell, grouping: Grouping) -> str:
     """What a series is called unless another is called the same: the server, where it has one."""
     if "name" in grouping.parts:
         return cell.server.label if "version" in grouping.parts else cell.server.name
-    texts = (read(cell) for part, read in _NAMES.items() if part in grouping.parts)
+    texts = (_text(field, cell) for field in _NAMING if field.identity in grouping.parts)
     return next((text for text in texts if text), "everything")
 
 
-_NAMES: dict[str, Callable[[LoadedCell], str | None]] = {
-    "version": lambda cell: cell.server.version,
-    "runtime": lambda cell: cell.server.runtime,
-    "configuration": lambda cell: " ".join(cell.server.settings),
-    "workload": lambda cell: cell.workload.name,
-    "tool": lambda cell: cell.series.tool,
-    "server_host": lambda cell: _host_text(cell.series.server_host),
-    "client_host": lambda cell: _host_text(cell.series.client_host),
-    "loop": lambda cell: f"{cell.series.loop} loop",
-    "connections": lambda cell: load_text(float(cell.connections or 0), "connections"),
-    "label": lambda cell: str(RUN_PARTS["label"](cell) or "no label"),
-    "date": lambda cell: str(RUN_PARTS["date"](cell)),
-}
+def _text(field: Field, cell: LoadedCell) -> str:
+    """A value of a field as it names a series; empty where it is unknown."""
+    if field.text is not None:
+        return field.text(cell)
+    value = value_of(field, cell)
+    if field.id in LOADS:
+        return load_text(float(value or 0), field.id)
+    return "" if value is None else text_of(value)
+
+
+def _ranked(rank: Callable[[Field], int | None]) -> list[tuple[int, Field]]:
+    """The fields that have the rank, in its order."""
+    ranked = [(place, field) for field in FIELDS.values() if (place := rank(field)) is not None]
+    return sorted(ranked, key=lambda pair: pair[0])
+
+
+_NAMING = [field for _, field in _ranked(lambda field: field.name_rank)]
 
 
 def label_series(groups: Sequence[SeriesGroup], grouping: Grouping) -> list[SeriesGroup]:
@@ -84,53 +92,40 @@ def _candidates(namesakes: Sequence[SeriesGroup], grouping: Grouping) -> Iterabl
             yield [read(group) for group in namesakes]
 
 
-def _request(group: SeriesGroup) -> str:
-    workload = group.first.workload
-    tls = {True: "TLS", False: "no TLS", None: None}[workload.tls]
-    keepalive = {True: "keep-alive", False: "no keep-alive", None: None}[workload.keepalive]
-    return " ".join(filter(None, [workload.method, tls, keepalive]))
+def _distinction(field: Field) -> _Distinction:
+    def read(group: SeriesGroup) -> str:
+        text = _text(field, group.first)
+        return field.apart.format(text) if text else ""
 
-
-def _size(group: SeriesGroup) -> str:
-    size = group.first.workload.payload_bytes
-    return "" if size is None else f"{size} B"
-
-
-def _host_text(host: LoadedHost | None) -> str:
-    return "unknown host" if host is None else host.label
+    return frozenset({field.identity}), read
 
 
 def _kernel(host: LoadedHost | None) -> str:
     return "" if host is None else host.kernel or ""
 
 
-# A text may be used where one of its parts makes the series; without parts, in any case.
-_DISTINCTIONS: tuple[tuple[frozenset[str], Callable[[SeriesGroup], str]], ...] = (
-    (frozenset({"version"}), lambda group: group.first.server.version or ""),
-    (frozenset(RUN_PARTS), lambda group: group.of_run or ""),
-    (frozenset({"workload"}), lambda group: group.first.workload.name),
-    (frozenset({"payload"}), _size),
-    (frozenset({"workload"}), lambda group: group.first.workload.path or ""),
-    (frozenset({"request"}), _request),
-    (frozenset({"tool"}), lambda group: group.first.series.tool),
+# What tells series of one name apart beside the fields, by rank among them.
+_DETAILS: tuple[tuple[int, _Distinction], ...] = (
+    (20, (frozenset(RUN_PARTS), lambda group: group.of_run or "")),
+    (45, (frozenset({"workload"}), lambda group: group.first.workload.path or "")),
+    (90, (frozenset(LOADS), lambda group: "" if group.held is None else f"at {group.held}")),
+    (140, (frozenset({"server_host"}), lambda group: _kernel(group.first.series.server_host))),
     (
-        frozenset({"tool_version"}),
-        lambda group: group.first.series.tool_version or "version unknown",
+        150,
+        (
+            frozenset({"client_host"}),
+            lambda group: f"client {_kernel(group.first.series.client_host)}",
+        ),
     ),
-    (frozenset({"loop"}), lambda group: f"{group.first.series.loop} loop"),
-    (frozenset(LOAD_WORDS), lambda group: "" if group.held is None else f"at {group.held}"),
-    (frozenset({"configuration"}), lambda group: " ".join(group.first.server.settings)),
-    (frozenset({"runtime"}), lambda group: group.first.server.runtime or ""),
-    (frozenset({"server_host"}), lambda group: _host_text(group.first.series.server_host)),
-    (
-        frozenset({"client_host"}),
-        lambda group: f"from {_host_text(group.first.series.client_host)}",
-    ),
-    (frozenset({"server_host"}), lambda group: _kernel(group.first.series.server_host)),
-    (
-        frozenset({"client_host"}),
-        lambda group: f"client {_kernel(group.first.series.client_host)}",
-    ),
-    (frozenset(), lambda group: group.first.run.workspace),
-    (frozenset(), lambda group: f"series {group.id}"),
+    (LAST + 1, (frozenset(), lambda group: group.first.run.workspace)),
+    (LAST + 2, (frozenset(), lambda group: f"series {group.id}")),
 )
+
+
+def _distinctions_in_order() -> list[_Distinction]:
+    of_fields = _ranked(lambda field: field.apart_rank if field.level == "series" else None)
+    ranked = [*((rank, _distinction(field)) for rank, field in of_fields), *_DETAILS]
+    return [distinction for _, distinction in sorted(ranked, key=lambda pair: pair[0])]
+
+
+_DISTINCTIONS = _distinctions_in_order()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.points import Point
-from backend.analysis.query.fields import Value
+from backend.analysis.query.field import Value
 
 # How many series a sentence names.
 MAX_SERIES_NAMED = 3

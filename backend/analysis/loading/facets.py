@@ -18,9 +18,10 @@ from django.db import connection
 from backend.analysis.loading.rows import as_text
 from backend.analysis.loading.selection import Selection, require_recorded, select
 from backend.analysis.loading.series_cache import Catalogue
-from backend.analysis.loading.validation import LOADS, load_spelling, require_loads
-from backend.analysis.query.compare_query import FILTERS, MAX_LENGTH, CompareQuery
-from backend.analysis.query.fields import FIELDS, UNKNOWN, Field
+from backend.analysis.loading.validation import load_spelling, require_loads
+from backend.analysis.query.compare_query import MAX_LENGTH, CompareQuery
+from backend.analysis.query.field import UNKNOWN, Field
+from backend.analysis.query.fields import FIELDS, FILTERS, LOADS
 from backend.analysis.query.natural_order import natural
 from backend.runs.transactions import repeatable_read
 
@@ -91,7 +92,11 @@ GROUP BY GROUPING SETS ((series_id), (connections, rate_rps), (run_id))
 
 
 def _count(query: CompareQuery, selection: Selection, run_ids: list[uuid.UUID]) -> Counts:
-    labelled = list(selection.chosen_runs().values_list("pk", flat=True)) if query.label else None
+    labelled = (
+        list(selection.chosen_runs().values_list("pk", flat=True))
+        if query.wanted("label")
+        else None
+    )
     chosen = list(selection.series) if selection.is_narrowed else None
     load, values = _load_condition(query)
     statement = _COUNT.format(
@@ -111,7 +116,7 @@ def _load_condition(query: CompareQuery) -> tuple[str, dict[str, list[float]]]:
     """The filters on the loads as SQL, out of our own names; the values as parameters."""
     conditions, values = ["TRUE"], {}
     for name, column in LOADS.items():
-        if wanted := getattr(query, name):
+        if wanted := query.wanted(name):
             values[name] = [float(value) for value in wanted if value != UNKNOWN]
             unknown = f" OR {column} IS NULL" if UNKNOWN in wanted else ""
             conditions.append(f"({column} = ANY(%({name})s){unknown})")
@@ -157,7 +162,7 @@ def _field(
         counted = _by_load(field, query, counts)
     else:
         counted = _by_series(field, query, listed)
-    chosen = set(getattr(query, field.id))
+    chosen = set(query.wanted(field.id))
     # What no link may hold cannot be chosen.
     fitting = [value for value in counted if 0 < len(value) <= MAX_LENGTH]
     ranked = sorted(fitting, key=lambda value: (value not in chosen, natural(value)))
@@ -179,7 +184,7 @@ def _by_label(counts: Counts, labels: Mapping[uuid.UUID, Mapping[str, Any]]) -> 
 
 def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, int]:
     """Under the filter of the other load, too."""
-    other = getattr(query, "rate" if field.id == "connections" else "connections")
+    other = query.wanted("rate" if field.id == "connections" else "connections")
     counted: Counter[str] = Counter()
     for (connections, rate), trials in counts.loads.items():
         own_load, other_load = (
@@ -206,9 +211,8 @@ def _by_series(field: Field, query: CompareQuery, listed: Sequence[Listed]) -> M
 def _fits(catalogue: Catalogue, query: CompareQuery, *, without: str) -> Container[int]:
     """Positions of the series that every filter on series leaves but one."""
     left: range | list[int] = range(len(catalogue.series))
-    for name in FILTERS:
-        wanted = () if name == without else getattr(query, name)
-        if wanted and FIELDS[name].level == "series":
+    for name, wanted in query.filters.items():
+        if name != without and FIELDS[name].level == "series":
             spellings, asked = catalogue.spellings(FIELDS[name]), frozenset(wanted)
             left = [number for number in left if not asked.isdisjoint(spellings[number])]
     return left if isinstance(left, range) else frozenset(left)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from backend.analysis.loading.series_cache import Catalogue
 from backend.analysis.query.compare_query import CompareQuery
@@ -22,15 +21,16 @@ def replace_former_names(query: CompareQuery, catalogues: Sequence[Catalogue]) -
     A value that something else is spelled like stays beside them; so does an id, which means one
     of several things that may have a name.
     """
-    changed: dict[str, Any] = {
-        name: tuple(sorted({now for value in values for now in _current(catalogues, name, value)}))
+    filters = {
+        name: {current for value in values for current in _current(catalogues, name, value)}
         for name in NAMED
-        if (values := getattr(query, name))
+        if (values := query.wanted(name))
     }
-    if query.at is not None and query.x in NAMED:
-        now = _current(catalogues, query.x, query.at)
-        changed["at"] = query.at if query.at in now else min(now)
-    return replace(query, **changed)
+    query = query.with_filters(**filters)
+    if query.at is None or query.x not in NAMED:
+        return query
+    places = _current(catalogues, query.x, query.at)
+    return query if query.at in places else replace(query, at=min(places))
 
 
 def _current(catalogues: Sequence[Catalogue], name: str, value: str) -> set[str]:

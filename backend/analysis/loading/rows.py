@@ -73,7 +73,7 @@ _RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open
 
 def _runs(selection: Selection) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
     rows = selection.chosen_runs().order_by("-recorded_at", "pk")
-    if not selection.query.run and (selection.is_narrowed or selection.load):
+    if not selection.query.run_ids and (selection.is_narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
     newest = list(rows.values_list(*_RUN, as_text("labels"))[: MAX_RUNS + 1])
     left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(newest) > MAX_RUNS else []

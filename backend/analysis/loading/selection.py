@@ -20,15 +20,15 @@ from backend.analysis.loading.series_cache import (
     load_settings,
 )
 from backend.analysis.loading.validation import (
-    LOADS,
     UnknownValue,
     asking,
     require_labels,
     require_loads,
     require_values,
 )
-from backend.analysis.query.compare_query import FILTERS, CompareQuery
-from backend.analysis.query.fields import FIELDS, UNKNOWN
+from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.field import UNKNOWN
+from backend.analysis.query.fields import FIELDS, LOADS
 from backend.analysis.query.records import LoadedSeries
 from backend.errors import NotFound
 from backend.runs.models import Cell, Run
@@ -71,8 +71,8 @@ class Selection:
         """
         rows = Run.objects.annotate(happened_at=Coalesce("started_at", "recorded_at"))
         chosen = rows.filter(self.runs, workspace_id__in=self.workspace_ids)
-        if with_labels and self.query.label:
-            return chosen.filter(with_any_label(self.query.label))
+        if with_labels and (labels := self.query.wanted("label")):
+            return chosen.filter(with_any_label(labels))
         return chosen
 
 
@@ -121,10 +121,11 @@ def require_recorded(selection: Selection) -> None:
     query = selection.query
     with asking(query):
         require_labels(query, selection.workspace_ids)
-    if not query.run:
+    run_ids = query.run_ids
+    if not run_ids:
         return
-    visible = Run.objects.filter(pk__in=query.run, workspace_id__in=selection.workspace_ids)
-    if missing := set(query.run) - set(visible.values_list("pk", flat=True)):
+    visible = Run.objects.filter(pk__in=run_ids, workspace_id__in=selection.workspace_ids)
+    if missing := set(run_ids) - set(visible.values_list("pk", flat=True)):
         raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
 
 
@@ -143,8 +144,8 @@ def among(column: str, ids: Iterable[uuid.UUID]) -> Func:
 def _series_filters(query: CompareQuery) -> dict[str, frozenset[str]]:
     return {
         name: frozenset(values)
-        for name in FILTERS
-        if (values := getattr(query, name)) and FIELDS[name].level == "series"
+        for name, values in query.filters.items()
+        if FIELDS[name].level == "series"
     }
 
 
@@ -162,7 +163,7 @@ def _matching(
 def _load_filter(query: CompareQuery) -> Q:
     condition = Q()
     for name, column in LOADS.items():
-        if values := getattr(query, name):
+        if values := query.wanted(name):
             numbers = [float(value) for value in values if value != UNKNOWN]
             unknown = Q(**{f"{column}__isnull": True}) if UNKNOWN in values else Q()
             condition &= Q(**{f"{column}__in": numbers}) | unknown if numbers else unknown
@@ -171,8 +172,8 @@ def _load_filter(query: CompareQuery) -> Q:
 
 def _run_filter(query: CompareQuery) -> Q:
     condition = Q()
-    if query.run:
-        condition &= Q(pk__in=query.run)
+    if run_ids := query.run_ids:
+        condition &= Q(pk__in=run_ids)
     if query.since is not None:
         condition &= Q(happened_at__gte=datetime.combine(query.since, time(), UTC))
     if query.until is not None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from backend.accounts.models import Workspace
-from backend.analysis.query.fields import Field, spellings_of, texts_of
+from backend.analysis.query.factors import DEFAULT_MUST_MATCH
+from backend.analysis.query.field import Field, spellings_of, texts_of
 from backend.analysis.query.records import (
     LoadedHost,
     LoadedSeries,
@@ -123,7 +124,7 @@ def load_settings(
             row.slug,
             row.data_version,
             row.relevant_share,
-            tuple(row.must_match),
+            DEFAULT_MUST_MATCH if row.must_match is None else tuple(row.must_match),
             row.min_trials,
         )
         for row in rows

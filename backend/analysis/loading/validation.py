@@ -7,33 +7,29 @@ from __future__ import annotations
 
 import difflib
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from django.db.models import QuerySet
 
 from backend.analysis.loading.run_labels import with_label
 from backend.analysis.loading.series_cache import Catalogue
-from backend.analysis.query.compare_query import FILTERS, CompareQuery, QueryError, quoted
-from backend.analysis.query.fields import (
-    FIELDS,
+from backend.analysis.query.compare_query import CompareQuery, QueryError, quoted
+from backend.analysis.query.field import (
     UNKNOWN,
     Field,
+    OfRun,
     number_text,
-    run_labels_text,
-    run_time_text,
     text_of,
     value_of_series,
 )
+from backend.analysis.query.fields import FIELDS, FILTERS, LOADS
 from backend.analysis.query.natural_order import natural
 from backend.runs.models import Cell, Run
 
-# A number of connections and an offered rate.
+# A number of connections and an offered rate, as in LOADS.
 Load = tuple[float | None, float | None]
-# The load points as columns of a cell, in the order of Load.
-LOADS = {"connections": "connections", "rate": "rate_rps"}
 MAX_NAMED = 20
 MAX_COMPARED, MAX_COMPARED_LENGTH = 500, 80
 MAX_LABELLED = 1_000
@@ -61,10 +57,12 @@ class UnknownValue(QueryError):
             return None
         if self.field == "at":
             return replace(self.query, at=None)
-        before = getattr(self.query, self.field)
-        after: dict[str, Any] = {self.field: tuple(value for value in before if value != self.got)}
+        before = self.query.wanted(self.field)
+        after = tuple(value for value in before if value != self.got)
         # None without progress, or a caller that retries with the rest would never end.
-        return replace(self.query, **after) if 0 < len(after[self.field]) < len(before) else None
+        if not 0 < len(after) < len(before):
+            return None
+        return self.query.with_filters(**{self.field: after})
 
 
 @contextmanager
@@ -101,7 +99,7 @@ def require_values(query: CompareQuery, catalogues: Sequence[Catalogue]) -> None
         return
     for name in FILTERS:
         if FIELDS[name].level == "series":
-            _require_spelled(name, FIELDS[name], getattr(query, name), catalogues)
+            _require_spelled(name, FIELDS[name], query.wanted(name), catalogues)
     if query.at is not None and FIELDS[query.x].level == "series":
         _require_place(query.at, FIELDS[query.x], catalogues)
 
@@ -131,15 +129,9 @@ def _require_spelled(
             raise UnknownValue(name, value, texts - {UNKNOWN})
 
 
-_OF_RUN: Mapping[str, Callable[[Run], str | None]] = {
-    "date": run_time_text,
-    "label": run_labels_text,
-}
-
-
-def _require_moment(at: str, axis: str, theirs: QuerySet[Run]) -> None:
+def _require_moment(at: str, read: Callable[[OfRun], str | None], theirs: QuerySet[Run]) -> None:
     rows = list(theirs.only("started_at", "recorded_at", "labels")[: MAX_LABELLED + 1])
-    texts = {text for run in rows if (text := _OF_RUN[axis](run)) is not None}
+    texts = {text for run in rows if (text := read(run)) is not None}
     # Among more runs than these it may yet be.
     if at not in texts and 0 < len(rows) <= MAX_LABELLED:
         raise UnknownValue("at", at, texts)
@@ -148,9 +140,9 @@ def _require_moment(at: str, axis: str, theirs: QuerySet[Run]) -> None:
 def require_labels(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> None:
     """Raises UnknownValue for a label that no run has, and a place of runs where none is."""
     theirs = Run.objects.filter(workspace_id__in=workspace_ids)
-    if query.at is not None and query.x in _OF_RUN:
-        _require_moment(query.at, query.x, theirs)
-    for label in query.label:
+    if query.at is not None and (read := FIELDS[query.x].read_run):
+        _require_moment(query.at, read, theirs)
+    for label in query.wanted("label"):
         if not theirs.filter(with_label(label)).exists() and theirs.exists():
             rows = theirs.exclude(labels={}).values_list("labels", flat=True)[:MAX_LABELLED]
             labels_in_use = {f"{key}:{text}" for labels in rows for key, text in labels.items()}
@@ -167,7 +159,7 @@ def require_loads(
         name: {load_spelling(load[place]) for load in selected} for place, name in enumerate(LOADS)
     }
     for name in LOADS:
-        for value in set(getattr(query, name)) - spellings[name]:
+        for value in set(query.wanted(name)) - spellings[name]:
             _require_load(name, value, (name,), theirs)
     if query.at is not None and FIELDS[query.x].level == "load":
         # An axis of connections is one of offered rates where these are the load.

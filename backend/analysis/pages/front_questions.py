@@ -22,7 +22,7 @@ from backend.analysis.pages.workspace_cells import (
     newest_versions,
 )
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.fields import number_text
+from backend.analysis.query.field import number_text
 from backend.runs.models import Run, Trial
 from backend.stats.changes import LEAST_POSITIONS
 from backend.stats.thresholds import LEAST_LOADS

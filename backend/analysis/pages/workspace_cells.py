@@ -10,7 +10,7 @@ from uuid import UUID
 
 from backend.analysis.grouping.grouping import load_axis
 from backend.analysis.query.compare_query import MAX_VALUES
-from backend.analysis.query.fields import UNKNOWN, number_text
+from backend.analysis.query.field import UNKNOWN, number_text
 from backend.analysis.query.natural_order import natural
 from backend.runs.models import Cell, Host
 

@@ -9,13 +9,14 @@ import difflib
 import math
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 from urllib.parse import parse_qsl
 
-from backend.analysis.query.fields import AXES, FIELDS, GROUPING, UNKNOWN, number_text
+from backend.analysis.query.field import UNKNOWN, Syntax, number_text
+from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
 from backend.errors import InvalidInput
 from backend.links import query_string
@@ -34,10 +35,6 @@ _Reader = Callable[[str, str], Any]
 # What Python reads as a number is more: 1_000, inf, digits of other scripts.
 _DECIMAL = re.compile(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
-FILTERS = (
-    *("run", "server", "version", "runtime", "configuration", "host", "client", "workload"),
-    *("payload", "tool", "tool_version", "loop", "connections", "rate", "label"),
-)
 _MANY = (*FILTERS, "series")
 QUERY_FIELDS = (
     *_MANY,
@@ -79,22 +76,8 @@ class UnknownField(QueryError):
 class CompareQuery:
     """Which trials, which metric, at which load point, against which baseline."""
 
-    # Filters: any of the values of a field, and all of the fields.
-    run: tuple[uuid.UUID, ...] = ()
-    server: tuple[str, ...] = ()
-    version: tuple[str, ...] = ()
-    runtime: tuple[str, ...] = ()
-    configuration: tuple[str, ...] = ()
-    host: tuple[str, ...] = ()
-    client: tuple[str, ...] = ()
-    workload: tuple[str, ...] = ()
-    payload: tuple[str, ...] = ()
-    tool: tuple[str, ...] = ()
-    tool_version: tuple[str, ...] = ()
-    loop: tuple[str, ...] = ()
-    connections: tuple[str, ...] = ()
-    rate: tuple[str, ...] = ()
-    label: tuple[str, ...] = ()
+    # Any of the values of a field, and all of the fields; by the field's id, sorted.
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     workspace: str | None = None
     since: date | None = None
     until: date | None = None
@@ -119,11 +102,27 @@ class CompareQuery:
         """From a query string, a mapping of values or lists, or a QueryDict."""
         given = _gather(source)
         readers = _readers(given.get("x", ["connections"])[0])
-        fields = {name: _read_field(name, given[name], readers) for name in given}
-        query = cls(**fields)
+        values = {name: _read_field(name, given[name], readers) for name in given}
+        filters = {name: values.pop(name) for name in FILTERS if name in values}
+        query = cls(filters=filters, **values)
         if query.since and query.until and query.until < query.since:
             raise QueryError("until", str(query.until), f"a day from {query.since} (since) on")
         return query
+
+    def wanted(self, name: str) -> tuple[str, ...]:
+        """The values that the filter of a field keeps; none where it keeps all."""
+        return self.filters.get(name, ())
+
+    @property
+    def run_ids(self) -> tuple[uuid.UUID, ...]:
+        """The runs that are asked for."""
+        return tuple(uuid.UUID(text) for text in self.wanted("run"))
+
+    def with_filters(self, **changed: Iterable[object]) -> CompareQuery:
+        """The query with these values of some filters; a filter without a value is left out."""
+        values = {name: tuple(sorted(map(str, wanted))) for name, wanted in changed.items()}
+        kept = {name: wanted for name, wanted in {**self.filters, **values}.items() if wanted}
+        return replace(self, filters=kept)
 
     def canonical(self) -> str:
         """The one spelling of this query, without the leading question mark."""
@@ -131,18 +130,22 @@ class CompareQuery:
         return query_string(pairs)
 
     def _values(self, name: str) -> list[str]:
+        if name in FILTERS:
+            return sorted(self.wanted(name))
         value = getattr(self, name)
         if value == _DEFAULTS[name]:
             return []
-        if name in _MANY:
-            return sorted(map(str, value))
+        if name == "series":
+            return sorted(value)
         if isinstance(value, bool):
             return [str(int(value))]
         return [number_text(value) if isinstance(value, float) else str(value)]
 
 
 _DEFAULTS: dict[str, Any] = {
-    name: CompareQuery.__dataclass_fields__[name].default for name in QUERY_FIELDS
+    name: CompareQuery.__dataclass_fields__[name].default
+    for name in QUERY_FIELDS
+    if name not in FILTERS
 }
 
 
@@ -177,8 +180,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 def _readers(axis: str) -> Mapping[str, _Reader]:
     """How the values of each field are read; a place on an axis of numbers is a number."""
-    field = FIELDS.get(axis)
-    is_number = field is not None and field.kind == "number"
+    is_number = axis in FIELDS and FIELDS[axis].kind == "number"
     return {**_READERS, "at": _place} if is_number else _READERS
 
 
@@ -204,9 +206,9 @@ def _text(name: str, value: str) -> str:
     return value
 
 
-def _uuid(name: str, value: str) -> uuid.UUID:
+def _run_id(name: str, value: str) -> str:
     try:
-        return uuid.UUID(value)
+        return str(uuid.UUID(value))
     except ValueError:
         raise QueryError(name, value, "the id of a run (a UUID)") from None
 
@@ -288,13 +290,16 @@ def _series_id(name: str, value: str) -> str:
     return value
 
 
-_READERS: Mapping[str, _Reader] = {
-    "run": _uuid,
-    "payload": _size,
+_SYNTAX: Mapping[Syntax, _Reader] = {
+    "text": _text,
+    "run id": _run_id,
+    "bytes": _size,
+    "load": _load,
     "loop": _one_of(LOOPS),
-    "connections": _load,
-    "rate": _load,
     "label": _label,
+}
+_READERS: Mapping[str, _Reader] = {
+    **{name: _SYNTAX[FIELDS[name].syntax] for name in FILTERS},
     "since": _day,
     "until": _day,
     "metric": _one_of(tuple(METRICS)),

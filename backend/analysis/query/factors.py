@@ -1,26 +1,23 @@
-"""What results may differ in beside the server, and what each difference means: one table.
+"""What results may differ in, and what each difference means.
 
-Adding a factor is adding a line to FACTORS.
+A field of a comparison is a factor by its entry in the table of fields. A detail that no link asks
+for, such as a request header or a kernel, is a line in the tables here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from backend.analysis.query.fields import RUN_PARTS
+from backend.analysis.query.field import Field, Rule, reader_of
+from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell, LoadedHost
-
-Rule = Literal["test", "must", "axis", "note"]
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One thing that may differ: how it is read, and what a difference means.
+    """One thing that may differ: how it is read, and by `rule` what a difference means.
 
-    test: what a comparison is about · must: never comparable · axis: comparable when it is the
-    only difference · note: a caveat.
     `part`: the part of the identity it is of. `short`: its word where it is the only difference.
     """
 
@@ -48,13 +45,6 @@ def _headers(cell: LoadedCell) -> object:
     return tuple(sorted((name, str(value)) for name, value in cell.workload.headers.items()))
 
 
-def _offered(cell: LoadedCell) -> object:
-    """A closed loop offers no rate, which is known and not unknown."""
-    if cell.rate_rps is None and cell.series.loop == "closed":
-        return "none"
-    return cell.rate_rps
-
-
 def _host_factor(
     id_: str, name: str, word: str, short: str, rule: Rule, *, client: bool = False
 ) -> Factor:
@@ -63,35 +53,40 @@ def _host_factor(
     return Factor(id_, f"{word} of the {whose} host", rule, f"{whose}_host", short, read)
 
 
-FACTORS = (
-    Factor("workload", "workload", "must", "workload", "workload", lambda c: c.workload.name),
-    Factor("method", "request method", "must", "request", "method", lambda c: c.workload.method),
-    Factor("path", "request path", "must", "workload", "path", lambda c: c.workload.path),
-    Factor(
-        "payload",
-        "payload size",
-        "must",
-        "payload",
-        "payload size",
-        lambda c: c.workload.payload_bytes,
+def _of_field(field: Field) -> Factor:
+    if field.rule is None:
+        raise ValueError(f"{field.id} has no rule")
+    read = field.judge or reader_of(field)
+    return Factor(field.id, field.noun, field.rule, field.identity, field.noun, read)
+
+
+def _of_fields(rule: Rule) -> tuple[Factor, ...]:
+    return tuple(_of_field(field) for field in FIELDS.values() if field.rule == rule)
+
+
+# What a field holds beside its value, by the field that it is told after.
+_DETAILS = {
+    "workload": (
+        Factor(
+            "method", "request method", "must", "request", "method", lambda c: c.workload.method
+        ),
+        Factor("path", "request path", "must", "workload", "path", lambda c: c.workload.path),
     ),
-    Factor(
-        "keepalive", "keep-alive", "must", "request", "keep-alive", lambda c: c.workload.keepalive
+    "payload": (
+        Factor(
+            "keepalive",
+            "keep-alive",
+            "must",
+            "request",
+            "keep-alive",
+            lambda c: c.workload.keepalive,
+        ),
+        Factor("tls", "TLS", "must", "request", "TLS", lambda c: c.workload.tls),
+        Factor("headers", "request headers", "must", "request", "headers", _headers),
+        Factor("body", "request body", "must", "request", "body", lambda c: c.workload.body_sha256),
     ),
-    Factor("tls", "TLS", "must", "request", "TLS", lambda c: c.workload.tls),
-    Factor("headers", "request headers", "must", "request", "headers", _headers),
-    Factor("body", "request body", "must", "request", "body", lambda c: c.workload.body_sha256),
-    Factor("loop", "loop", "must", "loop", "loop", lambda c: c.series.loop),
-    Factor(
-        "connections",
-        "number of connections",
-        "must",
-        "connections",
-        "number of connections",
-        lambda c: c.connections,
-    ),
-    Factor("rate", "offered rate", "must", "rate", "offered rate", _offered),
-    Factor("tool", "load tool", "axis", "tool", "load tool", lambda c: c.series.tool),
+}
+_HOSTS = (
     _host_factor("cpu", "cpu_model", "processor", "processor", "axis"),
     _host_factor("cores", "cores", "cores", "number of cores", "axis"),
     Factor(
@@ -112,14 +107,6 @@ FACTORS = (
         "placement of the client",
         lambda c: c.run.same_host,
     ),
-    Factor(
-        "tool_version",
-        "load tool version",
-        "note",
-        "tool_version",
-        "load tool version",
-        lambda c: c.series.tool_version,
-    ),
     _host_factor("kernel", "kernel", "kernel", "kernel", "note"),
     Factor("os", "operating system", "note", "server_host", "operating system", _server_host("os")),
     _host_factor("memory", "memory_bytes", "memory", "memory", "note"),
@@ -129,38 +116,34 @@ FACTORS = (
         "client_host", "client host", "note", "client_host", "client host", _client_host("name")
     ),
 )
-# What a workspace may choose to demand or to let pass.
-HOST_FACTORS = tuple(
-    factor.id for factor in FACTORS if factor.part in ("server_host", "client_host")
+
+
+def _of_hosts(rule: Rule) -> tuple[Factor, ...]:
+    return tuple(factor for factor in _HOSTS if factor.rule == rule)
+
+
+FACTORS = (
+    *(
+        factor
+        for of_field in _of_fields("must")
+        for factor in (of_field, *_DETAILS.get(of_field.id, ()))
+    ),
+    *_of_fields("axis"),
+    *_of_hosts("axis"),
+    *_of_fields("note"),
+    *_of_hosts("note"),
 )
-DEFAULT_MUST_MATCH = tuple(
-    factor.id for factor in FACTORS if factor.id in HOST_FACTORS and factor.rule == "axis"
-)
+# What a workspace may choose to demand or to let pass, and what it demands unless it chose.
+HOST_FACTORS = {factor.id: factor for factor in _HOSTS}
+DEFAULT_MUST_MATCH = tuple(factor.id for factor in _of_hosts("axis"))
 # Several of these differ together when one machine is exchanged for another: one dimension.
 MACHINE = frozenset(HOST_FACTORS) - {"same_host"}
-# What is under test, the coarsest first: a server of another name has its own versions.
-TESTED = (
-    Factor("server", "server", "test", "name", "server", lambda c: c.server.name),
-    Factor("version", "version", "test", "version", "version", lambda c: c.server.version),
-    Factor("runtime", "runtime", "test", "runtime", "runtime", lambda c: c.server.runtime),
-    Factor(
-        "configuration",
-        "configuration",
-        "test",
-        "configuration",
-        "configuration",
-        lambda c: " ".join(c.server.settings) or "none",
-    ),
-    # Of the runs; only where they make the series.
-    Factor("label", "label", "test", "label", "label", RUN_PARTS["label"]),
-    Factor("date", "date", "test", "date", "date", RUN_PARTS["date"]),
-)
+# What is under test, the coarsest first: a server of another name has its own versions. A date
+# comes last: it means nothing alone.
+TESTED = tuple(sorted(_of_fields("test"), key=lambda factor: factor.id == "date"))
 # What a reader chooses one of, where a factor must not differ.
 REMEDIES = {
-    "connections": "load",
-    "rate": "load",
-    "workload": "workload",
-    "tool": "tool",
+    **{field.id: field.remedy for field in FIELDS.values() if field.remedy},
     **{factor.id: factor.short for factor in TESTED},
     **dict.fromkeys(MACHINE, "host"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from backend.analysis.query.fields import Value
+from backend.analysis.query.field import Value
 
 
 def ordered(places: Iterable[Value]) -> list[Value]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backend.analysis.query.fields import FIELDS, number_text
+from backend.analysis.query.field import number_text
+from backend.analysis.query.fields import FIELDS
 
 _STEPS = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
@@ -51,12 +52,10 @@ _TEXTS: dict[str, Callable[[float], str]] = {
 
 def at_place(place: str, axis: str) -> str:
     """`at 64 connections`, `at version 1.2`: a place on the axis in a sentence."""
-    if axis == "connections":
-        return f"at {place} connection{'' if place == '1' else 's'}"
-    if axis == "rate":
-        return f"at {place} offered requests/s"
-    words = {"payload": f"at a payload of {place} bytes", "date": f"on {place}"}
-    return words.get(axis, f"at {FIELDS[axis].label.lower()} {place}")
+    if axis == "connections" and place == "1":
+        return "at 1 connection"
+    field = FIELDS[axis]
+    return field.at.format(place) if field.at else f"at {field.name} {place}"
 
 
 def at_load(x: float, axis: str) -> str:

@@ -3,28 +3,26 @@
 import pytest
 from django.test import Client
 
-from backend.accounts.models import default_must_match
-from backend.analysis.query.factors import FACTORS
+from backend.analysis.query.factors import DEFAULT_MUST_MATCH, FACTORS, HOST_FACTORS
 from backend.sharing.edits import revoke
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_result_set
-from backend.web.settings_page import HOST_FACTORS
 
 URL = "/w/own-lab/settings"
 GOOD = {"relevant_percent": "5", "min_trials": "4", "must_match": ["cpu", "kernel"]}
 
 
-def test_what_must_match_by_default_are_the_axes_of_the_machines(db):
+def test_what_must_match_by_default_are_the_axes_of_the_machines():
     axes = {factor.id for factor in FACTORS if factor.rule == "axis"} - {"tool"}
-    assert set(default_must_match()) == axes
-    assert axes < {factor.id for factor in HOST_FACTORS}
+    assert set(DEFAULT_MUST_MATCH) == axes
+    assert axes < set(HOST_FACTORS)
 
 
 def test_settings_are_shown_and_saved(owner, scene):
     html = owner.get(URL).content.decode()
     assert 'value="2"' in html
-    assert html.count(" checked") == len(default_must_match())
+    assert html.count(" checked") == len(DEFAULT_MUST_MATCH)
     assert owner.post(URL, GOOD).status_code == 302
     workspace = scene.own.workspace
     workspace.refresh_from_db()
@@ -38,6 +36,13 @@ def test_nothing_must_match_is_a_choice_too(owner, scene):
     owner.post(URL, {"relevant_percent": "2", "min_trials": "3"})
     scene.own.workspace.refresh_from_db()
     assert scene.own.workspace.must_match == []
+
+
+def test_the_defaults_are_no_choice(owner, scene):
+    owner.post(URL, GOOD)
+    owner.post(URL, {**GOOD, "must_match": [*reversed(DEFAULT_MUST_MATCH)]})
+    scene.own.workspace.refresh_from_db()
+    assert scene.own.workspace.must_match is None
 
 
 @pytest.mark.parametrize(
@@ -60,7 +65,7 @@ def test_a_bad_setting_is_named_and_nothing_saved(owner, scene, field, value, sa
     assert said in response.content.decode()
     scene.own.workspace.refresh_from_db()
     assert scene.own.workspace.relevant_share == 0.02
-    assert scene.own.workspace.must_match == default_must_match()
+    assert scene.own.workspace.must_match is None
 
 
 def found(client, q):

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { figures } from "../testing/figures";
+import "../testing/query_fields";
 import { sample } from "../testing/sample_figures";
 import { chips } from "./chips";
 
@@ -14,6 +15,15 @@ describe("chips", () => {
     expect(document.body.textContent).toContain("2026-11-21 05:40 UTC");
     document.querySelector<HTMLButtonElement>('[aria-label^="Remove server"]')?.click();
     expect(go).toHaveBeenCalledWith("run=0198c5a2-77aa");
+  });
+
+  it("stand for every field that the page delivers", () => {
+    const go = vi.fn();
+    document.body.append(...chips(figures(), "colour=red&client=box&metric=p99", go));
+    const keys = [...document.querySelectorAll(".chip-key")].map((key) => key.textContent);
+    expect(keys).toEqual(["client host", "colour of the case"]);
+    document.querySelector<HTMLButtonElement>('[aria-label^="Remove colour"]')?.click();
+    expect(go).toHaveBeenCalledWith("client=box&metric=p99");
   });
 
   it("name values as the figures do and take one of several away", () => {

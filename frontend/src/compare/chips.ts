@@ -1,6 +1,7 @@
 // The filters in use as chips, one for each field; each can be removed.
 import type { Figures } from "../api/figures";
-import { AXES, FILTERS, valueIn, withoutFilter, withValue, withValues } from "../query/query";
+import { fieldName, queryFields } from "../query/fields";
+import { valueIn, withoutFilter, withValue, withValues } from "../query/query";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { plural, short, utc } from "../text/format";
@@ -8,11 +9,6 @@ import { plural, short, utc } from "../text/format";
 type Go = (query: string) => void;
 
 const SHOWN = 3;
-
-/** "client host" for "client": a field as a reader calls it. */
-function fieldName(field: string): string {
-  return AXES.find(([value]) => value === field)?.[1] ?? field;
-}
 
 /** Fields that links give by slug, and where the figures name them. */
 const SLUGS = {
@@ -38,9 +34,9 @@ function runLabel(figures: Figures | null, id: string): string {
 
 export function chips(figures: Figures | null, query: string, go: Go): HTMLElement[] {
   const params = new URLSearchParams(query);
-  const filters = FILTERS.filter((field) => params.has(field)).map((field) =>
-    chip(figures, query, field, params.getAll(field), go),
-  );
+  const filters = queryFields()
+    .filters.filter(([field]) => params.has(field))
+    .map(([field]) => chip(figures, query, field, params.getAll(field), go));
   const dates = dateChip(query, go);
   const all = [...filters, ...(dates ? [dates] : [])];
   return all.length > 0 ? all : [h("span", { class: "chip chip-all" }, "All trials")];

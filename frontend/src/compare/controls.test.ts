@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { figures } from "../testing/figures";
+import { FIELDS } from "../testing/query_fields";
 import { panelled, sample, trend } from "../testing/sample_figures";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 
@@ -46,6 +47,21 @@ describe("controls", () => {
     expect(go).toHaveBeenLastCalledWith("at=64&limit=2500&logx=1&server=a");
     change("baseline", sample().series[1]?.id ?? "");
     expect(go).toHaveBeenLastCalledWith("at=64&baseline=10000001&logx=1&server=a");
+  });
+
+  it("offer the fields that the page delivers, and no others", () => {
+    const go = vi.fn();
+    document.body.append(...choosers(sample(), "", go));
+    const offered = (name: string): string[] =>
+      [...(control(name)?.querySelectorAll("option") ?? [])].map((option) => option.value);
+    const ids = (fields: typeof FIELDS.axes): string[] => fields.map(([id]) => id);
+    expect(offered("x")).toEqual(ids(FIELDS.axes));
+    expect(offered("facet")).toEqual(["", ...ids(FIELDS.grouping)]);
+    const boxes = [...document.querySelectorAll<HTMLInputElement>(".menu-check input")];
+    expect(boxes.map((box) => box.value)).toEqual(ids(FIELDS.grouping));
+    expect(document.body.textContent).toContain("colour of the case");
+    change("x", "colour");
+    expect(go).toHaveBeenLastCalledWith("x=colour");
   });
 
   it("show a few metrics, the chosen one, and the others in groups", () => {

@@ -2,9 +2,8 @@
 // latency limit, log axes. Each control writes the query and nothing else.
 import { type Figures, fullLabel, type Group, type Metric, panelsOrWhole } from "../api/figures";
 import { VIEWS, viewOf, withView } from "../charts/views";
+import { type FieldName, queryFields } from "../query/fields";
 import {
-  AXES,
-  GROUPING,
   limitOf,
   logX,
   logY,
@@ -132,13 +131,14 @@ function toggle(label: string, on: boolean, able: boolean, act: () => void): HTM
 
 /** How the figures are arranged: only on a page that can ask the service again. */
 export function choosers(figures: Figures, query: string, go: Go): HTMLElement[] {
+  const { axes, grouping } = queryFields();
   return [
-    select("x", "x", fields(AXES, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
+    select("x", "x", fields(axes, figures.x.field), figures.x.field, (x) => go(withAxis(query, x))),
     seriesMenu(query, go),
     select(
       "panels",
       "facet",
-      [["", "none"], ...fields(GROUPING, valueIn(query, "facet"))],
+      [["", "none"], ...fields(grouping, valueIn(query, "facet"))],
       valueIn(query, "facet") ?? "",
       (facet) => go(withValue(query, "facet", facet || null)),
     ),
@@ -153,15 +153,13 @@ export function choosers(figures: Figures, query: string, go: Go): HTMLElement[]
   ];
 }
 
-type Option = readonly [value: string, label: string];
-
 /** A field that is not in the list stays selectable by its id. */
-function fields(offered: readonly Option[], chosen: string | null): readonly Option[] {
+function fields(offered: readonly FieldName[], chosen: string | null): readonly FieldName[] {
   const isOffered = offered.some(([value]) => value === chosen);
   return isOffered || !chosen ? offered : [...offered, [chosen, chosen]];
 }
 
-function baselines(figures: Figures, query: string): readonly Option[] {
+function baselines(figures: Figures, query: string): readonly FieldName[] {
   const chosen = valueIn(query, "baseline");
   const shown = figures.series.map(
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
@@ -173,7 +171,7 @@ function baselines(figures: Figures, query: string): readonly Option[] {
 function select(
   label: string,
   control: string,
-  options: readonly Option[],
+  options: readonly FieldName[],
   chosen: string,
   choose: (value: string) => void,
 ): HTMLElement {
@@ -188,7 +186,7 @@ function select(
 /** Which fields tell series apart; none chosen means every field that identifies a series. */
 function seriesMenu(query: string, go: Go): HTMLDetailsElement {
   const chosen = valuesIn(query, "series");
-  const boxes = GROUPING.map(([value, text]) => {
+  const boxes = queryFields().grouping.map(([value, text]) => {
     const box = h("input", { type: "checkbox", value, checked: chosen.includes(value) });
     box.addEventListener("change", () => {
       const next = box.checked ? [...chosen, value] : chosen.filter((field) => field !== value);

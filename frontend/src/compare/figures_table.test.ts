@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { rowsOf } from "../site/dom";
 import { figures } from "../testing/figures";
+import "../testing/query_fields";
 import { panelled, sample, trend } from "../testing/sample_figures";
 import { figuresTable } from "./figures_table";
 import { viewTables } from "./view_table";

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
+import "../testing/query_fields";
 import { sample } from "../testing/sample_figures";
 import { checkList, comparabilityLine, runList } from "./checks_panel";
 import { chips } from "./chips";
@@ -40,7 +41,7 @@ describe("hostile names", () => {
       ratioTable(data),
       ...comparabilityLine({ ...data, outcome: { ...data.outcome, reasons: hostile } }),
     );
-    expect(document.querySelectorAll("img, script").length).toBe(0);
+    expect(document.body.querySelectorAll("img, script").length).toBe(0);
     expect(document.body.textContent).toContain("<img src=x onerror=alert(1)>");
   });
 

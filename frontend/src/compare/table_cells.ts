@@ -1,6 +1,7 @@
 // The cells that the tables of figures share: sortable headings, and numbers with their interval.
 import { type Figures, intervalText, type Measure } from "../api/figures";
-import { GROUPING, valueIn } from "../query/query";
+import { fieldName } from "../query/fields";
+import { valueIn } from "../query/query";
 import { button, h } from "../site/dom";
 import { exact, halfWidth, interval, inUnit, type Kind, type Unit } from "../text/format";
 
@@ -79,6 +80,6 @@ function cellTitle(
 export function panelName(figures: Figures): string {
   if (!figures.panels) return "";
   const facet = valueIn(figures.query, "facet");
-  const name = GROUPING.find(([field]) => field === facet)?.[1] ?? "panel";
+  const name = facet === null ? "panel" : fieldName(facet);
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

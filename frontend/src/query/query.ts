@@ -11,55 +11,6 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   view: "sweep",
 };
 
-/** Keys that narrow what is shown; each value can be taken away again. */
-export const FILTERS = [
-  "server",
-  "version",
-  "runtime",
-  "configuration",
-  "workload",
-  "payload",
-  "host",
-  "client",
-  "tool",
-  "tool_version",
-  "loop",
-  "connections",
-  "rate",
-  "label",
-  "run",
-] as const;
-
-const OF_SERIES = [
-  ["server", "server"],
-  ["version", "version"],
-  ["runtime", "runtime"],
-  ["configuration", "configuration"],
-  ["host", "host"],
-  ["client", "client host"],
-  ["workload", "workload"],
-  ["payload", "payload"],
-  ["tool", "load tool"],
-  ["tool_version", "tool version"],
-  ["loop", "loop"],
-] as const;
-
-const LOADS = [
-  ["connections", "connections"],
-  ["rate", "offered rate"],
-] as const;
-
-const OF_RUNS = [
-  ["date", "date"],
-  ["label", "label"],
-] as const;
-
-/**
- * Fields that can identify series, divide panels, or lie on the axis, with the names on the page.
- */
-export const GROUPING = [...OF_SERIES, ...LOADS, ...OF_RUNS] as const;
-export const AXES = [...LOADS, ...OF_SERIES, ...OF_RUNS] as const;
-
 /** By code point, as the service sorts: UTF-16 units would put an emoji before "＀". */
 function compare(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { choosers, metricPicker } from "../compare/controls";
+import "../testing/query_fields";
 import { sample } from "../testing/sample_figures";
 import { keepFocus } from "./focus";
 

@@ -221,7 +221,7 @@ def test_every_count_of_a_facet(lab, text):
 
 def _fits(cell, query, without=None):
     for name, read in READ.items():
-        wanted, values = set(getattr(query, name)), read(cell)
+        wanted, values = set(query.wanted(name)), read(cell)
         if not wanted or name == without:
             continue
         if name == "label":

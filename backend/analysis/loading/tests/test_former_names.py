@@ -132,7 +132,7 @@ def test_names_are_of_their_workspace(lab):
     both = CompareQuery.parse("server=Old+Sync")
     assert resolve_query(both, [other.pk]) == both
     everywhere = resolve_query(both, [lab.pk, other.pk])
-    assert everywhere.server == ("Old Sync", "new sync")
+    assert everywhere.wanted("server") == ("Old Sync", "new sync")
 
 
 def test_a_slug_is_asked_by_the_name_so_that_equal_views_have_equal_links(lab):

@@ -45,7 +45,7 @@ def test_filters_are_chosen_by_keyboard_and_what_would_give_nothing_is_dimmed(pa
 def test_a_chip_that_is_taken_away_leaves_the_focus_to_the_next(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     focused = page.locator(":focus")
-    page.get_by_role("button", name="Remove host bench-1").focus()
+    page.get_by_role("button", name="Remove server host bench-1").focus()
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(re.compile("host="))
     answered(page)
