@@ -165,7 +165,7 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
 
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:
-    reason = f"Its output came as upload {entry.upload}, which has not been read."
+    reason = f"Its output is in upload {entry.upload}, which was not read."
     return _planned_record(entry, None, reason)
 
 
@@ -173,7 +173,7 @@ def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
     """The one trial of an answer, or why there is none."""
     entries = answer.get("entries") or []
     if len(entries) > 1:
-        return None, f"The artefacts of one trial hold {len(entries)} results; expected one."
+        return None, f"The artefacts of one trial have {len(entries)} results; expected one."
     if not entries:
         return None, answer.get("refused") or "This trial has no artefacts."
     (entry,) = entries
