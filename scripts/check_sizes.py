@@ -1,4 +1,4 @@
-"""Refuse long files, template lines above 120 characters, and modules named by riddles."""
+"""Refuse long files and template lines above 120 characters."""
 
 import sys
 
@@ -8,13 +8,6 @@ MAX_LINES = 400
 MAX_TEST_LINES = 500
 MAX_TEMPLATE_WIDTH = 120
 TEMPLATES = rooms.ROOT / "frontend" / "templates"
-# They name no thing of the domain: what is in the module cannot be told from its name.
-RIDDLES = {
-    *("common", "courier", "early", "fitness", "glance", "guard", "hear", "hearing", "helpers"),
-    *("hostile", "known", "line", "looks", "meeting", "misc", "moment", "names", "nines"),
-    *("outline", "parcels", "proofs", "services", "standing", "swept", "things", "times"),
-    *("utils", "words"),
-}
 
 
 def main():
@@ -33,8 +26,6 @@ def module_complaints(module):
     lines = len(module.read_text().splitlines())
     if lines > allowed:
         yield f"{module.relative_to(rooms.ROOT)}: {lines} lines, allowed are {allowed}"
-    if module.stem in RIDDLES:
-        yield f"{module.relative_to(rooms.ROOT)}: name the module for what it holds"
 
 
 def wide_lines(template):

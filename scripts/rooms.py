@@ -1,4 +1,4 @@
-"""The packages whose shape is held: complexity, length of files, names of modules."""
+"""The packages whose shape is held: complexity and length of files."""
 
 from pathlib import Path
 

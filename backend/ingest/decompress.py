@@ -84,7 +84,7 @@ class _Unpacked(io.RawIOBase):
 
     def _take(self, piece: bytes) -> None:
         if not self._count and is_compressed(piece[:4]):
-            raise DecompressionRefused("The file is compressed twice; send it compressed once.")
+            raise DecompressionRefused("The file is compressed twice. Compress it once.")
         self._count += len(piece)
         _check_growth(self._packed_size, self._count, self._limit)
         self._piece = memoryview(piece)
@@ -143,7 +143,7 @@ class _Source:
             members += 1
             if members > MAX_MEMBERS:
                 raise DecompressionRefused(
-                    f"The file is made of more than {MAX_MEMBERS} compressed members. Send it "
+                    f"The file has more than {MAX_MEMBERS} compressed members. Send it "
                     "compressed as a whole."
                 )
             yield piece

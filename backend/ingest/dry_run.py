@@ -28,7 +28,7 @@ MAX_FILES = 50
 MAX_TRIALS = 200
 # For all files together: others wait for their turn meanwhile.
 BUDGET_S = 20.0
-TOO_LONG = "The files before it took too long to read it here; it is read once it is saved."
+TOO_LONG = "No preview: reading the other files took too long. It is read after you save it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def dry_run(
     if total > MAX_BYTES or len(files) > MAX_FILES:
         raise UploadTooLarge(
             f"These {len(files)} files have {total} bytes; at most {MAX_FILES} files of "
-            f"{MAX_BYTES} bytes are read before they are saved.",
+            f"{MAX_BYTES} bytes can be previewed.",
             hint="Save it without a preview.",
         )
     answers: list[DryFile] = []

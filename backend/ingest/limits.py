@@ -1,4 +1,4 @@
-"""What one request may bring. `GET /api/v1/limits` and docs/operations.md show this table."""
+"""The limits of one request. `GET /api/v1/limits` and docs/operations.md show this table."""
 
 from __future__ import annotations
 
@@ -97,4 +97,4 @@ def as_markdown() -> str:
         f"| `{row.name}` | {row.value} {row.unit} | {row.bounds} | {row.status} |"
         for row in limits()
     ]
-    return "\n".join(["| limit | value | of | more gets |", "|---|---|---|---|", *rows])
+    return "\n".join(["| limit | value | of | beyond it |", "|---|---|---|---|", *rows])

@@ -46,7 +46,7 @@ class PartsMissing(Refused):
     def __init__(self, name: str, numbers: Sequence[int]) -> None:
         self.name, self.numbers = name, tuple(numbers)
         shown = ", ".join(map(str, self.numbers))
-        super().__init__(f"Of {name!r} these parts are not there: {shown}.")
+        super().__init__(f"These parts of {name!r} are missing: {shown}.")
 
     @property
     def members(self) -> dict[str, Any]:

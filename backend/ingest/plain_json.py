@@ -69,7 +69,7 @@ def check_plain(value: object) -> int:
         written = orjson.dumps(value)
     except TypeError as error:
         limit = f"whole numbers of at most {JSON_INTEGER_BITS} bits and no lone surrogates"
-        raise JsonRefused(f"It cannot be kept ({error}), expected {limit}.") from None
+        raise JsonRefused(f"It cannot be stored ({error}), expected {limit}.") from None
     if b"\\u0000" in written and NUL.search(written):
         raise _nul_refused(value)
     return len(written)

@@ -169,7 +169,7 @@ def _is_here(entry: TrialEntry) -> bool:
 
 
 def _early_not_read(entry: TrialEntry) -> TrialRecord:
-    reason = f"Its output came as upload {entry.upload}, which has not been read."
+    reason = f"Its output is in upload {entry.upload}, which was not read."
     return _planned_record(entry, None, reason)
 
 
@@ -177,7 +177,7 @@ def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
     """The one trial of an answer, or why there is none."""
     entries = answer.get("entries") or []
     if len(entries) > 1:
-        return None, f"The artefacts of one trial hold {len(entries)} results; expected one."
+        return None, f"The artefacts of one trial have {len(entries)} results; expected one."
     if not entries:
         return None, answer.get("refused") or "This trial has no artefacts."
     (entry,) = entries

@@ -119,7 +119,7 @@ def requeue_abandoned() -> int:
 
 
 def _quarantined(what_happened: str) -> dict[str, object]:
-    note = "The raw files are kept; it will not be tried again by itself."
+    note = "The raw files are kept. Loadsheet does not try again automatically."
     return {
         "state": State.QUARANTINED,
         "finished_at": Now(),
@@ -179,7 +179,7 @@ def release(held: Claim, *, reason: str) -> None:
         return
     _claimed(held).update(
         state=State.RECEIVED,
-        reason=f"{reason} It is tried again by itself.",
+        reason=f"{reason} Loadsheet tries again automatically.",
         lease_until=None,
         retry_at=_ahead(PAUSE_AFTER_ATTEMPT_S),
     )
@@ -237,11 +237,11 @@ def _give_back_owed() -> None:
             state=State.FAILED,
             finished_at=Now(),
             lease_until=None,
-            reason=f"{fault} It was tried again for a day. The raw files are kept.",
+            reason=f"{fault} Loadsheet tried again for a day. The raw files are kept.",
         )
         _claimed(held).update(
             state=State.RECEIVED,
-            reason=f"{fault} The raw files are kept; reading them is tried again by itself.",
+            reason=f"{fault} The raw files are kept. Loadsheet tries again automatically.",
             attempts=F("attempts") - 1,
             faults=F("faults") + 1,
             postponed_since=Coalesce("postponed_since", Now()),

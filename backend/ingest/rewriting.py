@@ -67,7 +67,7 @@ def _packed(pieces: Iterable[bytes], text: _Text, *, is_gzip: bool) -> Iterator[
         yield packer.compress(piece)
     if text.refused is not None:
         raise CannotClean(
-            f"A compressed file holds a secret and cannot be rewritten without it: {text.refused}"
+            f"A compressed file contains a secret that cannot be removed: {text.refused}"
         )
     yield packer.flush()
 

@@ -233,8 +233,8 @@ def _fatal_reason(kind: str, limits: Limits) -> str:
     if kind == "out_of_memory":
         return f"Reading this upload needed more than {limits.memory_bytes >> 20} MiB of memory."
     if kind == "fault":
-        return "The parser has a fault that this upload shows; the raw files are kept."
-    return "What this upload says is too much to store as one result."
+        return "The parser has a fault, and could not read this upload. The raw files are kept."
+    return "The results in this upload are too large to store."
 
 
 def _death(death: Death) -> ParserFailed:
@@ -243,15 +243,16 @@ def _death(death: Death) -> ParserFailed:
             f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."
         )
     if death.code >= 0:
-        return ParserDied(f"The parser ended with status {death.code} on this upload.")
+        return ParserDied(f"The parser ended with status {death.code} while it read this upload.")
     name = signal.Signals(-death.code).name
     used, limit = death.memory_bytes >> 20, settings.PARSE_MEMORY_BYTES >> 20
     memory = f"it had used {used} MiB of memory, the limit is {limit} MiB"
     if death.code == -signal.SIGKILL:
         return ParserDied(
-            f"The parser was killed on this upload, as happens where memory runs out; {memory}."
+            f"The parser was killed while it read this upload; {memory}. Perhaps the machine ran "
+            "out of memory."
         )
-    return ParserDied(f"The parser crashed ({name}) on this upload; {memory}.")
+    return ParserDied(f"The parser crashed ({name}) while it read this upload; {memory}.")
 
 
 _sandbox: Sandbox | None = None
@@ -285,7 +286,7 @@ def quick_sandbox() -> Iterator[QuickSandbox]:
 
     Raises ParserFailed when others keep it busy.
     """
-    busy = ParserFailed("The parser is busy with other pages; try again in a minute.")
+    busy = ParserFailed("The parser is busy. Try again in a minute.")
     with contextlib.ExitStack() as turn:
         try:
             turn.enter_context(LONG_WORK.take())

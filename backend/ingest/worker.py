@@ -103,7 +103,7 @@ def _count_death(held: queue.Claim, death: ParserDied) -> None:
         "parser_died", extra={"upload": str(held.upload_id), "reason": str(death)}, exc_info=True
     )
     if held.is_last:
-        _fail(held, f"{death} It did so {held.attempt} times. The raw files are kept.")
+        _fail(held, f"{death} This happened {held.attempt} times. The raw files are kept.")
     else:
         queue.release(held, reason=str(death))
 
@@ -116,7 +116,9 @@ def _give_back(held: queue.Claim, fault: Exception) -> None:
     else:
         log.exception("upload_not_processed", extra={"upload": str(held.upload_id)})
         kind = type(fault).__name__
-        queue.release(held, reason=f"Loadsheet failed at this upload by a fault ({kind}).")
+        queue.release(
+            held, reason=f"A fault of Loadsheet stopped the reading of this upload ({kind})."
+        )
 
 
 def _what_was_away(fault: Exception) -> str:
@@ -125,11 +127,11 @@ def _what_was_away(fault: Exception) -> str:
         # A volume that is not mounted looks just so.
         return "A stored file of this upload is missing. Is the storage mounted?"
     if isinstance(fault, StorageAway):
-        away = "The storage was away"
+        away = "The storage was not available"
     elif isinstance(fault, OSError):
         away = "The machine could not start the parser"
     elif is_database_away(fault):
-        away = "The database was away"
+        away = "The database was not available"
     else:
         return ""
     answer = " ".join(str(fault).split())[:300].rstrip(".")

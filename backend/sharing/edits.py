@@ -71,7 +71,7 @@ def _check_newer(result_set: ResultSet, by: ResultSet) -> None:
     following: ResultSet | None = by
     while following is not None:
         if following.pk in seen:
-            raise EditRefused("The newer result set is itself superseded by this one.")
+            raise EditRefused("The newer result set is already superseded by this one.")
         seen.add(following.pk)
         following = following.superseded_by
 
@@ -80,7 +80,7 @@ def withdraw(result_set: ResultSet, reason: str) -> None:
     """Leave only a tombstone with `reason` and the date. This cannot be undone."""
     _refuse_withdrawn(result_set)
     if not reason.strip():
-        raise EditRefused("Give a reason: readers of the link will see nothing else.")
+        raise EditRefused("Give a reason. Readers of the link will see only this reason.")
     result_set.withdrawn_at = timezone.now()
     result_set.withdrawn_reason = reason.strip()
     result_set.save(update_fields=["withdrawn_at", "withdrawn_reason"])
@@ -98,4 +98,4 @@ def revoke(result_set: ResultSet) -> None:
 
 def _refuse_withdrawn(result_set: ResultSet) -> None:
     if result_set.withdrawn_at is not None:
-        raise EditRefused("This result set is withdrawn for good. Make a new one.")
+        raise EditRefused("This result set was withdrawn permanently. Create a new one.")

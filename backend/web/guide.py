@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,7 +34,7 @@ ORDER = (
     "agents",
 )
 _NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)
-_LINK = re.compile(r'href="(?!https?:|#|/)(?:\.\./)?([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
+_LINK = re.compile(r'href="(?!https?:|#|/)(\.\./)?([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')
 # Files of the repository without a page here: their link becomes their name.
 _ELSEWHERE = re.compile(r'<a href="\.\./[^"]{0,200}"[^>]{0,40}>([^<]{0,200})</a>')
 _ATTRIBUTES = {
@@ -78,12 +78,15 @@ def _rendered(path: Path, _changed_ns: int) -> tuple[str, str]:
         set_tag_attribute_values=_SCROLLING,
         link_rel="noopener",
     )
-    return title, _ELSEWHERE.sub(r"<code>\1</code>", _LINK.sub(_page_of, cleaned))
+    folder = "" if path.parent == FOLDER else f"{path.parent.name}/"
+    linked = _LINK.sub(partial(_page_of, folder=folder), cleaned)
+    return title, _ELSEWHERE.sub(r"<code>\1</code>", linked)
 
 
-def _page_of(link: re.Match[str]) -> str:
-    """The link to another document, as a link to its page."""
-    name, section = link[1], (link[2] or "").removeprefix("#")
+def _page_of(link: re.Match[str], *, folder: str) -> str:
+    """The link to another document, as a link to its page. `folder`: of the linking document."""
+    name = link[2] if link[1] else f"{folder}{link[2]}"
+    section = (link[3] or "").removeprefix("#")
     return f'href="{link_to("guide-page", name, fragment=section)}"'
 
 

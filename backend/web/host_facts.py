@@ -36,8 +36,8 @@ _FACT_LABELS = {
     "cpu_governor": "CPU governor",
     "cpu_boost": "CPU boost",
     "cpu_mhz": "CPU frequency, MHz",
-    "cpu_mhz_max": "CPU frequency at most, MHz",
-    "load_average_1m": "Load average of a minute, before",
+    "cpu_mhz_max": "Highest CPU frequency, MHz",
+    "load_average_1m": "Load average (1 minute) before the run",
     "swap_bytes": "Swap, bytes",
     "container": "Container",
     "cgroup_cpu_max": "CPU limit of the container (cpu.max)",
@@ -55,8 +55,8 @@ _FACT_LABELS = {
 _INSIDE_LABELS = {
     "clock": {
         "offset_s": "Clock: service minus host, s",
-        "uncertainty_s": "Clock: known to ±, s",
-        "round_trip_s": "Clock: quickest round trip, s",
+        "uncertainty_s": "Clock: uncertainty ±, s",
+        "round_trip_s": "Clock: shortest round trip, s",
     },
     "calibration": {
         "python_msteps_s": "Score: Python, million steps/s",

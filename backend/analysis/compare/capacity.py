@@ -83,13 +83,13 @@ def _capacity_why(
     if highest.next is None:
         parts.append(f"not tested above {load_text(highest.x, axis)}")
     else:
-        parts.append(f"{load_text(highest.next, axis)} next: {_over(by_load[highest.next])}")
+        parts.append(f"next load {load_text(highest.next, axis)}: {_over(by_load[highest.next])}")
         parts.append(_between(highest.x, highest.next, loads, axis))
     if highest.over:
         listed = ", ".join(f"{number_text(x)} ({_over(by_load[x])})" for x in highest.over[:3])
         parts.append(f"but not at {listed}")
     if by_load[highest.x].metrics[LIMITED].high is None:
-        parts.append(f"fewer than {LEAST_TRIALS} trials: how certain is unknown")
+        parts.append(f"fewer than {LEAST_TRIALS} trials, so the certainty is unknown")
     if by_load[highest.x].metrics[LIMITED].origin == "reported":
         parts.append("as the load tool reports it, with the range of the trials")
     return parts
@@ -100,7 +100,7 @@ def _between(low: float, high: float, loads: Sequence[float], axis: str) -> str:
     text = f"nothing was measured between {number_text(low)} and {load_text(high, axis)}"
     if not missing:
         return text
-    return f"{text}, where others were ({', '.join(number_text(x) for x in missing[:3])})"
+    return f"{text}; other series were at {', '.join(number_text(x) for x in missing[:3])}"
 
 
 def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
@@ -109,9 +109,11 @@ def _never(sweep: Sweep, highest: Highest, limit: float, axis: str) -> str:
         return "Its p99 is unknown at every load"
     lowest = min(measured, key=load_of)
     high = highest.high
-    possibly = "" if high is None else f"; within noise possibly at {load_text(high, axis)}"
+    possibly = (
+        "" if high is None else f"; possibly under it at {load_text(high, axis)}, within noise"
+    )
     return (
-        f"At no measured load under {time_text(limit)}; the lowest, "
+        f"Over {time_text(limit)} at every measured load; the lowest load, "
         f"{load_text(load_of(lowest), axis)}: {_over(lowest)}{possibly}"
     )
 
@@ -123,13 +125,13 @@ def _over(point: Point) -> str:
         return f"{rate * 100:.3g} % of its requests failed"
     if point.overload:
         return "it did not reach the offered rate"
-    return f"p99 {_shown(point)}" if point.metrics[LIMITED].value is not None else "p99 not known"
+    return f"p99 {_shown(point)}" if point.metrics[LIMITED].value is not None else "p99 unknown"
 
 
 def _shown(point: Point) -> str:
     measure = point.metrics[LIMITED]
     if measure.value is None:
-        return "not known"
+        return "unknown"
     if measure.low is None or measure.high is None:
         return time_text(measure.value)
     return f"{time_text(measure.value)} [{time_text(measure.low)}, {time_text(measure.high)}]"
@@ -138,7 +140,7 @@ def _shown(point: Point) -> str:
 def capacity_headline(rows: Sequence[CapacityRow], *, limit_us: float, axis: str) -> str:
     """`With p99 under 10 ms: nginx up to 256 connections (12,300 requests/s), certain up to 64`"""
     if not rows:
-        return "No series has a load to find its capacity"
+        return "No series was measured at a load, so there is no capacity"
     most = sorted(rows, key=lambda row: -(row.highest.x or 0))
     texts = [_capacity_text(row, axis) for row in most[:MAX_SERIES_NAMED]]
     listed = "; ".join([*texts, *more_series(len(most) - MAX_SERIES_NAMED)])

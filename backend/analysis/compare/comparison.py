@@ -134,7 +134,7 @@ def _view_headline(overall: Overall, text: str | None) -> str:
         return f"Not comparable, shown by request: {text}"
     if overall.comparability.allows_ranking:
         return text
-    return f"{overall.headline}. Each for itself: {text}"
+    return f"{overall.headline}. Each series by itself: {text}"
 
 
 def _axis(gathered: Gathered) -> figures.Axis:

@@ -17,14 +17,14 @@ MOST_DIGITS = 5
 _AHEAD = {
     "throughput": "{a} serves {ratio} the requests of {b} {at}",
     "goodput": "{a} serves {ratio} the successful requests of {b} {at}",
-    "achieved": "{a} reaches {ratio} the share of the offered rate that {b} does {at}",
+    "achieved": "{a} reaches {ratio} the share of the offered rate that {b} reaches {at}",
     "transfer": "{a} sends {ratio} the bytes of {b} {at}",
     "mean": "{a} answers on average in {ratio} the time of {b} {at}",
     "p50": "{a} answers half of its requests in {ratio} the time of {b} {at}",
     "max": "The slowest answer of {a} took {ratio} the time of the slowest of {b} {at}",
-    "cpu": "{a} keeps {ratio} the processors of {b} busy {at}",
-    "memory": "{a} holds {ratio} the memory of {b} {at}",
-    "cpu_per_1k": "{a} spends {ratio} the CPU time of {b} on a request {at}",
+    "cpu": "{a} uses {ratio} the processors of {b} {at}",
+    "memory": "{a} uses {ratio} the memory of {b} {at}",
+    "cpu_per_1k": "{a} uses {ratio} the CPU time of {b} for a request {at}",
 }
 _ALONE = {
     "throughput": "{a} serves {value} {at}",
@@ -34,9 +34,9 @@ _ALONE = {
     "mean": "{a} answers on average in {value} {at}",
     "p50": "{a} answers half of its requests within {value} {at}",
     "max": "The slowest answer of {a} took {value} {at}",
-    "cpu": "{a} keeps {value} busy {at}",
-    "memory": "{a} holds {value} {at}",
-    "cpu_per_1k": "{a} spends {value} of CPU time on 1,000 requests {at}",
+    "cpu": "{a} uses {value} {at}",
+    "memory": "{a} uses {value} of memory {at}",
+    "cpu_per_1k": "{a} uses {value} of CPU time for 1,000 requests {at}",
 }
 
 

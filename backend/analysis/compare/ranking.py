@@ -162,4 +162,4 @@ def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | 
     if (why := entrant.unranked(metric)) is not None:
         return why
     why_base = base.unranked(metric)
-    return None if why_base is None else f"The baseline cannot serve as one: {why_base}"
+    return None if why_base is None else f"The baseline cannot be used: {why_base}"

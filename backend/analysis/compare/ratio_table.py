@@ -104,7 +104,9 @@ class RatioTable:
         missing = len(self.columns) - len(self.common)
         if not missing:
             return text
-        return f"{text}; {missing} of {len(self.columns)} left out because a row lacks them"
+        return (
+            f"{text}; {missing} of {len(self.columns)} left out because a row has no ratio for them"
+        )
 
 
 def _ratio_record(cell: Ratio | None) -> figures.Ratio | None:
@@ -223,7 +225,7 @@ def _ratio(base: Sample | None, sample: Sample, is_base: bool, yardstick: Yardst
     if base is None:
         return no_ratio("The baseline was not measured here.")
     if base.unranked is not None:
-        return no_ratio(f"The baseline cannot serve as one: {base.unranked}")
+        return no_ratio(f"The baseline cannot be used: {base.unranked}")
     has_figures = bool(base.shown and sample.shown)
     of_figures = (sample.shown or 0) / (base.shown or 1) if has_figures else None
     return yardstick.ratio(base.values, sample.values, of_figures=of_figures)

@@ -106,7 +106,7 @@ def explain_saturation(
         return f"Too noisy to say whether throughput rises above {load}"
     parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
     if knee.perhaps is not None:
-        parts.append(f"it may already be {at_load(knee.perhaps, axis)}")
+        parts.append(f"the saturation point may already be {at_load(knee.perhaps, axis)}")
     if knee.perhaps is not None or (knee.excess or 0) > LOOSE:
         parts.append("more trials would make it certain")
     return "; ".join(parts)
@@ -119,9 +119,9 @@ def _gaps(
     after, others = gap
     where = "" if after is None else f"between {number_text(x)} and {load_text(after, axis)}"
     if where and others:
-        where += f" (where others were: {', '.join(number_text(load) for load in others[:3])})"
+        where += f" (other series were at {', '.join(number_text(load) for load in others[:3])})"
     if below is None:
-        lowest = "it is the lowest load measured, so throughput may saturate below it"
+        lowest = "this is the lowest measured load, so throughput may saturate below it"
         return [lowest, *([f"nothing was measured {where}"] if others else [])]
     text = f"nothing was measured between {number_text(below)} and {number_text(x)}"
     return [f"{text}, nor {where}" if where else text]
@@ -132,10 +132,10 @@ def _beyond(knee: Knee, relevant: float) -> str:
     excess = knee.excess or 0
     gain = f"{float(f'{excess * 100:.2g}'):g} %"
     if excess == 0:
-        return "Above it throughput does not rise"
+        return "Above this load, throughput does not rise"
     if excess <= relevant:
-        return f"Above it throughput rises by at most {gain}"
-    return f"Above it no rise is seen, but the noise could hide up to {gain}"
+        return f"Above this load, throughput rises by at most {gain}"
+    return f"Above this load, no rise was measured, but noise could hide up to {gain}"
 
 
 def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
@@ -144,7 +144,7 @@ def saturation_headline(rows: Sequence[SaturationRow], *, axis: str) -> str:
     Three series; the rest is counted.
     """
     if not rows:
-        return "No series has a sweep to find its saturation point"
+        return "No series was measured over several loads, so there is no saturation point"
     ordered = sorted(rows, key=lambda row: -(throughput_at(row.sweep, row.knee.x) or 0))
     texts = [_knee_text(row, axis) for row in ordered[:MAX_SERIES_NAMED]]
     return "; ".join([*texts, *more_series(len(ordered) - MAX_SERIES_NAMED)])

@@ -43,12 +43,12 @@ class UnknownValue(QueryError):
 
     def __init__(self, field: str, got: str, choices: Collection[str]) -> None:
         super().__init__(field, got, _listed(choices))
-        self.said = f"{field}: nothing here has {quoted(got)}."
+        self.said = f"{field}: no trial has {quoted(got)}."
         # The query by current names, set by `asking`; `got` is one of its values.
         self.query: CompareQuery | None = None
         close = _close(got, choices)
         hint = f" Did you mean {close}?" if close else ""
-        self.args = (f"{self.said} There is {self.allowed}.{hint}",)
+        self.args = (f"{self.said} Recorded: {self.allowed}.{hint}",)
 
     @property
     def rest(self) -> CompareQuery | None:

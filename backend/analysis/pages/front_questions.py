@@ -30,12 +30,12 @@ from backend.stats.thresholds import LEAST_LOADS
 NEWEST_RUNS = 60
 ALL = (
     ("fastest", "Which server is fastest at this load?"),
-    ("limits", "Where does each one break?"),
+    ("limits", "At which load does each server saturate?"),
     ("distributions", "How do the latency distributions differ?"),
     ("versions", "Did this version get slower?"),
-    ("hardware", "What does the hardware change?"),
-    ("cost", "What does a request cost?"),
-    ("distance", "How far from the baseline is everyone?"),
+    ("hardware", "How does the hardware affect each server?"),
+    ("cost", "How much CPU time does a request need?"),
+    ("distance", "How does each server compare with the baseline?"),
 )
 _TEXT = dict(ALL)
 
@@ -109,7 +109,7 @@ def _fastest(measured: WorkspaceCells) -> Question:
     load, cells = _at_shared_load(measured.alike)
     servers = {cell.server for cell in cells}
     if load is None or len(servers) < 2:
-        why = f"Only one server was measured with {measured.workload}; it takes two at one load."
+        why = f"Only one server was measured with {measured.workload}. Measure another one."
         return _unanswered("fastest", why)
     return Question(
         "fastest",
@@ -126,7 +126,7 @@ def _limits(measured: WorkspaceCells) -> Question:
             loads[cell.server, cell.version].add(cell.load)
     load_counts = {key: len(own) for key, own in loads.items() if len(own) >= LEAST_LOADS}
     if not load_counts:
-        why = "No server was measured at three loads or more; a sweep shows where it breaks."
+        why = "No server was measured at three or more loads. Measure more loads."
         return _unanswered("limits", why)
     cells = [cell for cell in measured.alike if (cell.server, cell.version) in load_counts]
     servers = _count_servers(server for server, _ in load_counts)
@@ -137,7 +137,7 @@ def _limits(measured: WorkspaceCells) -> Question:
 def _distributions(measured: WorkspaceCells) -> Question:
     load, cells = _at_shared_load(cell for cell in measured.alike if cell.has_distribution)
     if not cells:
-        why = "Only percentiles were reported; a tool that writes its histogram shows the curve."
+        why = "The load tool reported percentiles only. Use a tool that writes a histogram."
         return _unanswered("distributions", why)
     servers = _count_servers(cell.server for cell in cells)
     return Question(
@@ -158,7 +158,7 @@ def _versions(measured: WorkspaceCells) -> Question:
     usual = measured.workload, measured.conditions
     most = max(versions, key=lambda key: (len(versions[key]), key[:2] == usual), default=None)
     if most is None or len(versions[most]) < 2:
-        why = "No server was measured in two known versions at one load."
+        why = "No server was measured in two known versions at the same load."
         return _unanswered("versions", why)
     workload, conditions, server, load = most
     count = len(versions[most])
@@ -185,7 +185,7 @@ def _hardware(measured: WorkspaceCells) -> Question:
     ]
     load, cells = _on_several_hosts(alike)
     if not cells:
-        why = "No server was measured on two known hosts, in one version at one load."
+        why = "No server version was measured on two known hosts at the same load."
         return _unanswered("hardware", why)
     servers = {cell.server for cell in cells}
     base = {f: value for f, value in measured.base_query.items() if f not in ("host", "client")}
@@ -218,7 +218,7 @@ def _on_several_hosts(cells: Sequence[CellSummary]) -> tuple[float | None, list[
 def _cost(measured: WorkspaceCells, runs: Sequence[UUID]) -> Question:
     trials = Trial.objects.filter(run__in=runs, cell__series__workload__name=measured.workload)
     if not trials.filter(resources__server_cpu_s__gt=0).exists():
-        why = "No trial has the CPU time of its server: the agent measures it where it starts it."
+        why = "The CPU time of the servers is unknown. The agent measures servers that it starts."
         return _unanswered("cost", why)
     load, cells = _at_shared_load(measured.alike)
     return Question(
@@ -241,7 +241,7 @@ def _distance(measured: WorkspaceCells, workspace_id: UUID, slug: str) -> Questi
     has_several = len({cell.server for cell in cells}) > 1
     slowest = _slowest(query, workspace_id, slug) if has_several else None
     if slowest is None:
-        why = "It takes two servers that may be ranked against each other at one load."
+        why = "No two servers can be ranked against each other at the same load."
         return _unanswered("distance", why)
     series, label = slowest
     about = f"relative to {label} at {measured.load_text(load)}, {measured.workload}"

@@ -17,8 +17,8 @@ SERVER: Sequence[tuple[str, str, str]] = (
     ("server_processes_peak", "Processes, at most", "count"),
     ("server_host_cpu_per_core", "Busy share of each core of its host", "shares"),
     ("server_time_wait_peak", "Sockets in TIME_WAIT on its host, at most", "count"),
-    ("server_samples", "Readings on its host", "count"),
-    ("server_clock_uncertainty_s", "Clocks of the two known to ±", "seconds"),
+    ("server_samples", "Samples on its host", "count"),
+    ("server_clock_uncertainty_s", "Uncertainty of the two clocks, ±", "seconds"),
 )
 # Only where an agent observed the server from its own host.
 OBSERVED = frozenset({name for name, _, _ in SERVER[-4:]})
@@ -27,11 +27,11 @@ CLIENT: Sequence[tuple[str, str, str]] = (
     ("client_cpu_s", "CPU time of the load tool", "seconds"),
     ("client_cores", "Logical cores", "count"),
     ("client_cpu_per_core", "Busy share of each core", "shares"),
-    ("client_cpu_steal", "Time a hypervisor took", "ratio"),
+    ("client_cpu_steal", "Time taken by the hypervisor", "ratio"),
     ("time_wait_start", "Sockets in TIME_WAIT before", "count"),
     ("time_wait_peak", "Sockets in TIME_WAIT, at most", "count"),
     ("time_wait_end", "Sockets in TIME_WAIT after", "count"),
-    ("samples", "Readings these stand on", "count"),
+    ("samples", "Number of samples", "count"),
 )
 LISTED = frozenset(name for name, _, _ in (*SERVER, *CLIENT))
 

@@ -49,9 +49,9 @@ def list_trial_figures(trial: Trial) -> list[FigureGroup]:
         FigureGroup("rates", "Rates and counts", tuple(_rates(trial))),
         FigureGroup("latency", "Latency", tuple(_latencies(trial)), _latency_note(trial)),
         FigureGroup("errors", "Errors by class", tuple(_errors(trial))),
-        FigureGroup("tool-errors", "Errors in the tool's own words", tuple(_tool_errors(trial))),
+        FigureGroup("tool-errors", "Errors as the tool names them", tuple(_tool_errors(trial))),
         FigureGroup("status", "Answers by status", tuple(_statuses(trial))),
-        FigureGroup("asked", "What the output says was asked for", tuple(_asked(trial))),
+        FigureGroup("asked", "Requested load, as printed in the output", tuple(_asked(trial))),
     ]
     return [group for group in groups if group.figures]
 
@@ -67,7 +67,9 @@ def _rates(trial: Trial) -> Iterator[Figure]:
         "goodput", "Goodput", trial.goodput_rps, "rate", (OK, ELAPSED, *warm),
         "successful ÷ elapsed", "higher",
     )  # fmt: skip
-    yield Figure("reported", "Rate the tool printed", trial.reported_rps, "rate", ("reported_rps",))
+    yield Figure(
+        "reported", "Rate printed by the tool", trial.reported_rps, "rate", ("reported_rps",)
+    )
     yield Figure("completed", "Requests completed", trial.requests_completed, "count", (COMPLETED,))
     yield Figure("ok", "Requests successful", trial.requests_ok, "count", (OK,))
     formula = "elapsed − warm-up" if warm else ""
@@ -98,9 +100,9 @@ def _latency(id_: str, label: str, value: Any, path: str, *, computed: bool) -> 
 
 def _latency_note(trial: Trial) -> str:
     origin = {
-        "computed": "Computed by us from the distribution in the output.",
+        "computed": "Computed by Loadsheet from the distribution in the output.",
         "reported": "Reported: the tool's own figures, which cannot be merged with others.",
-    }.get(trial.percentiles_origin or "", "The output says no percentiles.")
+    }.get(trial.percentiles_origin or "", "The output has no percentiles.")
     step = trial.latency_resolution_us
     return origin if step is None else f"{origin} The smallest step of these times is {step:g} µs."
 

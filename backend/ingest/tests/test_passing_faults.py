@@ -58,7 +58,7 @@ def test_storage_away_for_long_is_waited_for_and_then_read(upload):
     for times in range(1, 6):
         assert processed(upload).state == State.RECEIVED
         assert (upload.attempts, upload.faults) == (0, times)
-        assert upload.reason.startswith("The storage was away (the folder ")
+        assert upload.reason.startswith("The storage was not available (the folder ")
         assert queue.claim() is None  # it still waits
         assert queue.claim_one(upload.pk) is None
         wait_out(upload)
@@ -102,7 +102,7 @@ def test_passing_faults_end_after_a_day_with_their_reason(upload):
     assert processed(upload).postponed_since == first
     a_day_later(upload)
     assert processed(upload).state == State.FAILED
-    assert "The storage was away (the folder " in upload.reason
+    assert "The storage was not available (the folder " in upload.reason
     assert "for a day" in upload.reason
 
 
@@ -115,7 +115,10 @@ def test_database_away_while_reading_is_no_attempt(upload, monkeypatch):
     monkeypatch.setattr(answers, "ask_parser", fault)
     assert processed(upload).state == State.RECEIVED
     assert (upload.attempts, upload.faults) == (0, 1)
-    assert "The database was away (canceling statement due to statement timeout" in upload.reason
+    assert (
+        "The database was not available (canceling statement due to statement timeout"
+        in upload.reason
+    )
 
 
 def test_a_statement_that_cannot_be_sent_is_no_passing_fault(upload, monkeypatch):
@@ -148,7 +151,7 @@ def test_database_away_until_the_end_gives_the_attempt_back_later(monkeypatch):
     assert queue.claim_one(upload.pk) is None  # given back now, to be read after its pause
     upload.refresh_from_db()
     assert (upload.state, upload.attempts, upload.faults) == (State.RECEIVED, 0, 1)
-    assert "The database was away" in upload.reason
+    assert "The database was not available" in upload.reason
     wait_out(upload)
     assert processed(upload).state == State.PARSED
 

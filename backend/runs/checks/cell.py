@@ -34,12 +34,12 @@ def check_cell(
 def _few_trials(count: int, wanted: int) -> str | None:
     if count >= wanted:
         return None
-    noun = "trial tells" if count == 1 else "trials tell"
-    return f"{count} {noun} something; {wanted} are asked for."
+    noun = "trial counts" if count == 1 else "trials count"
+    return f"{count} {noun}; the workspace asks for {wanted}."
 
 
 def _no_warmup(warmed_up: bool | None) -> str | None:
-    return "Every executed trial is counted." if warmed_up is False else None
+    return "Every trial counts, also the first." if warmed_up is False else None
 
 
 def _spread(rates: Sequence[float]) -> str | None:
@@ -63,6 +63,6 @@ def _drift(rates: Sequence[float]) -> str | None:
         return None
     direction = "faster" if rises else "slower"
     return (
-        f"Each trial is {direction} than the one before: {rates[0]:.6g} to {rates[-1]:.6g} "
+        f"Each trial is {direction} than the trial before: {rates[0]:.6g} to {rates[-1]:.6g} "
         f"requests/s ({change * 100:+.3g} %)."
     )

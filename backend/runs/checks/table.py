@@ -38,24 +38,23 @@ _ROWS = (
         "same-host",
         "warning",
         "Client and server on one host",
-        "The load tool takes processor time from the server it measures, and no network lies "
-        "between them. Absolute figures are lower than on two machines; an order may change.",
+        "The load tool takes processor time from the server, and there is no network between them. "
+        "Figures are lower than on two machines, and servers may rank in another order.",
     ),
     Check(
         "few-trials",
         "warning",
         "Few trials",
-        "Fewer trials than the workspace asks for: 3, where it is not set otherwise. One or two "
-        "show nothing about how much a figure moves by itself, so there is no interval and no "
-        "verdict. Repeat each load point at least 3 times. A trial counts when it tells "
-        "something: a throughput, a share of failures or a latency.",
+        "The load point has fewer trials than the workspace setting (3 by default). One or two "
+        "trials do not show the noise, so there is no interval and no verdict. Repeat each load "
+        "point at least 3 times. A trial counts if it has throughput, error rate or latency.",
     ),
     Check(
         "error-rate",
         "info",
         "Some requests failed",
         f"At least one attempt failed, and at most {percent(HIGH_ERROR_RATE)} of them. Failed "
-        "requests often end sooner or later than good ones and so shift every other figure.",
+        "requests often take less or more time than others, which shifts every other figure.",
     ),
     Check(
         "error-rate-high",
@@ -67,8 +66,8 @@ _ROWS = (
     Check(
         "status-not-2xx",
         "warning",
-        "Answers that are no success were counted as success",
-        "The load tool counted 4xx or 5xx answers among its good requests.",
+        "Failed responses were counted as success",
+        "The load tool counted 4xx or 5xx responses as successful requests.",
         BOARDS + ": a server answering only errors was ranked first",
     ),
     Check(
@@ -76,7 +75,7 @@ _ROWS = (
         "error",
         "Percentiles out of order",
         "Minimum ≤ p50 ≤ … ≤ p99.9 ≤ maximum must hold, and the mean lies between minimum and "
-        "maximum. Where it does not, a figure has been read, stored or printed under a wrong name.",
+        "maximum. Here this is not so: a figure was read, stored or printed under a wrong name.",
         BOARDS + ": p95 stored as p99",
     ),
     Check(
@@ -84,7 +83,7 @@ _ROWS = (
         "error",
         "p99 equals the mean or the maximum",
         "With hundreds of requests the 99th percentile differs from the mean and the maximum. "
-        "Equal figures mean that one was filled in from the other.",
+        "If they are equal, one figure was probably copied from the other.",
         BOARDS + ": p99 equal to the mean on every row",
     ),
     Check(
@@ -92,23 +91,23 @@ _ROWS = (
         "warning",
         "Connections, throughput and latency do not fit together",
         "In a closed loop without think time, requests in flight = throughput × mean latency, and "
-        "there is one for each connection. More than 25 % off: the load tool idled between "
-        "requests, could not keep its connections busy, or one of the three figures is wrong.",
+        "each connection has one. The two numbers differ by more than 25 %. The load tool paused "
+        "between requests, could not keep its connections busy, or one of the figures is wrong.",
         LITTLE,
     ),
     Check(
         "throughput-disagrees",
         "warning",
         "Throughput differs from what the tool printed",
-        "Completed responses ÷ elapsed time is more than 2 % off the rate the tool printed. Tools "
-        "count different things (responses, requests sent, failures too) over different times.",
+        "Completed responses ÷ elapsed time differs by more than 2 % from the rate that the tool "
+        "printed. Tools count responses, sent requests or failures too, over different times.",
         BOARDS + ": the rate of the last second shown as the rate of the run",
     ),
     Check(
         "tool-disagrees",
         "warning",
         "The output contradicts itself",
-        "Two figures of the same output cannot both be right.",
+        "Two figures in the same output contradict each other, so at least one is wrong.",
     ),
     Check(
         "resolution",
@@ -122,93 +121,93 @@ _ROWS = (
         "tail-samples",
         "warning",
         "Too few requests for a percentile",
-        "Fewer than 10 requests lie beyond a percentile, so it moves a lot from trial to trial. "
-        "A p99 takes at least 1 000 requests, a p99.9 at least 10 000.",
+        "Fewer than 10 requests are slower than a percentile, so it changes a lot from trial to "
+        "trial. A p99 needs at least 1 000 requests, a p99.9 at least 10 000.",
         "Binomial interval of a sample quantile",
     ),
     Check(
         "too-short",
         "warning",
         "Measured for less than a second",
-        "Start-up, connecting and the slow first requests are a large part of so short a trial.",
+        "In a trial this short, connecting and the slow first requests are a large part.",
     ),
     Check(
         "incomplete",
         "error",
         "The load tool was cut off",
-        "The output ends early. Its figures are about the part before the end only.",
+        "The output ends early. The figures cover only the part before its end.",
     ),
     Check(
         "exit-code",
         "warning",
         "The load tool reported a failure",
-        "It ended with an exit status other than 0.",
+        "The load tool ended with an exit status other than 0.",
     ),
     Check(
         "unknown-server-version",
         "warning",
         "Server version unknown",
-        "Nobody can repeat this measurement or tell which release it is about.",
+        "Without the version, nobody can repeat this measurement or assign it to a release.",
     ),
     Check(
         "unknown-host",
         "warning",
         "Host unknown",
         "The processor or the kernel of the client or server host is not recorded, so differences "
-        "between machines cannot be told from differences between servers.",
+        "between machines cannot be separated from differences between servers.",
     ),
     Check(
         "session-part",
         "warning",
         "One of several agents",
-        "Several agents attacked together, and this trial is one agent's part: the server had more "
-        "load than its load point says. The page of the session puts the parts together.",
+        "Several agents generated load together, and this trial is the part of one agent. The "
+        "server had more load than the load point says. The page of the session joins the parts.",
     ),
     Check(
         "ephemeral-ports",
         "warning",
         "Local ports may have run out",
-        "Without keep-alive every request takes a local port, which stays taken for about 60 s "
-        "after it. Linux offers 28 232 by default; past that, connecting fails or waits.",
+        "Without keep-alive, every request uses a local port, which stays in use for about 60 s. "
+        "Linux has 28 232 by default. When all are in use, connections fail or wait.",
         "net.ipv4.ip_local_port_range (32768–60999) and TIME_WAIT of Linux, 60 s",
     ),
     Check(
         "link-speed",
         "warning",
         "Near the speed of the network link",
-        "The responses filled more than 80 % of the slower host's network interface: the link, "
-        "not the server, may have set the throughput. Use a smaller payload or a faster link.",
+        "The responses used more than 80 % of the slower host's network interface. The link, and "
+        "not the server, may have limited the throughput. Use a smaller payload or a faster link.",
         BOARDS + ": servers that all filled the same 10 Gbit/s link",
     ),
     Check(
         "load-tool-cpu",
         "warning",
         "The load tool was busy",
-        "It used more than 80 % of the processor time its threads can have, so it may have been "
-        "the limit. Give it more threads, a faster host, or a lighter tool.",
+        "The load tool used more than 80 % of the processor time of its threads, so it may have "
+        "limited the throughput. Use more threads, a faster host, or a faster load tool.",
         BOARDS + ": limits of the client read as limits of the server",
     ),
     Check(
         "errors-unknown",
         "warning",
-        "How many requests failed is unknown",
-        "The output does not tell successful from failed requests, so there is no error rate and "
-        "no goodput. A server that refuses work looks fast.",
+        "Number of failed requests unknown",
+        "The output does not separate successful from failed requests, so there is no error rate "
+        "and no goodput. A server that refuses work looks fast.",
         BOARDS + ": a server answering only errors was ranked first",
     ),
     Check(
         "unsteady",
         "warning",
-        "Throughput moved during the trial",
-        "The last third of the trial differs from the first by more than 10 %: the server was "
-        "still warming up, slowed down, or something else took the machine.",
+        "Throughput changed during the trial",
+        "The last third of the trial differs from the first third by more than 10 %. The server "
+        "was still warming up, it slowed down, or something else used the machine.",
     ),
     Check(
         "clock-tick",
         "warning",
         "Latencies are whole multiples of a clock tick",
-        "All figures are multiples of 15.625 ms, 10 ms or 1 ms although the tool claims a finer "
-        "step: a coarse clock, a timer or delayed acknowledgements set them, not the server.",
+        "All figures are multiples of 15.625 ms, 10 ms or 1 ms, although the tool prints smaller "
+        "steps. They show a coarse clock, a timer or delayed acknowledgements, not the server.",
     ),
     Check(
         "two-populations",
@@ -222,14 +221,14 @@ _ROWS = (
         "warning",
         "The offered rate was not reached",
         f"Less than {percent(REACHED_SHARE)} of the offered requests were answered in time. "
-        "Latencies at a rate the server does not reach say how long the test ran, not how fast the "
-        "server is.",
+        "Above that rate, latencies depend on how long the test ran, not on how fast the server "
+        "is.",
     ),
     Check(
         "no-warmup",
         "info",
         "No warm-up",
-        "No trial was executed and discarded before the counted ones, so connecting, caches and "
+        "There was no warm-up before the counted trials, so connecting, cold caches and "
         "just-in-time compilation are part of the figures.",
     ),
     Check(
@@ -237,21 +236,21 @@ _ROWS = (
         "warning",
         "Trials differ by more than 5 %",
         "(highest − lowest) ÷ median throughput of the trials is above 5 %. Something other than "
-        "the server changed between them.",
+        "the server changed between the trials.",
     ),
     Check(
         "drift",
         "warning",
-        "Trials move in one direction",
-        "Every trial is faster, or every trial slower, than the one before, by more than 5 % in "
-        "all: the server did not recover between trials, or had not warmed up.",
+        "Trials get steadily faster or slower",
+        "Every trial is faster than the trial before, or every trial is slower, by more than 5 % "
+        "in total. The server did not recover between trials, or was not warm yet.",
     ),
     Check(
         "common-ceiling",
         "info",
         "Different servers give the same result",
-        f"Three or more servers lie within {percent(CEILING_SHARE)} of one another. A limit they "
-        "share (load tool, network, client host) may have been measured in place of the servers.",
+        f"Three or more servers are within {percent(CEILING_SHARE)} of each other. The load tool, "
+        "the network or the client host may have been the limit, and not the servers.",
         BOARDS + ": the first eight places of a board were equal",
     ),
 )
@@ -263,12 +262,12 @@ def as_markdown() -> str:
     """The text of docs/checks.md."""
     head = (
         "# Checks\n\n"
-        "A check is a named rule. It changes no figure: it says what a reader should know before "
-        "believing one.\n\n"
+        "A check is a named rule. It changes no figure. It says what a reader should know before "
+        "using a figure.\n\n"
         "* **error**: the figure is wrong or must not be ranked.\n"
-        "* **warning**: the figure stands, with this caveat.\n"
-        "* **info**: good to know.\n\n"
-        "This page is printed from `backend/runs/checks/table.py` by "
+        "* **warning**: the figure is usable, with this caveat.\n"
+        "* **info**: background that helps to read the figure.\n\n"
+        "This page is generated from `backend/runs/checks/table.py` by "
         "`python -m backend.runs.checks > docs/checks.md`.\n"
     )
     return head + "".join(_section(row) for row in _ROWS)

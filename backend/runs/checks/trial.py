@@ -66,7 +66,7 @@ def _status_not_2xx(trial: CheckInput) -> str | None:
         return None
     return (
         f"{bad} answers have a 4xx or 5xx status, but {trial.requests_ok} of {completed} "
-        "were counted as good."
+        "were counted as successful."
     )
 
 
@@ -122,7 +122,7 @@ def _littles_law(trial: CheckInput) -> str | None:
         return None
     return (
         f"{rate:.0f} requests/s × {_us(mean)} mean latency is {rate * mean / 1e6:.3g} requests in "
-        f"flight; {asked} connections were open."
+        f"flight; {asked} {'connection was' if asked == 1 else 'connections were'} open."
     )
 
 
@@ -143,7 +143,7 @@ def _resolution(trial: CheckInput) -> str | None:
     )
     if median is None or not step or step <= median * COARSE_SHARE:
         return None
-    return f"The tool shows steps of {_us(step)}; the typical latency is {_us(median)}."
+    return f"The tool prints steps of {_us(step)}; the typical latency is {_us(median)}."
 
 
 def _tail_samples(trial: CheckInput) -> str | None:
@@ -160,8 +160,7 @@ def _tail_samples(trial: CheckInput) -> str | None:
         return None
     first = min(thin, key=float)
     return (
-        f"{n} requests: {int(beyond[first])} of them lie beyond p{first}; "
-        f"{TAIL_SAMPLES} are needed."
+        f"{n} requests: {int(beyond[first])} are slower than p{first}; {TAIL_SAMPLES} are needed."
     )
 
 
@@ -174,7 +173,7 @@ def _tail_names(trial: CheckInput) -> tuple[str, ...]:
 def _too_short(trial: CheckInput) -> str | None:
     if trial.elapsed_s is None or trial.elapsed_s >= SHORTEST_S:
         return None
-    return f"It lasted {trial.elapsed_s:.3g} s."
+    return f"The trial lasted {trial.elapsed_s:.3g} s."
 
 
 def _incomplete(trial: CheckInput) -> str | None:
@@ -191,7 +190,11 @@ def _unknown_server_version(trial: CheckInput) -> str | None:
 
 def _session_part(trial: CheckInput) -> str | None:
     parts = trial.session_parts
-    return f"{parts} agents attacked together; this is one of them." if parts else None
+    return (
+        f"{parts} agents generated load together; this trial is the part of one agent."
+        if parts
+        else None
+    )
 
 
 def _unknown_host(trial: CheckInput) -> str | None:
@@ -207,7 +210,7 @@ def _ephemeral_ports(trial: CheckInput) -> str | None:
     if taken <= last - first + 1:
         return None
     whose = "the client host has" if trial.local_ports else "Linux offers"
-    return f"About {taken:.0f} ports were taken at once; {whose} {last - first + 1}."
+    return f"About {taken:.0f} ports were in use at once; {whose} {last - first + 1}."
 
 
 def _link_speed(trial: CheckInput) -> str | None:
@@ -237,7 +240,7 @@ def _load_tool_cpu(trial: CheckInput) -> str | None:
 def _errors_unknown(trial: CheckInput) -> str | None:
     if trial.error_rate is not None or trial.requests_completed is None:
         return None
-    return f"{trial.requests_completed} requests completed; how many succeeded is not known."
+    return f"{trial.requests_completed} requests completed; how many succeeded is unknown."
 
 
 def _unsteady(trial: CheckInput) -> str | None:

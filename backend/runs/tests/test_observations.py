@@ -186,7 +186,7 @@ class TestRuns:
         person = Client()
         person.force_login(tenant.user)
         page = person.get(f"/t/{trial['id']}").content.decode()
-        assert "Readings on its host" in page
+        assert "Samples on its host" in page
         assert "server-1" in page
         other = Client(headers=make_tenant("other").headers)
         assert other.post(path, body, content_type="application/json").status_code == 404

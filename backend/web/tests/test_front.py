@@ -44,7 +44,7 @@ def test_one_server_at_one_load_answers_its_distribution_only(db):
     make_run(workspace, CellSpec(server="a"))
     found = asked(workspace)
     assert {id_ for id_, one in found.items() if one.query} == {"distributions"}
-    assert "it takes two" in found["fastest"].why_not
+    assert "Measure another one" in found["fastest"].why_not
     assert "three loads" in found["limits"].why_not
 
 
@@ -151,7 +151,7 @@ def test_another_version_on_another_host_tells_of_neither(db):
     make_run(workspace, CellSpec(server="app", version="2"), host=LARGE)
     found = asked(workspace)
     assert found["versions"].query is None
-    assert "two known hosts, in one version" in found["hardware"].why_not
+    assert "two known hosts at the same load" in found["hardware"].why_not
 
 
 def test_servers_are_asked_about_under_the_conditions_that_most_share(db):
@@ -199,7 +199,7 @@ def test_an_open_loop_is_asked_by_its_rate(db):
 def test_reported_percentiles_alone_draw_no_distribution(db):
     workspace = make_workspace()
     make_run(workspace, CellSpec(computed=False))
-    assert "Only percentiles were reported" in asked(workspace)["distributions"].why_not
+    assert "The load tool reported percentiles only" in asked(workspace)["distributions"].why_not
 
 
 def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
@@ -209,7 +209,7 @@ def test_each_question_is_one_link_in_canonical_spelling(owner, scene):
     for link in links:
         names = [name for name, _ in parse_qsl(urlsplit("?" + link.replace("&amp;", "&")).query)]
         assert names == sorted(names)
-    assert "No server was measured in two known versions at one load." in html
+    assert "No server was measured in two known versions at the same load." in html
     assert "question-closed" in html
 
 

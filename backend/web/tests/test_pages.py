@@ -203,9 +203,9 @@ def test_a_failing_page_is_a_page(monkeypatch):
 @pytest.mark.parametrize(
     ("query", "status", "said"),
     [
-        ("server=nobody", 400, "nothing here has “nobody”"),
-        ("workspace=elsewhere", 400, "There is own-lab"),
-        ("connections=3", 400, "nothing here has “3”"),
+        ("server=nobody", 400, "no trial has “nobody”"),
+        ("workspace=elsewhere", 400, "Recorded: own-lab"),
+        ("connections=3", 400, "no trial has “3”"),
         (f"run={NOBODYS_RUN}", 404, ""),
     ],
 )

@@ -214,7 +214,7 @@ def test_a_computed_percentile_points_to_the_lines_of_its_distribution(owner, sc
     # What is zero because nothing was printed points nowhere.
     assert places(html, "error-connect")[0] == []
     assert "implied by the output" in places(html, "error-connect")[1]
-    assert "Computed by us from the distribution" in html
+    assert "Computed by Loadsheet from the distribution" in html
 
 
 def test_counts_that_must_agree_point_to_all_of_them(owner, scene):

@@ -9,10 +9,10 @@ export function sweepLegend(figures: Figures, options: SweepOptions): string {
     ...intervalMarks(figures, options),
     hasOverload(figures) && OVERLOAD,
     hasErrors(figures) && `✕ = ${FAILING}`,
-    hasGaps(figures) && "faint line = a load between was not measured",
+    hasGaps(figures) && "faint line = a load in between was not measured",
     isMarked(figures, figures.knees) && "ring = saturation point",
     isMarked(figures, figures.capacity?.rows) && "▲ = highest load within the limit",
-    options.trend && hasChanges(figures, options) && "dashed rule = a change",
+    options.trend && hasChanges(figures, options) && "dashed line = a change",
     startsAboveZero(figures, options) && "the axis does not start at zero",
   ]);
 }
@@ -22,7 +22,7 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
   return [
     interval !== "" && `whisker = ${interval}`,
     !isDense(figures.series) && "faint dot = one trial",
-    hasCutInterval(figures, options) && "↑ = the interval is longer; the table has its end",
+    hasCutInterval(figures, options) && "↑ = the interval ends outside the chart; see the table",
   ];
 }
 
@@ -40,7 +40,7 @@ export function errorsLegend(figures: Figures): string {
     const hasClasses = bandsOf(figures).length > 1;
     return hasClasses
       ? "shares of all attempts, one scale in every band"
-      : "no failure has a class";
+      : "no failure has an error class";
   }
   const points = `${unclassified} load point${unclassified === 1 ? "" : "s"}`;
   return joined([

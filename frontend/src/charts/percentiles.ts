@@ -109,7 +109,7 @@ function percentileScale(theme: ChartTheme, size: Size, highest: number): object
   const scale = plainScale(
     theme,
     size,
-    "Percentile of responses (each step to the right is ten times rarer)",
+    "Percentile of responses (each step to the right: ten times fewer responses)",
   );
   return {
     ...scale,

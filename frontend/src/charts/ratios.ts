@@ -40,7 +40,7 @@ export interface RatioView {
 export function whyNoRatios({ ratios, outcome }: Figures): string | null {
   if (ratios) return null;
   return outcome.status === "not_comparable" && !outcome.overridden
-    ? "Ratios are withheld: these series were not measured under like conditions."
+    ? "Ratios are withheld: these series were not measured under the same conditions."
     : "A table of ratios needs two or more workloads and a baseline that was measured on them.";
 }
 

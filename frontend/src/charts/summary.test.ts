@@ -18,7 +18,7 @@ describe("summary", () => {
       /No histogram: .*nginx/,
     );
     expect(summaryText(sample(), viewNamed("tradeoff"), "throughput")).toMatch(
-      /^The highest throughput short/,
+      /^The highest throughput without overload/,
     );
     expect(summaryText(sample(), viewNamed("errors"), "throughput")).toMatch(
       / of 32 load points, most with/,

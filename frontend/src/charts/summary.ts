@@ -131,7 +131,7 @@ function bestText(figures: Figures, latency: MetricId): string {
   const best = highest(sound);
   if (!best) return "No load point below overload has a known latency.";
   const { series, point, value } = best;
-  return `The highest throughput short of overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
+  return `The highest throughput without overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
 }
 
 interface Share {

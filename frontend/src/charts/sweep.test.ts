@@ -44,8 +44,8 @@ describe("sweepChart", () => {
     expect(axisTop(absurd)).toBeGreaterThanOrEqual(120);
     expect(axisTop(absurd)).toBeLessThan(150);
     expect(hasCutInterval(absurd, options())).toBe(true);
-    expect(viewNamed("sweep").legend(absurd, options())).toContain("the table has its end");
-    expect(viewNamed("sweep").legend(figures(), options())).not.toContain("the table has its end");
+    expect(viewNamed("sweep").legend(absurd, options())).toContain("see the table");
+    expect(viewNamed("sweep").legend(figures(), options())).not.toContain("see the table");
   });
 
   it("says nothing of a cut interval that only a grey line has", () => {

@@ -169,7 +169,7 @@ function dismissForm(check: FiredCheck, dismissing: DismissOptions): HTMLElement
     h(
       "div",
       { class: "field" },
-      h("label", { for: id }, "Why it does not count"),
+      h("label", { for: id }, "Reason for dismissing"),
       h("input", { id, name: "reason", type: "text", required: true, maxlength: 500 }),
     ),
     h("p", { class: "hint" }, "The finding stays on the page, with your name and the reason."),

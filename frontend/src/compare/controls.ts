@@ -211,7 +211,7 @@ function seriesMenu(query: string, go: Go): HTMLDetailsElement {
     h(
       "div",
       { class: "menu-body" },
-      h("p", { class: "menu-title" }, "A series has the same …"),
+      h("p", { class: "menu-title" }, "Trials of one series have the same …"),
       ...boxes,
       button({ class: "menu-item", "data-control": "series" }, whole, "Automatic"),
     ),

@@ -97,7 +97,7 @@ export function updateCaption(place: HTMLElement, figures: Figures): void {
 
 function caption(figures: Figures): string {
   const mark = figures.outcome.overridden ? " Ranked by override." : "";
-  return `${figures.finding}. ${figures.conditions}. The numbers of the chart, one row per load point; intervals in brackets.${mark}`;
+  return `${figures.finding}. ${figures.conditions}. The figures of the chart, one row per load point, with intervals in brackets.${mark}`;
 }
 
 function column(figures: Figures, metric: Metric): Column {

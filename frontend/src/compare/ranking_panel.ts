@@ -66,7 +66,7 @@ function overridden(figures: Figures, actions: RankingActions): HTMLElement[] {
       "p",
       { class: "overridden" },
       h("strong", {}, "Overridden: "),
-      "ranked although not measured under like conditions. ",
+      "ranked although not measured under the same conditions. ",
       back && button({ class: "link", "data-control": "override" }, () => back(false), "Take back"),
     ),
   ];
@@ -214,10 +214,10 @@ function withheld(figures: Figures, actions: RankingActions): HTMLElement[] {
   const { status, reasons } = figures.outcome;
   const unlike = status === "not_comparable";
   const lead = unlike
-    ? "Not ranked: these series were not measured under like conditions."
+    ? "Not ranked: these series were not measured under the same conditions."
     : figures.ratios
       ? "Not ranked: each workload is compared on its own, in the table of ratios."
-      : "Not ranked: too little was measured to rank these series.";
+      : "Not ranked: too few measurements to rank these series.";
   const more = reasons.length - MOST_REASONS;
   const list = h(
     "ul",

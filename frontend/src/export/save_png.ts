@@ -16,7 +16,7 @@ export async function savePng(scene: Scene, host: HTMLElement, frozen: boolean):
   const link = permalink(location, scene.figures.query, scene.query, frozen);
   const canvas = drawPng(scene, host, link);
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done));
-  if (!blob) throw new Error("The browser gave no image of the canvas.");
+  if (!blob) throw new Error("The browser could not make an image of the chart.");
   const url = URL.createObjectURL(blob);
   const day = momentOf(host).slice(0, 10);
   h("a", { href: url, download: `loadsheet-${viewOf(scene.query).id}-${day}.png` }).click();
@@ -55,6 +55,6 @@ export function drawPng(scene: Scene, host: HTMLElement, link: string): HTMLCanv
 
 function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const ctx = canvas.getContext("2d");
-  if (!ctx) throw new Error("The browser offers no 2D canvas.");
+  if (!ctx) throw new Error("The browser does not support 2D canvas.");
   return ctx;
 }

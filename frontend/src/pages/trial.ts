@@ -107,7 +107,7 @@ async function start(section: HTMLElement): Promise<void> {
     const timeline = (await getJson(section.dataset.timelineUrl ?? "")) as Timeline;
     const panels = panelsOf(timeline);
     if (panels.length === 0) {
-      status.textContent = "This output has no figures per second.";
+      status.textContent = "This output has no time series.";
       return;
     }
     const place = slot(section, "timeline");

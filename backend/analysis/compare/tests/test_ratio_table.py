@@ -70,7 +70,7 @@ def test_the_finding_tells_how_far_the_farthest_are():
 def test_the_mean_leaves_out_workloads_that_a_row_lacks():
     found = table(*FULL, entry("caddy", "big"))
     assert found.common == ("hello", "json")
-    assert found.means_text().endswith("1 of 3 left out because a row lacks them")
+    assert found.means_text().endswith("1 of 3 left out because a row has no ratio for them")
     assert cell(found, "nginx", "big") is None
 
 
@@ -115,7 +115,7 @@ def test_a_server_that_fails_requests_is_not_compared_and_says_why():
 
 def test_a_baseline_that_is_missing_or_not_ranked_says_so():
     found = table(*FULL, entry("a", "hello", unranked="9 % failed"), baseline="a")
-    assert "cannot serve as one: 9 % failed" in cell(found, "nginx", "hello").why
+    assert "cannot be used: 9 % failed" in cell(found, "nginx", "hello").why
     assert cell(found, "nginx", "json").why == "The baseline was not measured here."
 
 

@@ -59,8 +59,8 @@ def test_a_knee_is_a_measured_load_with_its_throughput():
         "series": "aa",
         "x": 64,
         "throughput": 12_000,
-        "why": "Above it throughput rises by at most 0.54 %; nothing was measured between 8 and "
-        "64, nor between 64 and 256 connections",
+        "why": "Above this load, throughput rises by at most 0.54 %; nothing was measured between "
+        "8 and 64, nor between 64 and 256 connections",
     }
     assert saturation_headline([row], axis="connections") == (
         "nginx saturates at 64 connections (12,000 requests/s)"
@@ -83,8 +83,8 @@ def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
 @pytest.mark.parametrize(
     ("spread", "why", "verb"),
     [
-        (0.002, "Above it throughput rises by at most", "saturates at"),
-        (0.01, "Above it no rise is seen, but the noise could hide up to", "saturates at"),
+        (0.002, "Above this load, throughput rises by at most", "saturates at"),
+        (0.01, "Above this load, no rise was measured, but noise could hide up to", "saturates at"),
         (0.2, "; more trials would make it certain", "seems to saturate"),
     ],
 )
@@ -104,7 +104,7 @@ def test_answers_that_are_failures_are_no_gain():
 def test_a_load_that_only_others_were_measured_at_may_hide_the_knee():
     row = knee(point(1, 1000), point(8, 8000), point(256, 8010), loads=(1, 8, 64, 256))
     assert row.knee.x == 8
-    assert "nor between 8 and 256 connections (where others were: 64)" in row.why
+    assert "nor between 8 and 256 connections (other series were at 64)" in row.why
     assert saturation_headline([row], axis="connections").startswith("nginx seems to saturate at 8")
 
 
@@ -144,7 +144,7 @@ def test_the_capacity_is_the_highest_measured_load_under_the_limit():
         "throughput": 12_000,
         "low": 64,
         "high": 64,
-        "why": "p99 8 ms [7.96 ms, 8.04 ms]; 256 connections next: p99 30 ms [29.9 ms, "
+        "why": "p99 8 ms [7.96 ms, 8.04 ms]; next load 256 connections: p99 30 ms [29.9 ms, "
         "30.1 ms]; nothing was measured between 64 and 256 connections",
     }
     assert capacity_headline([row], limit_us=10_000, axis="connections") == (
@@ -168,12 +168,12 @@ def test_overloaded_and_failing_points_never_meet_the_limit():
         axis="rate",
     )
     assert (row.highest.x, row.highest.high) == (1000, 1000)
-    assert "2000 offered requests/s next: it did not reach the offered rate" in row.why
+    assert "next load 2000 offered requests/s: it did not reach the offered rate" in row.why
 
 
 def test_loads_that_only_others_have_are_named_as_missing():
     row = capacity(point(8, 8000, 2), point(256, 12_000, 30), loads=[8, 32, 64, 256])
-    assert row.why.endswith("between 8 and 256 connections, where others were (32, 64)")
+    assert row.why.endswith("between 8 and 256 connections; other series were at 32, 64")
 
 
 def test_a_lower_load_over_the_limit_is_named():
@@ -185,7 +185,9 @@ def test_a_lower_load_over_the_limit_is_named():
 def test_nothing_under_the_limit_says_how_far_off():
     row = capacity(point(8, 8000, 20), point(64, 8000, 30))
     assert row.to_record().x is None
-    assert row.why.startswith("At no measured load under 10 ms; the lowest, 8 connections: p99 20")
+    assert row.why.startswith(
+        "Over 10 ms at every measured load; the lowest load, 8 connections: p99 20"
+    )
     assert capacity_headline([row], limit_us=10_000, axis="connections") == (
         "With p99 under 10 ms: nginx at no measured load"
     )
@@ -194,7 +196,7 @@ def test_nothing_under_the_limit_says_how_far_off():
 def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
     row = capacity(point(8, 8000, 10.005), point(64, 8000, 30))
     assert (row.highest.low, row.highest.x, row.highest.high) == (None, None, 8)
-    assert row.why.endswith("; within noise possibly at 8 connections")
+    assert row.why.endswith("; possibly under it at 8 connections, within noise")
     assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
         "nginx at no measured load, possibly 8"
     )
@@ -202,7 +204,7 @@ def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
 
 def test_reported_percentiles_and_single_trials_say_so():
     row = capacity(point(8, 8000, 2, trials=1, origin="reported"))
-    assert "fewer than 3 trials: how certain is unknown" in row.why
+    assert "fewer than 3 trials, so the certainty is unknown" in row.why
     assert "as the load tool reports it" in row.why
     assert row.highest.low is None
 

@@ -16,7 +16,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="only list what would be removed"
+        )
         parser.add_argument(
             "--force", action="store_true", help="even if most artefacts have no row"
         )

@@ -20,12 +20,12 @@ from backend.stats import Histogram
 
 
 class Command(BaseCommand):
-    help = "Print what load-tool output says, one JSON object per file."
+    help = "Parse load-tool output, and print one JSON object per file."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-        parser.add_argument("--tool", choices=sorted(TOOLS), help="refuse anything but this tool")
+        parser.add_argument("--tool", choices=sorted(TOOLS), help="refuse output of other tools")
         parser.add_argument(
             "--together", action="store_true", help="all files are artefacts of one trial"
         )

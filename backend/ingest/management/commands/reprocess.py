@@ -25,7 +25,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("uploads", nargs="*", type=UUID, metavar="UPLOAD", help="ids")
         parser.add_argument(
-            "--all", action="store_true", help="also those that this parser has read already"
+            "--all",
+            action="store_true",
+            help="also uploads that this parser version has already read",
         )
 
     def handle(self, *, uploads: list[UUID], all: bool, **_: Any) -> None:  # noqa: A002
@@ -38,7 +40,7 @@ class Command(BaseCommand):
             except Upload.DoesNotExist:
                 raise CommandError(f"There is no upload {upload_id}.") from None
             except NotEnded:
-                self.stdout.write(f"{upload_id}: not read yet; the workers have it before them")
+                self.stdout.write(f"{upload_id}: not read yet; a worker will read it")
                 continue
             refused += bool(rereading.refused)
             changed += bool(rereading.changes)

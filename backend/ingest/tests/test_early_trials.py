@@ -110,7 +110,7 @@ def test_parts_after_the_last_word_find_their_place(tenant):
     send_last(tenant, run_id, 4, early)
     waiting = Trial.objects.filter(run=run_id).exclude(error="")
     assert [trial.ordinal for trial in waiting] == [0, 1, 2]
-    assert f"as upload {early[0]}, which has not been read" in waiting[0].error
+    assert f"in upload {early[0]}, which was not read" in waiting[0].error
     for ordinal in range(3):
         send_early(tenant, run_id, ordinal)
     assert shape_of(run_id) == shape_of(whole(tenant, 4))
@@ -153,7 +153,7 @@ def test_an_early_trial_of_a_run_of_another_workspace_is_refused(tenant):
     before = shape_of(run_id)
     upload = send_early(tenant, run_id, 0)
     assert upload.state == State.FAILED
-    assert "is not one of this workspace" in upload.reason
+    assert "belongs to another workspace" in upload.reason
     assert shape_of(run_id) == before
 
 
