@@ -24,7 +24,7 @@ def main() -> int:
 
 def _plan() -> Plan:
     parser = argparse.ArgumentParser(prog="scripts/bench chaos", description=__doc__)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))  # noqa: S311
     parser.add_argument("--uploads", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=100, help="of all processes together")
     parser.add_argument("--flushes", type=int, default=10, help="of the broker")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from backend.config.embedded import Postgres, free_port
-from backend.testing.chaos.clocks import Clocks, faketime_library
+from backend.testing.chaos.clocks import make_clocks
 from backend.testing.chaos.faults import Strike, Striker, draw_strikes
 from backend.testing.chaos.memory import MemoryLimit
 from backend.testing.chaos.outcome import READ, WAITING, Outcome, Tables, count_outcome
@@ -78,8 +78,7 @@ def run_campaign(plan: Plan) -> Report:
     """Raises SiteDidNotStart. Everything that it starts has ended when it returns."""
     began = time.monotonic()
     with open_folder("loadsheet-chaos-") as folder, small_disk(folder, DISK_BYTES) as disk:
-        library = faketime_library()
-        clocks = Clocks(folder / "clocks", library) if library else None
+        clocks = make_clocks(folder / "clocks")
         variables = {
             "LEAST_FREE_BYTES": str(LEAST_FREE_BYTES),
             **(clocks.variables if clocks else {}),

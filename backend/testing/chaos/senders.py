@@ -38,7 +38,7 @@ class Measurement:
     def envelope(self) -> str:
         trial = make_trial(0)
         trial["load"] = {**trial["load"], "tool": self.tool}
-        return json.dumps(make_envelope(0, id=self.id, trials=[trial]))
+        return json.dumps({**make_envelope(0, id=self.id), "trials": [trial]})
 
 
 def make_measurement(number: int, seed: int) -> Measurement:
