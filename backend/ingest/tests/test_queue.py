@@ -1,6 +1,8 @@
 from datetime import timedelta
 
+import psycopg
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from backend.ingest import queue, worker
@@ -62,8 +64,15 @@ def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
     assert queue.claim().upload_id == upload.pk
 
 
+def test_a_short_pause_is_over_where_the_clock_was_set_back_by_ten_minutes(upload):
+    change(upload, faults=1, retry_at=timezone.now() + timedelta(minutes=10, seconds=15))
+    assert queue.claim().upload_id == upload.pk
+
+
 def test_a_pause_is_waited_for(upload):
-    change(upload, retry_at=timezone.now() + timedelta(minutes=10))
+    change(upload, faults=6, retry_at=timezone.now() + timedelta(minutes=10))
+    assert queue.claim() is None
+    change(upload, faults=0, retry_at=timezone.now() + timedelta(seconds=5))
     assert queue.claim() is None
 
 
@@ -126,3 +135,17 @@ def test_a_broker_that_is_away_does_not_disturb_receiving(upload, monkeypatch):
     monkeypatch.setattr(queue.current_app, "send_task", refuse, raising=False)
     queue.hint_arrived()
     queue.hint()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_upload_that_is_being_ended_is_not_abandoned(upload):
+    """Its holder has the row locked: to wait for it would hold up every reader."""
+    queue.claim_one(upload.pk)
+    change(upload, lease_until=timezone.now() - LONG_AGO)
+    settings = connection.settings_dict
+    with psycopg.connect(
+        host=settings["HOST"], user=settings["USER"], dbname=settings["NAME"]
+    ) as holder:
+        holder.execute("SELECT 1 FROM ingest_upload FOR UPDATE")
+        assert queue.requeue_abandoned() == 0
+    assert queue.requeue_abandoned() == 1

@@ -9,6 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *path;
+
+/* At the start, for the environment may change under a thread that reads it later. */
+__attribute__((constructor)) static void find_file(void)
+{
+    path = getenv("CLOCK_FILE");
+}
+
 static long offset_s(void)
 {
     static volatile long kept, looked_at = -1;
@@ -17,7 +25,6 @@ static long offset_s(void)
     if (looked_at == now.tv_sec)
         return kept;
     looked_at = now.tv_sec;
-    const char *path = getenv("CLOCK_FILE");
     int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0)
         return kept;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import multiprocessing
+import os
 import threading
 import time
 from collections import Counter
@@ -35,6 +36,7 @@ class Noticed:
 
     alive_s: list[float] = field(default_factory=list)
     unanswered: int = 0
+    accepted_s: list[float] = field(default_factory=list)
     read_s: list[float] = field(default_factory=list)
     unread: int = 0
     memory_bytes: Counter[str] = field(default_factory=Counter)
@@ -72,11 +74,13 @@ class Noticed:
             "max": max(alive, default=0) * 1000,
         }
         figures = ", ".join(f"{name} {value:.0f} ms" for name, value in spread_ms.items())
+        yield f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
         yield f"/livez: {figures}, n {len(alive)}, without answer {self.unanswered}"
         yield (
             f"another workspace's upload read: p50 {quantile(read, 0.5):.1f} s, "
             f"max {max(read, default=0):.1f} s, n {len(read)}, not read {self.unread}"
         )
+        yield f"of it until accepted: max {max(self.accepted_s, default=0):.1f} s"
         for name, size_bytes in sorted(self.memory_bytes.items()):
             yield f"memory of {name}: {size_bytes >> 20} MiB in the largest process"
         for name, answers in self.answers.items():
@@ -150,6 +154,7 @@ class Witness:
             with contextlib.suppress(httpx.HTTPError):
                 answer = client.post("/api/v1/uploads", files={"file": ("0.txt", WRK)})
                 if answer.is_success:
+                    self.noticed.accepted_s.append(time.monotonic() - began)
                     return self._wait_until_read(client, answer.json()["id"], began)
             time.sleep(0.2)
         return None
