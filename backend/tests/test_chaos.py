@@ -40,7 +40,6 @@ def test_uploads_survive_the_death_of_every_process():
     assert report.outcome.last_read_s is not None, lines
     assert report.outcome.read == report.outcome.accepted == UPLOADS
     assert len(report.struck) >= len(set(FAULTS)) - len(CLOCKS) - 2, lines
-    assert "problem" not in report.verified
 
 
 def test_a_seed_draws_the_same_strikes_and_uploads():

@@ -28,9 +28,11 @@ def main() -> int:
             words = ("make_token", "--workspace", "strangers", "--name", "stranger")
             stranger_token = site.manage(*words).stdout.strip()
             noticed = Witness(site, token).watch(stranger_token, seconds)
+            slow_count = (folder / "data/logs/worker.log").read_text().count('"upload_is_slow"')
         finally:
             site.stop()
     print(*noticed.lines(), sep="\n")
+    print(f"moved to the slow lane: {slow_count} uploads of all")
     broken = noticed.broken_promises
     print(*(f"BROKEN: {sentence}" for sentence in broken), sep="\n")
     return 1 if broken else 0

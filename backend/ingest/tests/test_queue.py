@@ -1,11 +1,12 @@
 from datetime import timedelta
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from backend.ingest import queue, worker
+from backend.ingest import queue, sandbox, worker
 from backend.ingest.models import State, Upload
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -92,6 +93,18 @@ def test_after_three_attempts_an_upload_is_quarantined_with_its_reason(upload):
     assert upload.state == State.QUARANTINED
     assert "3 times" in upload.reason
     assert queue.claim_one(upload.pk) is None
+
+
+def test_the_start_of_a_parser_is_not_counted_as_reading(upload, hints, monkeypatch):
+    monkeypatch.setattr(sandbox, "MEANWHILE_S", 0.0)
+    parser = sandbox.sandbox()
+    parser.close()
+    # A start that takes 1,000 s by the clock of the worker.
+    clock = SimpleNamespace(monotonic=lambda: 1000.0 if parser.child else 0.0)
+    monkeypatch.setattr(worker, "time", clock)
+    worker.drain()
+    upload.refresh_from_db()
+    assert (upload.state, upload.is_slow) == (State.PARSED, False)
 
 
 def test_many_commits_need_one_hint_until_it_arrives(hints):

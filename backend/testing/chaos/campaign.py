@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -70,7 +71,7 @@ class Report:
     refused: list[str]
     peak_bytes: int
     memory_kills: int
-    verified: str
+    verification: subprocess.CompletedProcess[str]
     took_s: float
 
 
@@ -123,7 +124,7 @@ class Campaign:
             self.tables.connection(), self.ledger.accepted, uploads=plan.uploads
         )
         outcome.last_read_s = last_read_s
-        verified = self.site.manage("verify", "--hash").stdout
+        verification = self.site.manage("verify", "--hash")
         self.tables.close()
         return Report(
             outcome,
@@ -133,7 +134,7 @@ class Campaign:
             self.ledger.refused,
             memory.peak_bytes,
             memory.kills,
-            verified,
+            verification,
             time.monotonic() - began,
         )
 
@@ -205,7 +206,7 @@ def as_lines(plan: Plan, report: Report) -> Iterator[str]:
     yield f"{'answers':32}{_counts(report.answers)}"
     yield from (f"{'refused':32}{line}" for line in report.refused[:5])
     yield from (f"{'problem':32}{line}" for line in outcome.problems)
-    yield from report.verified.splitlines()
+    yield from report.verification.stdout.splitlines()
 
 
 def _counts(counts: Counter[str]) -> str:
@@ -217,4 +218,6 @@ def broken_promises(report: Report) -> list[str]:
     broken = list(report.outcome.broken_promises)
     if report.refused:
         broken.append(f"{len(report.refused)} good uploads were refused")
+    if report.verification.returncode:
+        broken.append("manage.py verify found problems")
     return broken

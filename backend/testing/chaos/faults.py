@@ -16,8 +16,8 @@ import redis
 from backend.testing.chaos.clocks import SITE, WORKER, Clocks
 from backend.testing.supervised import SupervisedSite, fill
 
-# A parser lives with its worker, so both may be on their way when a kill is due.
-FIND_WITHIN_S = 3.0
+# After the fault before it the target may still be on its way.
+FIND_WITHIN_S = 15.0
 FULL_FOR_S = 3.0
 WRONG_BY_S = 600
 KILLED = ("web", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
@@ -75,22 +75,18 @@ class Striker:
             self.site.start()
             return True
         if fault == FLUSH:
-            return self._flush()
+            return _within_patience(self._flush)
         if fault == FULL_DISK:
             return self._fill_disk()
         if fault in CLOCKS:
             return self._shift_clock(*CLOCKS[fault])
-        return self._kill(fault)
+        return _within_patience(lambda: self._kill(fault))
 
     def _kill(self, kind: str) -> bool:
-        deadline = time.monotonic() + FIND_WITHIN_S
-        while time.monotonic() < deadline:
-            targets = self._targets(kind)
-            if targets:
-                with contextlib.suppress(psutil.Error):
-                    self.chance.choice(targets).kill()
-                    return True
-            time.sleep(0.05)
+        if targets := self._targets(kind):
+            with contextlib.suppress(psutil.Error):
+                self.chance.choice(targets).kill()
+                return True
         return False
 
     def _targets(self, kind: str) -> list[psutil.Process]:
@@ -128,3 +124,11 @@ class Striker:
             return False
         self.clocks.shift(name, seconds)
         return True
+
+
+def _within_patience(attempt: Callable[[], bool]) -> bool:
+    """Whether it succeeded at last."""
+    deadline = time.monotonic() + FIND_WITHIN_S
+    while not (is_done := attempt()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import random
 import threading
 import time
@@ -14,6 +15,9 @@ from dataclasses import dataclass, field
 import httpx
 
 from backend.testing.reports import WRK, make_envelope, make_trial
+
+# Thousands of requests, each of which it would tell.
+logging.getLogger("httpx").setLevel(logging.WARNING)
 
 ANSWER_TIMEOUT_S = 30.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
