@@ -169,7 +169,8 @@ class Campaign:
             if read_count is not None:
                 self.ledger.read_count = read_count
             if self.site.process.poll() is not None:
-                self.striker.struck["supervisor gave up"] += 1
+                last_line = self.site.output.read_text().strip().rpartition("\n")[2]
+                self.striker.struck[f"supervisor gave up ({last_line[-120:]})"] += 1
                 self.site.start()
             time.sleep(LOOK_EVERY_S)
 
