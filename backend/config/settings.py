@@ -65,7 +65,7 @@ DECOMPRESSED_MAX_BYTES = env.whole(
 )
 PARSE_CPU_S = env.whole("PARSE_CPU_S", "CPU seconds the parser may use for a trial", default=300)
 PARSE_MEMORY_BYTES = env.whole("PARSE_MEMORY_BYTES", "memory the parser may use", default=2 << 30)
-LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=120)
+LEASE_S = env.whole("LEASE_S", "seconds a worker holds an upload before others may", default=40)
 POLL_INTERVAL_S = env.whole(
     "POLL_INTERVAL_S", "seconds between two looks of a worker for uploads", default=3
 )

@@ -288,3 +288,9 @@ def _convert(value: object, kind: Any, whole: str) -> Any:
 
 def _read_instant(kind: type, value: object) -> object:
     return kind.read(value) if issubclass(kind, Instant) else value
+
+
+# Of a type it has not met, msgspec looks up the fields at the first use. Two threads that do so at
+# the same time end the process by SIGSEGV, so the thread that imports this does it.
+for _kind in (Envelope, Host):
+    msgspec.json.Decoder(_kind)

@@ -102,6 +102,10 @@ def as_entry(entry: Entry) -> dict[str, Any]:
     return {"trial": msgspec.to_builtins(ReadTrial.of(entry))}
 
 
+# Threads that looked up its fields at the same time would end the process (see envelope.py).
+msgspec.json.Decoder(ReadTrial)
+
+
 def trial_of(entry: Mapping[str, Any]) -> ReadTrial:
     """The trial of an entry that has one."""
     return msgspec.convert(entry["trial"], ReadTrial)

@@ -69,7 +69,7 @@ def claim() -> Claim | None:
     # One transaction: a claim that is lost on the way back was never made.
     with transaction.atomic():
         lock_turns()
-        upload = next_upload(longest_pause_s=LONGEST_PAUSE_S)
+        upload = next_upload(first_pause_s=FIRST_PAUSE_S, longest_pause_s=LONGEST_PAUSE_S)
         if upload is None:
             return None
         note_turn(upload.workspace_id, is_slow=upload.is_slow)
@@ -111,11 +111,18 @@ def requeue_abandoned() -> int:
     back. Where all attempts are used up, the upload is quarantined.
     """
     is_ended = Q(lease_until__lt=Now()) | Q(lease_until__gt=_ahead(settings.LEASE_S))
-    rows = Upload.objects.filter(is_ended, state=State.PARSING)
-    rows.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
-        **_quarantined(f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times.")
-    )
-    return rows.update(state=State.RECEIVED, lease_until=None, retry_at=None)
+    with transaction.atomic():
+        # A row that is locked is being ended by its holder, who has the lock until then.
+        locked = Upload.objects.filter(is_ended, state=State.PARSING)
+        ids = list(locked.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        if not ids:
+            return 0
+        rows = Upload.objects.filter(pk__in=ids)
+        rows.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
+            **_quarantined(f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times.")
+        )
+        waiting = rows.filter(state=State.PARSING)
+        return waiting.update(state=State.RECEIVED, lease_until=None, retry_at=None)
 
 
 def _quarantined(what_happened: str) -> dict[str, object]:

@@ -64,6 +64,14 @@ class Sandbox:
         self.command = list(command or (sys.executable, "-m", "backend.ingest.parse_child"))
         self.child: subprocess.Popen[bytes] | None = None
 
+    def prepare(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Return when a child answers: starting one takes seconds on a busy machine.
+
+        `meanwhile` and what is raised are those of `read`.
+        """
+        if self.child is None or self.child.poll() is not None:
+            self.read([], tool="", meanwhile=meanwhile)
+
     def read(
         self,
         artefacts: Sequence[LocalArtefact],

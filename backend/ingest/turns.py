@@ -27,15 +27,16 @@ def lock_turns() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
 
 
-def next_upload(*, longest_pause_s: int) -> Upload | None:
+def next_upload(*, first_pause_s: int, longest_pause_s: int) -> Upload | None:
     """The upload whose turn it is, locked; None when nothing is due. Call lock_turns first.
 
-    A time of retry further ahead than `longest_pause_s` was set before the database's clock was
-    set back: such an upload is due.
+    Pauses double from `first_pause_s` to `longest_pause_s`. A time of retry further ahead than the
+    pause after so many faults was set before the database's clock was set back: the upload is due.
     """
     with connection.cursor() as cursor:
-        limits = [longest_pause_s, settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
-        cursor.execute(_heads_of_queues(), limits)
+        pauses = [first_pause_s, longest_pause_s]
+        limits = [settings.READS_PER_WORKSPACE, settings.SLOW_READS, CANDIDATES]
+        cursor.execute(_heads_of_queues(), pauses + limits)
         ids = [row[0] for row in cursor.fetchall()]
     for upload_id in ids:
         rows = Upload.objects.filter(pk=upload_id, state=State.RECEIVED)
@@ -91,7 +92,7 @@ def _heads_of_queues() -> str:
             SELECT workspace_id, count(*) AS uploads FROM {uploads}
             WHERE state = 'parsing' GROUP BY workspace_id
         ), clock AS (
-            SELECT now() AS at, now() + make_interval(secs => %s) AS horizon
+            SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s
         )
         SELECT due.id
         FROM waiting
@@ -104,8 +105,11 @@ def _heads_of_queues() -> str:
                 (SELECT id, retry_at FROM {uploads} AS upload
                  WHERE {queue} AND retry_at <= clock.at ORDER BY retry_at LIMIT 1)
                 UNION ALL
-                (SELECT id, received_at FROM {uploads} AS upload
-                 WHERE {queue} AND retry_at > clock.horizon ORDER BY retry_at DESC LIMIT 1)
+                (SELECT id, received_at FROM (
+                    SELECT id, received_at, retry_at, faults FROM {uploads} AS upload
+                    WHERE {queue} AND retry_at > clock.at ORDER BY retry_at DESC LIMIT 1
+                 ) AS last WHERE retry_at > clock.at + make_interval(
+                    secs => least(clock.first_s * 2 ^ least(faults, 10), clock.longest_s)))
             ) AS head ORDER BY head.since LIMIT 1
         ) AS due
         LEFT JOIN reading USING (workspace_id)

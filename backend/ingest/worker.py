@@ -16,7 +16,7 @@ from backend.ingest import queue
 from backend.ingest.faults import is_database_away
 from backend.ingest.models import State
 from backend.ingest.process import NothingRead, read_and_record
-from backend.ingest.sandbox import ParserDied, ParserFailed
+from backend.ingest.sandbox import ParserDied, ParserFailed, sandbox
 from backend.ingest.storage import StorageAway
 from backend.runs.record import RunElsewhere
 
@@ -139,8 +139,13 @@ def _what_was_away(fault: Exception) -> str:
 
 
 def _watch(held: queue.Claim) -> Callable[[], None]:
-    """To be called while the upload is read: keeps the claim; raises ClaimLost and OutOfTime."""
+    """To be called while the upload is read: keeps the claim; raises ClaimLost and OutOfTime.
+
+    Raises ParserFailed itself where no parser can be started.
+    """
     lease = queue.Lease(held)
+    # The start of a parser is not the upload's time: the last upload may have ended the parser.
+    sandbox().prepare(lease.renew)
     ends = time.monotonic() + (settings.SLOW_READ_S if held.is_slow else settings.QUICK_READ_S)
 
     def meanwhile() -> None:

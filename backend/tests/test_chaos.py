@@ -1,73 +1,87 @@
-"""Workers are killed at random points and the broker is flushed: nothing lost, nothing doubled."""
+"""Every process is killed once, the broker is flushed, clocks jump: nothing lost, nothing doubled.
 
-import random
+The same with 10,000 uploads and 100 kills: `scripts/bench chaos`.
+"""
+
+import os
+import subprocess
+import sys
 import time
-from collections import Counter
 
 import pytest
-import redis
-from django.conf import settings as django_settings
 
-from backend.ingest.models import State, Upload
-from backend.runs.models import Run, Trial
-from backend.testing.running import environment, kill, start_worker
-from backend.testing.uploads import make_tenant, make_upload
+from backend.testing.chaos.campaign import Plan, as_lines, broken_promises, run_campaign
+from backend.testing.chaos.clocks import SITE, WORKER, make_clocks
+from backend.testing.chaos.faults import CLOCKS, FLUSH, KILLED, SUPERVISOR, Strike, draw_strikes
+from backend.testing.chaos.senders import make_measurement
 
-UPLOADS, FLUSHES, TIME_LIMIT_S = 200, 3, 240
-SEED = random.randrange(1 << 30)
-
-
-# Short clocks, and room for many kills: what is tested is loss, not patience.
-CLOCKS = {"LEASE_S": "2", "POLL_INTERVAL_S": "1", "MAX_ATTEMPTS": "50"}
-
-
-@pytest.fixture
-def clocks(settings, tmp_path):
-    from backend.ingest.storage import storage
-
-    settings.DATA_DIR = tmp_path
-    settings.LEASE_S, settings.MAX_ATTEMPTS = 2, 50
-    storage.cache_clear()
-    yield environment(tmp_path, **CLOCKS)
-    storage.cache_clear()
+UPLOADS, SEED, TIME_LIMIT_S = 80, 1, 240
+# In this order, one after the other, the supervisor in their midst.
+FAULTS = [*KILLED, FLUSH, SUPERVISOR, *CLOCKS, "reader"]
+# Leases are short so that the test is: what is tested is loss, not patience.
+VARIABLES = {"LEASE_S": "3", "POLL_INTERVAL_S": "1"}
 
 
 @pytest.mark.chaos
-@pytest.mark.timeout(TIME_LIMIT_S + 60)
-@pytest.mark.django_db(transaction=True)
-def test_two_hundred_uploads_survive_killed_workers_and_a_flushed_broker(clocks):
-    chance = random.Random(SEED)
-    broker = redis.Redis.from_url(django_settings.REDIS_URL)
-    tenant = make_tenant()
-    flush_at = set(chance.sample(range(20, UPLOADS), FLUSHES))
-    worker, kills, deadline = start_worker(clocks), 0, time.monotonic() + TIME_LIMIT_S
-    next_kill = time.monotonic() + 2.5
-    try:
-        for number in range(UPLOADS):
-            make_upload(tenant)
-            time.sleep(chance.uniform(0, 0.25))
-            if number in flush_at:
-                broker.flushall()
-            if time.monotonic() > next_kill:
-                kill(worker)
-                kills += 1
-                worker = start_worker(clocks)
-                next_kill = time.monotonic() + chance.uniform(1.5, 4)
-        while Upload.objects.exclude(state=State.PARSED).exists():
-            assert time.monotonic() < deadline, (SEED, states())
-            time.sleep(0.5)
-            if kills < 6 and time.monotonic() > next_kill:
-                kill(worker)
-                kills += 1
-                worker = start_worker(clocks)
-                next_kill = time.monotonic() + chance.uniform(2, 4)
-    finally:
-        kill(worker)
-    print(f"{UPLOADS} uploads, {kills} kills, {FLUSHES} flushes, seed {SEED}")  # noqa: T201
-    assert kills >= 3
-    assert states() == {State.PARSED: UPLOADS}
-    assert Run.objects.count() == Trial.objects.count() == UPLOADS
+@pytest.mark.timeout(TIME_LIMIT_S + 120)
+def test_uploads_survive_the_death_of_every_process():
+    strikes = [
+        Strike(fault, (number + 1) * UPLOADS // (len(FAULTS) + 1))
+        for number, fault in enumerate(FAULTS)
+    ]
+    plan = Plan(
+        SEED, UPLOADS, strikes=strikes, variables=VARIABLES, limit_s=TIME_LIMIT_S, backlog=20
+    )
+    report = run_campaign(plan)
+    lines = "\n".join(as_lines(plan, report))
+    print(lines)  # noqa: T201
+    slow = [sentence for sentence in broken_promises(report) if "after the last fault" in sentence]
+    assert broken_promises(report) == slow, lines
+    assert report.outcome.last_read_s is not None, lines
+    assert report.outcome.read == report.outcome.accepted == UPLOADS
+    assert len(report.struck) >= len(set(FAULTS)) - len(CLOCKS) - 2, lines
 
 
-def states():
-    return Counter(Upload.objects.values_list("state", flat=True))
+def test_a_seed_draws_the_same_strikes_and_uploads():
+    amounts = {"kills": 100, "flushes": 10, "full_disks": 1, "clocks": 4}
+    drawn = draw_strikes(5, 10_000, **amounts)
+    assert drawn == draw_strikes(5, 10_000, **amounts) != draw_strikes(6, 10_000, **amounts)
+    assert len(drawn) == sum(amounts.values())
+    assert {*KILLED, SUPERVISOR, FLUSH} < {strike.fault for strike in drawn}
+    assert make_measurement(3, seed=5) == make_measurement(3, seed=5)
+    assert make_measurement(3, seed=5).id != make_measurement(3, seed=6).id
+
+
+@pytest.mark.processes
+def test_a_clock_is_set_for_a_running_process_and_durations_stay_right(tmp_path):
+    clocks = make_clocks(tmp_path / "clocks")
+    if clocks is None:
+        pytest.skip("this machine has no C compiler")
+    program = (
+        "import sys, time; before = time.monotonic()\n"
+        "for _ in sys.stdin: print(time.time(), time.monotonic() - before, flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, **clocks.variables},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert abs(ask(child) - time.time()) < 300
+        clocks.shift(WORKER, 3600)
+        assert abs(ask(child) - time.time()) < 300
+        clocks.shift(SITE, -6000)
+        deadline = time.monotonic() + 60
+        while ask(child) > time.time() - 5000:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+
+def ask(child):
+    """The time of day that the child has."""
+    child.stdin.write("\n")
+    child.stdin.flush()
+    of_day, duration = map(float, child.stdout.readline().split())
+    assert 0 <= duration < 300
+    return of_day

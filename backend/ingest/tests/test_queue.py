@@ -1,10 +1,13 @@
 from datetime import timedelta
+from types import SimpleNamespace
 
+import psycopg
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from backend.broker import Guard
-from backend.ingest import queue, worker
+from backend.ingest import queue, sandbox, worker
 from backend.ingest.models import State, Upload
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -63,8 +66,15 @@ def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
     assert queue.claim().upload_id == upload.pk
 
 
+def test_a_short_pause_is_over_where_the_clock_was_set_back_by_ten_minutes(upload):
+    change(upload, faults=1, retry_at=timezone.now() + timedelta(minutes=10, seconds=15))
+    assert queue.claim().upload_id == upload.pk
+
+
 def test_a_pause_is_waited_for(upload):
-    change(upload, retry_at=timezone.now() + timedelta(minutes=10))
+    change(upload, faults=6, retry_at=timezone.now() + timedelta(minutes=10))
+    assert queue.claim() is None
+    change(upload, faults=0, retry_at=timezone.now() + timedelta(seconds=5))
     assert queue.claim() is None
 
 
@@ -84,6 +94,18 @@ def test_after_three_attempts_an_upload_is_quarantined_with_its_reason(upload):
     assert upload.state == State.QUARANTINED
     assert "3 times" in upload.reason
     assert queue.claim_one(upload.pk) is None
+
+
+def test_the_start_of_a_parser_is_not_counted_as_reading(upload, hints, monkeypatch):
+    monkeypatch.setattr(sandbox, "MEANWHILE_S", 0.0)
+    parser = sandbox.sandbox()
+    parser.close()
+    # A start that takes 1,000 s by the clock of the worker.
+    clock = SimpleNamespace(monotonic=lambda: 1000.0 if parser.child else 0.0)
+    monkeypatch.setattr(worker, "time", clock)
+    worker.drain()
+    upload.refresh_from_db()
+    assert (upload.state, upload.is_slow) == (State.PARSED, False)
 
 
 def test_many_commits_need_one_hint_until_it_arrives(hints):
@@ -127,3 +149,17 @@ def test_a_broker_that_is_away_does_not_disturb_receiving(upload, monkeypatch):
     monkeypatch.setattr(queue.current_app, "send_task", refuse, raising=False)
     queue.hint_arrived()
     queue.hint()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_upload_that_is_being_ended_is_not_abandoned(upload):
+    """Its holder has the row locked: to wait for it would hold up every reader."""
+    queue.claim_one(upload.pk)
+    change(upload, lease_until=timezone.now() - LONG_AGO)
+    settings = connection.settings_dict
+    with psycopg.connect(
+        host=settings["HOST"], user=settings["USER"], dbname=settings["NAME"]
+    ) as holder:
+        holder.execute("SELECT 1 FROM ingest_upload FOR UPDATE")
+        assert queue.requeue_abandoned() == 0
+    assert queue.requeue_abandoned() == 1

@@ -1,0 +1,136 @@
+"""Whatever the document of the API allows, and much that it does not, gets no 500.
+
+schemathesis draws requests of every operation, the same ones each time; the texts and bodies that
+broke services like this one are sent as well, at every place that takes one.
+"""
+
+import os
+import uuid
+from pathlib import Path
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
+from django.test import Client
+from hypothesis import HealthCheck, Phase, given, settings
+
+from backend.sharing.models import Visibility
+from backend.testing.scenes import make_result_set
+
+pytestmark = pytest.mark.django_db
+DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
+# Of each operation; in full with OPENAPI_EXAMPLES=500.
+EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "20"))
+
+schema = schemathesis.openapi.from_path(DOCUMENT)
+OPERATIONS = [result.ok() for result in schema.get_all_operations()]
+
+
+@pytest.fixture
+def ids(scene):
+    """What stands in a path, by the name of its parameter."""
+    shared = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    return {
+        "run_id": str(scene.run.pk),
+        "trial_id": str(scene.trial.pk),
+        "upload_id": str(scene.upload.pk),
+        "artefact_id": str(scene.artefact.pk),
+        "link": str(shared.link),
+    }
+
+
+@pytest.fixture
+def application():
+    """The service as the web server calls it, inside the transaction of the test."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield get_wsgi_application()
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+def is_uuid(text):
+    try:
+        uuid.UUID(str(text))
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+def test_no_drawn_request_gets_a_500(operation, scene, ids, application):
+    drawn = settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
+    def check(case):
+        for name, text in dict(case.path_parameters or {}).items():
+            if name in ids and is_uuid(text):
+                case.path_parameters[name] = ids[name]
+        headers = {**(case.headers or {}), "Authorization": f"Bearer {scene.own.token}"}
+        answer = case.call(app=application, headers=headers)
+        assert answer.status_code < 500, case.as_curl_command()
+
+    drawn(given(case=operation.as_strategy())(check))()
+
+
+TEXTS = (
+    *("%00", "a%00b", "%ED%A0%80", "%FF", "NaN", "Infinity", "-1", "0", "1e999", "9" * 5000),
+    *("9223372036854775808", "-9223372036854775809", "99999-01-01T00:00:00Z", "[" * 2000),
+    *("%E2%80%AE", "%0D%0AX-A:%201", "..%2F..%2Fetc%2Fpasswd", "'\"><", "", "\N{BULLET}" * 2000),
+)
+BODIES = (
+    *(b"", b"null", b"[]", b'""', b"{", b"NaN", b'{"a": Infinity}', b"9" * 5000, b"\xff\xfe"),
+    *(b"[" * 100_000, b'{"a":' * 100_000, b'"\\ud800"', b'{"\\u0000": "\\u0000"}', b"1e999"),
+    *(b'{"a": ' + b"9" * 400 + b"}", b'{"a": 1, "a": 2}', b'"' + b"x" * (1 << 20) + b'"'),
+)
+
+
+@pytest.fixture
+def client(scene):
+    client = Client(headers={"authorization": f"Bearer {scene.own.token}"})
+    client.raise_request_exception = False
+    return client
+
+
+def path_of(operation, ids, **texts):
+    """The address of an operation, with ids that exist where no text is given."""
+    path = operation.path
+    for name, value in {**ids, "artefact": "0" * 64, "number": "1", **texts}.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path
+
+
+def raw_operations():
+    return [pytest.param(operation, id=operation.label) for operation in OPERATIONS]
+
+
+@pytest.mark.parametrize("operation", raw_operations())
+def test_no_hostile_text_in_an_address_gets_a_500(operation, client, ids):
+    method = operation.method.upper()
+    for parameter in operation.path_parameters:
+        for text in TEXTS:
+            path = path_of(operation, ids, **{parameter.name: text})
+            assert client.generic(method, path).status_code < 500, path
+    for parameter in operation.query:
+        for text in TEXTS:
+            path = f"{path_of(operation, ids)}?{parameter.name}={text}"
+            assert client.generic(method, path).status_code < 500, path[:300]
+
+
+@pytest.mark.parametrize(
+    "operation", [each for each in raw_operations() if each.values[0].method != "get"]
+)
+@pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=b", "text/x"])
+def test_no_hostile_body_gets_a_500(operation, client, ids, kind):
+    for body in BODIES:
+        answer = client.generic(operation.method.upper(), path_of(operation, ids), body, kind)
+        assert answer.status_code < 500, body[:100]

@@ -1,0 +1,224 @@
+"""A whole run: a site, its senders, its faults, and what came of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import psutil
+
+from backend.config.embedded import Postgres, free_port
+from backend.testing.chaos.clocks import make_clocks
+from backend.testing.chaos.faults import Strike, Striker, draw_strikes
+from backend.testing.chaos.memory import MemoryLimit
+from backend.testing.chaos.outcome import READ, WAITING, Outcome, Tables, count_outcome
+from backend.testing.chaos.senders import Ledger, Senders
+from backend.testing.supervised import SupervisedSite, open_folder, small_disk
+
+DISK_BYTES = 2 << 30
+LEAST_FREE_BYTES = 128 << 20
+# No fault waits for longer than this for its moment: uploads may have come to a stop.
+LONGEST_CALM_S = 20.0
+LOOK_EVERY_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of everything; `variables` are settings of the site beside the defaults."""
+
+    seed: int
+    uploads: int = 10_000
+    kills: int = 100
+    flushes: int = 10
+    full_disks: int = 1
+    clock_shifts: int = 4
+    memory_bytes: int = 850 << 20
+    senders: int = 8
+    backlog: int = 300
+    # For everything; what is not read then counts as lost.
+    limit_s: float = 3600.0
+    variables: dict[str, str] = field(default_factory=dict)
+    strikes: list[Strike] | None = None
+
+    def drawn(self) -> list[Strike]:
+        """The strikes that were given, or those of the seed."""
+        if self.strikes is not None:
+            return self.strikes
+        return draw_strikes(
+            self.seed,
+            self.uploads,
+            kills=self.kills,
+            flushes=self.flushes,
+            full_disks=self.full_disks,
+            clocks=self.clock_shifts,
+        )
+
+
+@dataclass(slots=True)
+class Report:
+    """What was done to the site, and what came of it."""
+
+    outcome: Outcome
+    struck: Counter[str]
+    missed: Counter[str]
+    answers: Counter[str]
+    refused: list[str]
+    peak_bytes: int
+    memory_kills: int
+    verification: subprocess.CompletedProcess[str]
+    took_s: float
+
+
+def run_campaign(plan: Plan) -> Report:
+    """Raises SiteDidNotStart. Everything that it starts has ended when it returns."""
+    began = time.monotonic()
+    with open_folder("loadsheet-chaos-") as folder, small_disk(folder, DISK_BYTES) as disk:
+        clocks = make_clocks(folder / "clocks")
+        variables = {
+            "LEAST_FREE_BYTES": str(LEAST_FREE_BYTES),
+            **(clocks.variables if clocks else {}),
+            **plan.variables,
+        }
+        site = SupervisedSite((disk or folder) / "data", free_port(), variables)
+        try:
+            site.wait()
+            campaign = Campaign(plan, site, began + plan.limit_s)
+            campaign.striker.disk, campaign.striker.clocks = disk, clocks
+            return campaign.run(began)
+        finally:
+            site.stop()
+
+
+class Campaign:
+    """Senders and strikes against a site that runs, until everything is read or time is over."""
+
+    def __init__(self, plan: Plan, site: SupervisedSite, deadline: float) -> None:
+        self.plan = plan
+        self.site = site
+        self.deadline = deadline
+        self.ledger = Ledger(plan.uploads, plan.backlog)
+        self.tables = Tables(Postgres(site.data).url)
+        self.striker = Striker(site, random.Random(plan.seed), lambda: broker_url(site))  # noqa: S311
+        self._last_fault_at = time.monotonic()
+
+    def run(self, began: float) -> Report:
+        token = json.loads(self.site.manage("make_demo").stdout)["token"]
+        plan = self.plan
+        senders = Senders(self.site.url, token, self.ledger, seed=plan.seed, count=plan.senders)
+        with MemoryLimit(self.site, plan.memory_bytes) as memory:
+            senders.start()
+            for strike in plan.drawn():
+                self._wait_for(strike.after_uploads, senders)
+                self.striker.strike(strike.fault)
+                self._last_fault_at = time.monotonic()
+            self._tend_until(lambda: senders.are_done)
+            senders.stop()
+            last_read_s = self._wait_until_read()
+        outcome = count_outcome(
+            self.tables.connection(), self.ledger.accepted, uploads=plan.uploads
+        )
+        outcome.last_read_s = last_read_s
+        verification = self.site.manage("verify", "--hash")
+        self.tables.close()
+        return Report(
+            outcome,
+            self.striker.struck,
+            self.striker.missed,
+            self.ledger.answers,
+            self.ledger.refused,
+            memory.peak_bytes,
+            memory.kills,
+            verification,
+            time.monotonic() - began,
+        )
+
+    def _wait_for(self, uploads: int, senders: Senders) -> None:
+        """Until so many are accepted, or nothing moves."""
+        calm_ends = time.monotonic() + LONGEST_CALM_S
+        self._tend_until(
+            lambda: (
+                len(self.ledger.accepted) >= uploads
+                or senders.are_done
+                or time.monotonic() > calm_ends
+            )
+        )
+
+    def _wait_until_read(self) -> float | None:
+        """Seconds from the last fault until nothing waits; None where that does not come."""
+        last_accepted_at = time.monotonic()
+        since = max(self._last_fault_at, last_accepted_at)
+        self._tend_until(lambda: self.tables.number(WAITING) == 0)
+        return time.monotonic() - since if self.tables.number(WAITING) == 0 else None
+
+    def _tend_until(self, is_done: Callable[[], bool]) -> None:
+        for _ in self._looks():
+            if is_done():
+                return
+
+    def _looks(self) -> Iterator[None]:
+        """Once in LOOK_EVERY_S until time is over; starts a supervisor again that gave up."""
+        while time.monotonic() < self.deadline:
+            yield
+            read_count = self.tables.number(READ)
+            if read_count is not None:
+                self.ledger.read_count = read_count
+            if self.site.process.poll() is not None:
+                last_line = self.site.output.read_text().strip().rpartition("\n")[2]
+                self.striker.struck[f"supervisor gave up ({last_line[-120:]})"] += 1
+                self.site.start()
+            time.sleep(LOOK_EVERY_S)
+
+
+def broker_url(site: SupervisedSite) -> str | None:
+    """The broker's address, which only the site's own processes know."""
+    for web in site.processes("web"):
+        with contextlib.suppress(psutil.Error, KeyError):
+            return web.environ()["REDIS_URL"]
+    return None
+
+
+def as_lines(plan: Plan, report: Report) -> Iterator[str]:
+    """The table that people read, one line after the other."""
+    outcome = report.outcome
+    figures = {
+        "uploads": outcome.uploads,
+        "accepted": outcome.accepted,
+        "read": outcome.read,
+        "failed": outcome.failed,
+        "lost": outcome.lost,
+        "doubled": outcome.doubled,
+        "attempts > 1": f"{outcome.again} (most: {outcome.most_attempts})",
+        "passing faults": outcome.passing_faults,
+        "last read after the last fault": outcome.delay,
+        "memory at most": f"{report.peak_bytes >> 20} of {plan.memory_bytes >> 20} MiB, "
+        f"{report.memory_kills} kills for it",
+        "took": f"{report.took_s:.0f} s",
+        "seed": plan.seed,
+    }
+    yield from (f"{name:32}{value}" for name, value in figures.items())
+    yield f"{'struck':32}{_counts(report.struck)}"
+    yield f"{'no target or not possible here':32}{_counts(report.missed)}"
+    yield f"{'answers':32}{_counts(report.answers)}"
+    yield from (f"{'refused':32}{line}" for line in report.refused[:5])
+    yield from (f"{'problem':32}{line}" for line in outcome.problems)
+    yield from report.verification.stdout.splitlines()
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
+
+
+def broken_promises(report: Report) -> list[str]:
+    """The promises that do not hold; empty where all do."""
+    broken = list(report.outcome.broken_promises)
+    if report.refused:
+        broken.append(f"{len(report.refused)} good uploads were refused")
+    if report.verification.returncode:
+        broken.append("manage.py verify found problems")
+    return broken

@@ -1,0 +1,134 @@
+"""The faults, and when each strikes: drawn by a seed, so that a run can be repeated."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import redis
+
+from backend.testing.chaos.clocks import SITE, WORKER, Clocks
+from backend.testing.supervised import SupervisedSite, fill
+
+# After the fault before it the target may still be on its way.
+FIND_WITHIN_S = 15.0
+FULL_FOR_S = 3.0
+WRONG_BY_S = 600
+KILLED = ("web", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
+SUPERVISOR = "supervisor"
+FLUSH, FULL_DISK = "flush", "full disk"
+CLOCKS = {
+    "worker's clock +10 min": (WORKER, WRONG_BY_S),
+    "worker's clock -10 min": (WORKER, -WRONG_BY_S),
+    "site's clock +10 min": (SITE, WRONG_BY_S),
+    "site's clock -10 min": (SITE, -WRONG_BY_S),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """A fault that is due once so many uploads are accepted."""
+
+    fault: str
+    after_uploads: int
+
+
+def draw_strikes(
+    seed: int, uploads: int, *, kills: int, flushes: int, full_disks: int, clocks: int
+) -> list[Strike]:
+    """Every kind of kill about equally often, in random order over all uploads."""
+    chance = random.Random(seed)  # noqa: S311
+    kinds = [*KILLED, SUPERVISOR]
+    faults = [kinds[number % len(kinds)] for number in range(kills)]
+    faults += [FLUSH] * flushes + [FULL_DISK] * full_disks
+    faults += [list(CLOCKS)[number % len(CLOCKS)] for number in range(clocks)]
+    chance.shuffle(faults)
+    moments = sorted(chance.randrange(uploads // 20, uploads) for _ in faults)
+    return [Strike(fault, moment) for fault, moment in zip(faults, moments, strict=True)]
+
+
+@dataclass(slots=True)
+class Striker:
+    """Does what a strike says. `struck` counts them by name, `missed` those without a target."""
+
+    site: SupervisedSite
+    chance: random.Random
+    broker_url: Callable[[], str | None]
+    disk: Path | None = None
+    clocks: Clocks | None = None
+    struck: Counter[str] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
+
+    def strike(self, fault: str) -> None:
+        is_done = self._strike(fault)
+        (self.struck if is_done else self.missed)[fault] += 1
+
+    def _strike(self, fault: str) -> bool:
+        if fault == SUPERVISOR:
+            self.site.kill()
+            self.site.start()
+            return True
+        if fault == FLUSH:
+            return _within_patience(self._flush)
+        if fault == FULL_DISK:
+            return self._fill_disk()
+        if fault in CLOCKS:
+            return self._shift_clock(*CLOCKS[fault])
+        return _within_patience(lambda: self._kill(fault))
+
+    def _kill(self, kind: str) -> bool:
+        if targets := self._targets(kind):
+            with contextlib.suppress(psutil.Error):
+                self.chance.choice(targets).kill()
+                return True
+        return False
+
+    def _targets(self, kind: str) -> list[psutil.Process]:
+        """The processes of a kind: a reader is a child of the worker, a backend of PostgreSQL."""
+        parents = {"reader": "worker", "backend": "postgres"}
+        program = parents.get(kind, kind)
+        processes = self.site.processes(program)
+        if program == "parser" or not processes:
+            return processes
+        with contextlib.suppress(psutil.Error):
+            mains = {child.pid for child in self.site.children()}
+            return [each for each in processes if (each.pid in mains) != (kind in parents)]
+        return []
+
+    def _flush(self) -> bool:
+        url = self.broker_url()
+        if url is None:
+            return False
+        with contextlib.suppress(redis.RedisError):
+            redis.Redis.from_url(url, socket_timeout=2).flushall()
+            return True
+        return False
+
+    def _fill_disk(self) -> bool:
+        if self.disk is None:
+            return False
+        filler = self.disk / "filler"
+        fill(filler)
+        time.sleep(FULL_FOR_S)
+        filler.unlink()
+        return True
+
+    def _shift_clock(self, name: str, seconds: int) -> bool:
+        if self.clocks is None:
+            return False
+        self.clocks.shift(name, seconds)
+        return True
+
+
+def _within_patience(attempt: Callable[[], bool]) -> bool:
+    """Whether it succeeded at last."""
+    deadline = time.monotonic() + FIND_WITHIN_S
+    while not (is_done := attempt()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_done

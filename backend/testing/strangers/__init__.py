@@ -1,0 +1,1 @@
+"""Strangers who mean harm, on few connections: what others notice of them."""

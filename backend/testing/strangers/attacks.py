@@ -1,0 +1,248 @@
+"""What the strangers send. Each attack holds one connection and goes on until it is told to stop.
+
+Loopback only: the addresses are those of a site that the bench started itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import socket
+import threading
+import time
+import uuid
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing import Queue
+from urllib.parse import urlsplit
+
+import httpx
+import zstandard
+
+from backend.testing.reports import WRK, make_envelope
+
+TIMEOUT_S = 30.0
+TRICKLE_S = 0.5
+BOMB_BYTES = 1 << 30
+TEXT_BYTES = 1 << 20
+MEMBERS = 200_000
+
+
+@dataclass(slots=True)
+class Stranger:
+    """Where to send, with which token, and what was answered. One thread each."""
+
+    url: str
+    token: str
+    until: float
+    number: int
+    answers: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self.until
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.token}"}
+
+    def repeat(self, send: Callable[[httpx.Client], httpx.Response]) -> None:
+        """Send again and again over one connection."""
+        with httpx.Client(base_url=self.url, timeout=TIMEOUT_S) as client:
+            while not self.is_over:
+                try:
+                    self.answers[str(send(client).status_code)] += 1
+                except httpx.HTTPError as failed:
+                    self.answers[type(failed).__name__] += 1
+
+    def trickle(self, start: bytes, piece: bytes) -> None:
+        """Send a request byte by byte, and another one whenever the connection is closed."""
+        address = urlsplit(self.url)
+        assert address.hostname is not None
+        while not self.is_over:
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection((address.hostname, address.port or 80), 10) as line,
+            ):
+                line.sendall(start)
+                while not self.is_over:
+                    time.sleep(TRICKLE_S)
+                    line.sendall(piece)
+            self.answers["closed"] += 1
+
+
+def slow_headers(stranger: Stranger) -> None:
+    stranger.trickle(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", b"x")
+
+
+def slow_body(stranger: Stranger) -> None:
+    head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n"
+    stranger.trickle(head, b"x")
+
+
+def gzip_bomb(stranger: Stranger) -> None:
+    _upload(stranger, _gzip_of_zeros(BOMB_BYTES))
+
+
+def gzip_of_many_members(stranger: Stranger) -> None:
+    _upload(stranger, _gzip(b"") * MEMBERS)
+
+
+def zstd_bomb(stranger: Stranger) -> None:
+    packed = io.BytesIO()
+    with zstandard.ZstdCompressor(level=3).stream_writer(packed, closefd=False) as out:
+        for _ in range(BOMB_BYTES >> 20):
+            out.write(bytes(1 << 20))
+    _upload(stranger, packed.getvalue())
+
+
+WORST_TEXTS = (
+    b'"sid":[',
+    b"-----BEGIN RSA PRIVATE KEY-----\n",
+    b"password\\\\\\\\",
+    b"eyJaaaaaaaa.eyJ",
+    b"http://a:",
+    b"-u a",
+)
+
+
+def worst_text(stranger: Stranger) -> None:
+    """What costs most to search for secrets, whole and in pieces below the limit of a child."""
+    piece = WORST_TEXTS[stranger.number % len(WORST_TEXTS)]
+    _upload(stranger, piece * (TEXT_BYTES // len(piece)))
+
+
+def worst_small_text(stranger: Stranger) -> None:
+    """Searched in the web process itself, because it is small."""
+    piece = WORST_TEXTS[0]
+    _upload(stranger, piece * ((60 << 10) // len(piece)))
+
+
+def large_label(stranger: Stranger) -> None:
+    envelope = make_envelope(1, run={"labels": {"a": "x" * (3 << 20)}})
+    stranger.repeat(
+        lambda client: client.post(
+            "/api/v1/uploads",
+            headers=stranger.headers,
+            data={"envelope": json.dumps(envelope)},
+            files={"file": ("0.txt", WRK)},
+        )
+    )
+
+
+def flood_of_uploads(stranger: Stranger) -> None:
+    def send(client: httpx.Client) -> httpx.Response:
+        text = f"{WRK}\n{uuid.uuid4()}"
+        return client.post(
+            "/api/v1/uploads", headers=stranger.headers, files={"file": ("0.txt", text)}
+        )
+
+    stranger.repeat(send)
+
+
+def previews(stranger: Stranger) -> None:
+    text = WRK.encode() + b"\n" + b"# padding\n" * (TEXT_BYTES // 10)
+    stranger.repeat(
+        lambda client: client.post(
+            "/api/v1/uploads/preview", headers=stranger.headers, files={"file": ("0.txt", text)}
+        )
+    )
+
+
+def comparisons(stranger: Stranger) -> None:
+    stranger.repeat(
+        lambda client: client.get(
+            "/api/v1/compare", headers=stranger.headers, params={"workspace": "strangers"}
+        )
+    )
+
+
+def deep_json(stranger: Stranger) -> None:
+    bodies = (b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5000, b'"\\ud800"', b"NaN")
+    chance = random.Random(stranger.number)  # noqa: S311
+    stranger.repeat(
+        lambda client: client.post(
+            chance.choice(("/api/v1/heartbeat", "/api/v1/sessions", "/api/v1/result-sets")),
+            headers={**stranger.headers, "content-type": "application/json"},
+            content=chance.choice(bodies),
+        )
+    )
+
+
+ODD_IDS = ("%00", "%ED%A0%80", "9" * 4000, "-1", "..%2f..%2fetc", "NaN", str(uuid.UUID(int=0)))
+
+
+def odd_ids(stranger: Stranger) -> None:
+    places = (
+        "/u/{}",
+        "/api/v1/runs/{}",
+        "/api/v1/runs?workspace={}",
+        "/r/{}",
+        "/api/v1/uploads/{}",
+    )
+    chance = random.Random(stranger.number)  # noqa: S311
+    stranger.repeat(lambda client: client.get(chance.choice(places).format(chance.choice(ODD_IDS))))
+
+
+def wrong_tokens(stranger: Stranger) -> None:
+    stranger.repeat(
+        lambda client: client.get(
+            "/api/v1/me", headers={"authorization": f"Bearer ls_agent_{uuid.uuid4().hex}"}
+        )
+    )
+
+
+def flood_of_pages(stranger: Stranger) -> None:
+    stranger.repeat(lambda client: client.get("/accounts/login/"))
+
+
+# Sixteen connections.
+ATTACKS: tuple[Callable[[Stranger], None], ...] = (
+    *(slow_headers, slow_body, slow_body),
+    *(gzip_bomb, gzip_of_many_members, zstd_bomb),
+    *(worst_text, worst_text, worst_small_text, large_label),
+    *(flood_of_uploads, previews, comparisons),
+    *(deep_json, odd_ids, wrong_tokens),
+)
+
+
+def attack(url: str, token: str, seconds: float, answers: Queue[dict[str, dict[str, int]]]) -> None:
+    """All attacks at once, for so many seconds; what was answered goes to the queue."""
+    until = time.monotonic() + seconds
+    strangers = [Stranger(url, token, until, number) for number in range(len(ATTACKS))]
+    threads = [
+        threading.Thread(target=kind, args=(stranger,), daemon=True)
+        for kind, stranger in zip(ATTACKS, strangers, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds + 2 * TIMEOUT_S)
+    answers.put(
+        {
+            f"{stranger.number + 1} {kind.__name__}": dict(stranger.answers)
+            for kind, stranger in zip(ATTACKS, strangers, strict=True)
+        }
+    )
+
+
+def _upload(stranger: Stranger, data: bytes) -> None:
+    stranger.repeat(
+        lambda client: client.post(
+            "/api/v1/uploads", headers=stranger.headers, files={"file": ("0.txt", data)}
+        )
+    )
+
+
+def _gzip(data: bytes) -> bytes:
+    packer = zlib.compressobj(9, wbits=31)
+    return packer.compress(data) + packer.flush()
+
+
+def _gzip_of_zeros(size_bytes: int) -> bytes:
+    packer, piece = zlib.compressobj(9, wbits=31), bytes(1 << 20)
+    return b"".join(packer.compress(piece) for _ in range(size_bytes >> 20)) + packer.flush()

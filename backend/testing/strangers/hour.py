@@ -1,0 +1,189 @@
+"""What others notice while strangers attack: answers, readings, memory."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import multiprocessing
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import httpx
+import psutil
+
+from backend.testing.chaos.memory import memory_of
+from backend.testing.reports import WRK
+from backend.testing.strangers.attacks import attack
+from backend.testing.supervised import PROGRAMS, SupervisedSite
+
+ALIVE_WITHIN_S = 0.3
+READ_WITHIN_S = 10.0
+# Of the largest process; the containers of docker-compose.yml have room for these.
+MEMORY_BYTES = {"web": 1 << 30, "worker": 1 << 30, "parser": 2 << 30, "beat": 256 << 20}
+ASK_EVERY_S = 0.05
+UPLOAD_EVERY_S = 3.0
+# After this a reading counts as never.
+GIVE_UP_S = 60.0
+
+
+@dataclass(slots=True)
+class Noticed:
+    """Seconds of each answer of /livez and of each reading; bytes of the largest process."""
+
+    alive_s: list[float] = field(default_factory=list)
+    unanswered: int = 0
+    accepted_s: list[float] = field(default_factory=list)
+    read_s: list[float] = field(default_factory=list)
+    unread: int = 0
+    memory_bytes: Counter[str] = field(default_factory=Counter)
+    answers: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def broken_promises(self) -> list[str]:
+        promises = {
+            f"/livez p99 is above {ALIVE_WITHIN_S:g} s": quantile(self.alive_s, 0.99)
+            <= ALIVE_WITHIN_S,
+            f"{self.unanswered} questions to /livez had no answer": self.unanswered == 0,
+            f"an upload of another workspace was read after more than {READ_WITHIN_S:g} s": max(
+                self.read_s, default=0.0
+            )
+            <= READ_WITHIN_S,
+            f"{self.unread} uploads of another workspace were not read": self.unread == 0,
+            f"{self.faults} answers were 500": self.faults == 0,
+        }
+        promises |= {
+            f"{name} had more than {limit >> 20} MiB": self.memory_bytes[name] <= limit
+            for name, limit in MEMORY_BYTES.items()
+        }
+        return [sentence for sentence, is_kept in promises.items() if not is_kept]
+
+    @property
+    def faults(self) -> int:
+        return sum(answers.get("500", 0) for answers in self.answers.values())
+
+    def lines(self) -> Iterator[str]:
+        """The table that people read."""
+        alive, read = self.alive_s, self.read_s
+        spread_ms = {
+            "p50": quantile(alive, 0.5) * 1000,
+            "p99": quantile(alive, 0.99) * 1000,
+            "max": max(alive, default=0) * 1000,
+        }
+        figures = ", ".join(f"{name} {value:.0f} ms" for name, value in spread_ms.items())
+        yield f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        yield f"/livez: {figures}, n {len(alive)}, without answer {self.unanswered}"
+        yield (
+            f"another workspace's upload read: p50 {quantile(read, 0.5):.1f} s, "
+            f"max {max(read, default=0):.1f} s, n {len(read)}, not read {self.unread}"
+        )
+        yield f"of it until accepted: max {max(self.accepted_s, default=0):.1f} s"
+        for name, size_bytes in sorted(self.memory_bytes.items()):
+            yield f"memory of {name}: {size_bytes >> 20} MiB in the largest process"
+        for name, answers in self.answers.items():
+            counts = ", ".join(f"{status} × {count}" for status, count in sorted(answers.items()))
+            yield f"{name:26}{counts or 'no answer'}"
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The smallest value that `share` of the values do not exceed; 0 for none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
+
+
+class Witness:
+    """Asks and sends as others do while the attack goes on, and looks at memory."""
+
+    def __init__(self, site: SupervisedSite, token: str) -> None:
+        self.noticed = Noticed()
+        self._site = site
+        self._token = token
+        self._stopping = threading.Event()
+
+    def watch(self, stranger_token: str, seconds: float) -> Noticed:
+        """Attack for so many seconds and return what was noticed."""
+        context = multiprocessing.get_context("spawn")
+        answers = context.Queue()
+        arguments = (self._site.url, stranger_token, seconds, answers)
+        attacker = context.Process(target=attack, args=arguments, daemon=True)
+        watchers = [
+            threading.Thread(target=task, daemon=True)
+            for task in (self._ask, self._send, self._weigh)
+        ]
+        attacker.start()
+        for thread in watchers:
+            thread.start()
+        time.sleep(seconds)
+        self._stopping.set()
+        for thread in watchers:
+            thread.join(2 * GIVE_UP_S)
+        self.noticed.answers = answers.get(timeout=2 * GIVE_UP_S)
+        attacker.join(GIVE_UP_S)
+        return self.noticed
+
+    def _ask(self) -> None:
+        while not self._stopping.wait(ASK_EVERY_S):
+            began = time.monotonic()
+            line = http.client.HTTPConnection("127.0.0.1", self._site.port, timeout=GIVE_UP_S)
+            try:
+                line.request("GET", "/livez")
+                line.getresponse().read()
+                self.noticed.alive_s.append(time.monotonic() - began)
+            except (OSError, http.client.HTTPException):
+                self.noticed.unanswered += 1
+            finally:
+                line.close()
+
+    def _send(self) -> None:
+        headers = {"authorization": f"Bearer {self._token}"}
+        with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
+            while not self._stopping.wait(UPLOAD_EVERY_S):
+                read_s = self._time_reading(client)
+                if read_s is None:
+                    self.noticed.unread += 1
+                else:
+                    self.noticed.read_s.append(read_s)
+
+    def _time_reading(self, client: httpx.Client) -> float | None:
+        """Seconds from sending until it is read; None where that does not come."""
+        began = time.monotonic()
+        while time.monotonic() - began < GIVE_UP_S:
+            with contextlib.suppress(httpx.HTTPError):
+                answer = client.post("/api/v1/uploads", files={"file": ("0.txt", WRK)})
+                if answer.is_success:
+                    self.noticed.accepted_s.append(time.monotonic() - began)
+                    return self._wait_until_read(client, answer.json()["id"], began)
+            time.sleep(0.2)
+        return None
+
+    def _wait_until_read(self, client: httpx.Client, id_: str, began: float) -> float | None:
+        while time.monotonic() - began < GIVE_UP_S:
+            with contextlib.suppress(httpx.HTTPError):
+                state = client.get(f"/api/v1/uploads/{id_}").json().get("state")
+                if state == "parsed":
+                    return time.monotonic() - began
+                if state in ("failed", "quarantined"):
+                    return None
+            time.sleep(0.1)
+        return None
+
+    def _weigh(self) -> None:
+        peaks = self.noticed.memory_bytes
+        while not self._stopping.wait(0.5):
+            for process, size_bytes in memory_of(self._site).items():
+                name = _program_of(process)
+                peaks[name] = max(peaks[name], size_bytes)
+
+
+def _program_of(process: psutil.Process) -> str:
+    with contextlib.suppress(psutil.Error):
+        words = process.cmdline()
+        for name, pattern in PROGRAMS.items():
+            if any(pattern.search(word) for word in words):
+                return name
+        if any("clean_child" in word for word in words):
+            return "cleaner"
+    return "other"

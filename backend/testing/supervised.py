@@ -1,0 +1,162 @@
+"""A whole site under its supervisor, as a process of its own: for tests and benches that kill."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+# How long a slow machine may take; whoever waits goes on as soon as possible.
+PATIENCE_S = 120
+# How each program is told by a word of its command line. PostgreSQL has workers too.
+PROGRAMS = {
+    "web": re.compile(r"^backend\.config\.web_server$"),
+    "worker": re.compile(r"^worker$"),
+    "parser": re.compile(r"^backend\.ingest\.parse_child$"),
+    "beat": re.compile(r"^beat$"),
+    "postgres": re.compile(r"/postgres$|^postgres:"),
+    "valkey": re.compile(r"valkey"),
+}
+# Of the machine or of another site: this one makes its own.
+OF_ANOTHER_SITE = ("DATABASE_URL", "REDIS_URL", "CACHE_URL", "SECRET_KEY", "TOKEN_PEPPER")
+
+
+class SiteDidNotStart(Exception):
+    """The message has the supervisor's output."""
+
+
+class SupervisedSite:
+    """The supervisor of scripts/start on a folder and a port of its own."""
+
+    def __init__(self, data: Path, port: int, variables: Mapping[str, str] | None = None) -> None:
+        self.data = data
+        self.port = port
+        self.output = data.parent / f"output-{data.name}"
+        kept = {name: text for name, text in os.environ.items() if name not in OF_ANOTHER_SITE}
+        own = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")])}
+        self.environment = {**kept, **own}
+        self.variables = dict(variables or {})
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Returns at once; `wait` waits."""
+        command = [sys.executable, "-m", "backend.config.supervisor", "--no-demo"]
+        with self.output.open("wb") as out:
+            self.process = subprocess.Popen(
+                [*command, "--port", str(self.port), "--data", str(self.data)],
+                cwd=ROOT,
+                env={**self.environment, **self.variables},
+                stdout=out,
+                stderr=out,
+            )
+
+    def wait(self) -> None:
+        """Return when the site runs; raises SiteDidNotStart."""
+        deadline = time.monotonic() + PATIENCE_S
+        while "Loadsheet runs at" not in (text := self.output.read_text()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SiteDidNotStart(text[-2000:])
+            time.sleep(0.1)
+
+    def children(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children()
+
+    def child(self, program: str) -> psutil.Process | None:
+        """The first child of the supervisor that runs this program."""
+        return next(_running(self.children(), program), None)
+
+    def processes(self, program: str) -> list[psutil.Process]:
+        """All processes below the supervisor that run this program."""
+        with contextlib.suppress(psutil.Error):
+            everything = psutil.Process(self.process.pid).children(recursive=True)
+            return list(_running(everything, program))
+        return []
+
+    def answer(self, path: str) -> str:
+        """The text of a 200, else an empty one."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310  our own URL
+                text: str = answer.read().decode()
+                return text
+        except (urllib.error.URLError, OSError):
+            return ""
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """`manage.py` on this site's data, while it runs."""
+        return subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            env={**self.environment, "DATA_DIR": str(self.data)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+
+    def kill(self) -> None:
+        """The supervisor alone, at once; its children end by themselves."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """The exit status of the supervisor after SIGTERM."""
+        self.process.terminate()
+        return self.process.wait(timeout=PATIENCE_S)
+
+
+def _running(processes: list[psutil.Process], program: str) -> Iterator[psutil.Process]:
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            if any(PROGRAMS[program].search(word) for word in process.cmdline()):
+                yield process
+
+
+@contextlib.contextmanager
+def open_folder(prefix: str = "loadsheet-site-") -> Iterator[Path]:
+    """A folder that PostgreSQL's user may pass, as those of pytest are not."""
+    with tempfile.TemporaryDirectory(prefix=prefix) as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, size_bytes: int) -> Iterator[Path | None]:
+    """A disk of so many bytes in `folder`; None where this user may not mount one."""
+    disk = folder / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0755", "tmpfs", str(disk)]
+    try:
+        is_mounted = subprocess.run(command, check=False, capture_output=True).returncode == 0
+    except OSError:
+        is_mounted = False
+    if not is_mounted:
+        yield None
+        return
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill(file: Path) -> None:
+    """Until its disk is full, to the last byte."""
+    with contextlib.suppress(OSError), file.open("ab", buffering=0) as out:
+        while True:
+            out.write(b"x" * (1 << 20))
+    with contextlib.suppress(OSError), file.open("ab", buffering=0) as out:
+        while True:
+            out.write(b"x" * 4096)

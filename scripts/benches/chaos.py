@@ -1,0 +1,49 @@
+"""scripts/bench chaos [--seed N] [--uploads N]: uploads while every process is killed.
+
+Starts a site of its own on loopback, on a small disk and with shifted clocks where this machine
+allows both. Prints what came of it; the exit status is 1 where a promise does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+
+from backend.testing.chaos.campaign import Plan, as_lines, broken_promises, run_campaign
+
+
+def main() -> int:
+    plan = _plan()
+    report = run_campaign(plan)
+    print(*as_lines(plan, report), sep="\n")
+    broken = broken_promises(report)
+    print(*(f"BROKEN: {sentence}" for sentence in broken), sep="\n")
+    return 1 if broken else 0
+
+
+def _plan() -> Plan:
+    parser = argparse.ArgumentParser(prog="scripts/bench chaos", description=__doc__)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))  # noqa: S311
+    parser.add_argument("--uploads", type=int, default=10_000)
+    parser.add_argument("--kills", type=int, default=100, help="of all processes together")
+    parser.add_argument("--flushes", type=int, default=10, help="of the broker")
+    parser.add_argument("--full-disks", type=int, default=1)
+    parser.add_argument("--clock-shifts", type=int, default=4, help="by 10 minutes")
+    parser.add_argument("--memory-mib", type=int, default=850)
+    parser.add_argument("--limit-s", type=float, default=3600, help="for everything")
+    given = parser.parse_args()
+    return Plan(
+        seed=given.seed,
+        uploads=given.uploads,
+        kills=given.kills,
+        flushes=given.flushes,
+        full_disks=given.full_disks,
+        clock_shifts=given.clock_shifts,
+        memory_bytes=given.memory_mib << 20,
+        limit_s=given.limit_s,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
