@@ -74,7 +74,8 @@ class SupervisedSite:
             time.sleep(0.1)
 
     def children(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children()
+        children: list[psutil.Process] = psutil.Process(self.process.pid).children()
+        return children
 
     def child(self, program: str) -> psutil.Process | None:
         """The first child of the supervisor that runs this program."""

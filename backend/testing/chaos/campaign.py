@@ -179,7 +179,8 @@ def broker_url(site: SupervisedSite) -> str | None:
     """The broker's address, which only the site's own processes know."""
     for web in site.processes("web"):
         with contextlib.suppress(psutil.Error, KeyError):
-            return web.environ()["REDIS_URL"]
+            url: str = web.environ()["REDIS_URL"]
+            return url
     return None
 
 

@@ -104,12 +104,16 @@ export interface components {
             readonly verdict: components["schemas"]["VerdictEnum"] | components["schemas"]["NullEnum"];
             readonly why: string | null;
         };
+        readonly ChangedHeadline: {
+            readonly finding: string;
+            readonly outcome: string;
+        };
         /** @description What the same runs give now, against what was frozen. */
         readonly Changes: {
             readonly changed: boolean;
-            readonly before: components["schemas"]["Said"];
+            readonly before: components["schemas"]["ChangedHeadline"];
             /** @description Null when every run is gone */
-            readonly after: components["schemas"]["Said"] | null;
+            readonly after: components["schemas"]["ChangedHeadline"] | null;
             readonly missing_runs: readonly string[];
             readonly figures: readonly components["schemas"]["ChangedFigure"][];
             readonly gone: readonly components["schemas"]["Place"][];
@@ -671,7 +675,7 @@ export interface components {
             /** @description Why nothing was exchanged; empty if it was */
             readonly refused: string;
         };
-        /** @description A comparison under a link of its own. The snapshot of a frozen one never changes. */
+        /** @description A saved comparison with its link. The snapshot of a frozen result set never changes. */
         readonly ResultSet: {
             /**
              * Format: uuid
@@ -811,10 +815,6 @@ export interface components {
             readonly tools: readonly string[];
             readonly server_host: string | null;
             readonly url: string;
-        };
-        readonly Said: {
-            readonly finding: string;
-            readonly outcome: string;
         };
         /** @description The server at one moment. Null is unknown. */
         readonly Sample: {
@@ -1070,7 +1070,7 @@ export interface components {
          * @enum {string}
          */
         readonly VisibilityEnum: "private" | "unlisted" | "public";
-        /** @description Why, for those who follow the link later. */
+        /** @description The reason, which readers of the link see later. */
         readonly Withdraw: {
             readonly reason: string;
         };
@@ -1114,6 +1114,7 @@ export type Capacity = components['schemas']['Capacity'];
 export type CapacityRow = components['schemas']['CapacityRow'];
 export type Change = components['schemas']['Change'];
 export type ChangedFigure = components['schemas']['ChangedFigure'];
+export type ChangedHeadline = components['schemas']['ChangedHeadline'];
 export type Changes = components['schemas']['Changes'];
 export type Current = components['schemas']['Current'];
 export type Curve = components['schemas']['Curve'];
@@ -1173,7 +1174,6 @@ export type ResultSetState = components['schemas']['ResultSetState'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunRow = components['schemas']['RunRow'];
-export type Said = components['schemas']['Said'];
 export type Sample = components['schemas']['Sample'];
 export type Second = components['schemas']['Second'];
 export type Series = components['schemas']['Series'];
