@@ -104,7 +104,7 @@ def test_its_query_names_its_runs(lab):
     make_run(lab, CellSpec("other"))
     snapshot = json.loads(json_of(frozen(lab, "server=gthread&server=sync")))
     named = CompareQuery.parse(snapshot["query"])
-    assert set(named.run) == {run.pk for run in runs}
+    assert set(named.run_ids) == {run.pk for run in runs}
     assert snapshot["figures"]["query"] == snapshot["query"]
     assert {one["id"] for one in snapshot["runs"]} == {str(run.pk) for run in runs}
 
