@@ -8,7 +8,6 @@ from statistics import median
 from typing import cast, overload
 
 from backend.analysis import figures
-from backend.analysis.figures import record_of
 from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS, Metric
@@ -34,6 +33,17 @@ class Measure:
     interval: str | None
     # What a ratio or a tier is computed from; None where the figure is no median of trials.
     estimate: Estimate | None = None
+
+    def to_record(self) -> figures.Measure:
+        # Field by field: `record_of` takes seven times as long, and a comparison has thousands.
+        return figures.Measure(
+            value=self.value,
+            low=self.low,
+            high=self.high,
+            each=self.each,
+            origin=self.origin,
+            interval=self.interval,
+        )
 
 
 def trial_values(measure: Measure) -> list[float]:
@@ -68,7 +78,7 @@ class Point:
             cells=[str(cell.id) for cell in self.cells],
             trials=len(self.trials),
             overload=self.overload,
-            metrics={id_: record_of(figures.Measure, measure) for id_, measure in measures},
+            metrics={id_: measure.to_record() for id_, measure in measures},
             errors=dict(self.errors),
             checks=self.checks,
         )
