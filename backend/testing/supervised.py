@@ -74,8 +74,7 @@ class SupervisedSite:
             time.sleep(0.1)
 
     def children(self) -> list[psutil.Process]:
-        children: list[psutil.Process] = psutil.Process(self.process.pid).children()
-        return children
+        return list(psutil.Process(self.process.pid).children())
 
     def child(self, program: str) -> psutil.Process | None:
         """The first child of the supervisor that runs this program."""

@@ -179,8 +179,7 @@ def broker_url(site: SupervisedSite) -> str | None:
     """The broker's address, which only the site's own processes know."""
     for web in site.processes("web"):
         with contextlib.suppress(psutil.Error, KeyError):
-            url: str = web.environ()["REDIS_URL"]
-            return url
+            return str(web.environ()["REDIS_URL"])
     return None
 
 
