@@ -53,7 +53,7 @@ def test_withdrawn_is_for_good(made):
         lambda: revoke(made),
         lambda: supersede(made, None),
     ):
-        with pytest.raises(EditRefused, match="for good"):
+        with pytest.raises(EditRefused, match="withdrawn permanently"):
             change()
 
 

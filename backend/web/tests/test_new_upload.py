@@ -133,5 +133,5 @@ def test_a_form_of_another_site_is_refused(scene):
 def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before):
     monkeypatch.setattr("backend.ingest.dry_run.BUDGET_S", -1.0)
     html = owner.post(URL, {"paste": WRK}).content.decode()
-    assert "it is read once it is saved" in html
+    assert "It is read after you save it" in html
     assert now() == before
