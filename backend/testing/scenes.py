@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from backend.accounts.models import Membership, Role, User, Workspace
+from backend.analysis.figures import plain_figures
 from backend.formats.model import Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.storage import storage
@@ -17,6 +18,7 @@ from backend.runs.measured import TrialRecord
 from backend.runs.models import Run, Trial
 from backend.runs.record import RunInput, record_run
 from backend.sharing.models import ResultSet, Visibility
+from backend.testing.figures import make_figures
 from backend.testing.uploads import WRK, Tenant, make_tenant
 
 PARSED = ParsedTrial(
@@ -121,18 +123,7 @@ def make_artefact(upload: Upload, data: bytes = WRK.encode(), *, name: str = "wr
 def make_result_set(workspace: Workspace, visibility: Visibility, **fields: Any) -> ResultSet:
     """A frozen view with small figures, without asking analysis."""
     id_ = uuid.uuid4()
-    figures: dict[str, Any] = {
-        "query": "",
-        "finding": "secret-finding",
-        "conditions": "",
-        "outcome": {"status": "comparable", "differing": [], "reasons": []},
-        "x": {"field": "connections", "label": "Connections", "values": []},
-        "metric": "throughput",
-        "metrics": [],
-        "series": [],
-        "ranking": None,
-        "runs": [],
-    }
+    figures = plain_figures(make_figures(finding="secret-finding"))
     whole = {"figures": figures, "marker": str(id_), "query": f"run={id_}"}
     snapshot = json.dumps(whole).encode()
     return ResultSet.objects.create(
