@@ -113,6 +113,7 @@ class Witness:
             threading.Thread(target=task, daemon=True)
             for task in (self._ask, self._send, self._weigh)
         ]
+        self._wait_for_readers()
         attacker.start()
         for thread in watchers:
             thread.start()
@@ -123,6 +124,13 @@ class Witness:
         self.noticed.answers = answers.get(timeout=2 * GIVE_UP_S)
         attacker.join(GIVE_UP_S)
         return self.noticed
+
+    def _wait_for_readers(self) -> None:
+        """The first upload of a new site waits until its worker has started: not the strangers."""
+        headers = {"authorization": f"Bearer {self._token}"}
+        with httpx.Client(base_url=self._site.url, headers=headers, timeout=GIVE_UP_S) as client:
+            self._time_reading(client)
+        self.noticed.accepted_s.clear()
 
     def _ask(self) -> None:
         while not self._stopping.wait(ASK_EVERY_S):
