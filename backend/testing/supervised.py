@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psutil
+
+from backend.config.embedded import ends_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 # How long a slow machine may take; whoever waits goes on as soon as possible.
@@ -63,6 +66,8 @@ class SupervisedSite:
                 env={**self.environment, **self.variables},
                 stdout=out,
                 stderr=out,
+                # A test or bench that is killed leaves nothing running.
+                preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  exec follows at once
             )
 
     def wait(self) -> None:
