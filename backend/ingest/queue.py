@@ -111,14 +111,20 @@ def requeue_abandoned() -> int:
     """Make uploads due again whose lease ended without a result; how many.
 
     A lease further ahead than any worker could set was set before the database's clock was set
-    back. Where all attempts are used up, the upload is quarantined.
+    back. Where all attempts are used up, the upload is quarantined. A locked row is left alone: its
+    reader is alive and writes the result, and to wait for that would stop every other reader.
     """
     is_ended = Q(lease_until__lt=Now()) | Q(lease_until__gt=_ahead(settings.LEASE_S))
-    rows = Upload.objects.filter(is_ended, state=State.PARSING)
-    rows.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
-        **_quarantined(f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times.")
-    )
-    return rows.update(state=State.RECEIVED, lease_until=None, retry_at=None)
+    ended = Upload.objects.filter(is_ended, state=State.PARSING)
+    with transaction.atomic():
+        unlocked = ended.select_for_update(skip_locked=True)
+        rows = Upload.objects.filter(pk__in=list(unlocked.values_list("pk", flat=True)))
+        rows.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
+            **_quarantined(f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times.")
+        )
+        return rows.filter(state=State.PARSING).update(
+            state=State.RECEIVED, lease_until=None, retry_at=None
+        )
 
 
 def _quarantined(what_happened: str) -> dict[str, object]:
