@@ -14,6 +14,8 @@ ANONYMOUS_BYTES = 64 << 10
 FORM_BYTES = 16 << 20
 JSON_BYTES = 16 << 20
 JSON_LEVELS = 50
+# Each list or object takes about a hundred bytes of memory, however short it is written.
+JSON_BRACKETS = 250_000
 JSON_INTEGER_BITS = 64
 ENVELOPE_BYTES = 4 << 20
 ENVELOPE_TRIALS = 5_000
@@ -70,6 +72,9 @@ def limits() -> tuple[Limit, ...]:
         Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
         Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
         Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
+        Limit(
+            "json_brackets", JSON_BRACKETS, "brackets", "that open a list or object in JSON", 400
+        ),
         Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
         Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
         Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),

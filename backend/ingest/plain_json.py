@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from backend.errors import InvalidInput
-from backend.ingest.limits import JSON_INTEGER_BITS, JSON_LEVELS
+from backend.ingest.limits import JSON_BRACKETS, JSON_INTEGER_BITS, JSON_LEVELS
 
 # \u0000 as JSON writes it; the backslash of \\u0000 is a plain one.
 NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -52,6 +52,9 @@ def read_json(raw: bytes, *, limit_bytes: int, subject: str) -> Any:
 def _read_json(raw: bytes, limit_bytes: int) -> Any:
     if len(raw) > limit_bytes:
         raise JsonTooLarge(f"It has more than {limit_bytes} bytes, the limit.")
+    # Before anything is built of it. Brackets in texts count too: they are few.
+    if raw.count(b"[") + raw.count(b"{") > JSON_BRACKETS:
+        raise JsonRefused(f"It has more than {JSON_BRACKETS} opening brackets, the limit.")
     try:
         value = msgspec.json.decode(raw)
     except RecursionError:

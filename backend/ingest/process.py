@@ -58,7 +58,8 @@ class Reading:
 def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None:
     """Read the claimed upload and end its row.
 
-    Raises ClaimLost, RunElsewhere, and as read_upload.
+    `meanwhile` is called before each trial is read and before it is written, and every second while
+    the parser works. Raises ClaimLost, RunElsewhere, and as read_upload.
     """
     upload = Upload.objects.select_related("workspace", "author").get(pk=held.upload_id)
     reading = read_upload(upload, meanwhile=meanwhile)
@@ -66,9 +67,9 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
         locked = queue.lock_claimed(held)
         run_input, is_early = run_input_of(locked), envelope_of(locked).is_early
         if is_early:
-            trials = record_early(run_input, reading.records)
+            trials = record_early(run_input, reading.records, meanwhile=meanwhile)
         else:
-            trials = record_run(run_input, reading.records, reading.elsewhere)
+            trials = record_run(run_input, reading.records, reading.elsewhere, meanwhile=meanwhile)
         link_artefacts(trials, reading.artefacts)
         apply_observations(run_input.id)
         queue.finish(

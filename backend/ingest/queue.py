@@ -108,7 +108,8 @@ def requeue_abandoned() -> int:
     """Make uploads due again whose lease ended without a result; how many.
 
     A lease further ahead than any worker could set was set before the database's clock was set
-    back. Where all attempts are used up, the upload is quarantined.
+    back. Where all attempts are used up, the upload is quarantined. A locked row is left alone: its
+    reader is alive and writes the result, and to wait for that would stop every other reader.
     """
     is_ended = Q(lease_until__lt=Now()) | Q(lease_until__gt=_ahead(settings.LEASE_S))
     with transaction.atomic():

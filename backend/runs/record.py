@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -78,30 +78,40 @@ class RunElsewhere(Conflict):
 
 @transaction.atomic
 def record_run(
-    run_input: RunInput, records: Sequence[TrialRecord], elsewhere: Sequence[TrialRecord] = ()
+    run_input: RunInput,
+    records: Sequence[TrialRecord],
+    elsewhere: Sequence[TrialRecord] = (),
+    *,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Trial]:
     """Write a run with its trials and cells; the trials in the order of `records`.
 
     `elsewhere`: its trials that came early, as they are recorded if that upload was not read.
-    Raises RunElsewhere.
+    `meanwhile` is called before each trial; what it raises undoes everything. Raises RunElsewhere.
     """
     lock_names(run_input.workspace)
     run = _run_row(run_input)
     if not _lock(run):
         run.save(force_insert=True)
-        return _write(run, [*records, *elsewhere], is_new=True)[: len(records)]
+        everything = [*records, *elsewhere]
+        return _write(run, everything, is_new=True, meanwhile=meanwhile)[: len(records)]
     run.save(force_update=True)
     recorded = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
     missing = [record for record in elsewhere if record.ordinal not in recorded]
-    return _write(run, [*records, *missing])[: len(records)]
+    return _write(run, [*records, *missing], meanwhile=meanwhile)[: len(records)]
 
 
 @transaction.atomic
-def record_early(run_input: RunInput, records: Sequence[TrialRecord]) -> list[Trial]:
+def record_early(
+    run_input: RunInput,
+    records: Sequence[TrialRecord],
+    *,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> list[Trial]:
     """Write some trials of a run, and the run as open where it is not there yet.
 
-    A stored run changes by these trials only: they may come after the whole run. Raises
-    RunElsewhere.
+    A stored run changes by these trials only: they may come after the whole run. `meanwhile` as for
+    `record_run`. Raises RunElsewhere.
     """
     lock_names(run_input.workspace)
     run = _run_row(run_input, is_open=True)
@@ -109,7 +119,7 @@ def record_early(run_input: RunInput, records: Sequence[TrialRecord]) -> list[Tr
     insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
     run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
-    return _write(run, records)
+    return _write(run, records, meanwhile=meanwhile)
 
 
 @transaction.atomic
@@ -157,6 +167,7 @@ def _write(
     trial_ids: Mapping[int, uuid.UUID] | None = None,
     *,
     is_new: bool = False,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> list[Trial]:
     """Write the trials in place of those with the same ordinals, and their cells again.
 
@@ -169,7 +180,11 @@ def _write(
         ids |= dict(replaced.values_list("ordinal", "pk"))
         replaced.delete()
     writer = _Writer(run, ids)
-    trials = [writer.trial(record) for record in records]
+    trials = []
+    for record in records:
+        # A new server, workload or series takes several statements.
+        meanwhile()
+        trials.append(writer.trial(record))
     writer.finish([] if is_new else list(Cell.objects.filter(run=run.pk)))
     run.workspace.changed()
     return trials

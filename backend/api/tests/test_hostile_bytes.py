@@ -163,6 +163,7 @@ BODIES = ("heartbeat", "sessions", f"runs/{RUN}/observations", "result-sets")
 BAD_JSON = {
     "deep": ("[" * 100_000, "50 levels"),
     "51 levels": ("[" * 51 + "]" * 51, "50 levels"),
+    "brackets": ("[" + "{}," * limits.JSON_BRACKETS + "{}]", str(limits.JSON_BRACKETS)),
     "digits": ('{"a": ' + "9" * 5000 + "}", "out of range"),
     "bits": ('{"a": ' + "9" * 50 + "}", "64 bits"),
     "nan": ('{"a": NaN}', "not JSON"),

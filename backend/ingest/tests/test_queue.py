@@ -54,6 +54,21 @@ def test_an_abandoned_upload_is_claimed_again(upload):
     assert queue.claim().attempt == 2
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_abandoned_upload_that_is_being_written_is_left_alone(upload):
+    held = queue.claim_one(upload.pk)
+    change(upload, lease_until=timezone.now() - LONG_AGO)
+    writer = connection.copy()
+    try:
+        writer.set_autocommit(False)
+        with writer.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM ingest_upload WHERE id = %s FOR UPDATE", [upload.pk])
+        assert queue.requeue_abandoned() == 0
+    finally:
+        writer.close()
+    assert queue.finish(held, State.PARSED)
+
+
 def test_a_lease_from_before_the_clock_was_set_back_is_ended(upload):
     queue.claim_one(upload.pk)
     change(upload, lease_until=timezone.now() + LONG_AGO)

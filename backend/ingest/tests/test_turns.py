@@ -4,6 +4,7 @@ import pytest
 
 from backend.ingest import answers, queue, worker
 from backend.ingest.models import State, Upload
+from backend.runs import record
 from backend.runs.models import Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
@@ -61,6 +62,28 @@ def test_a_slow_upload_moves_to_the_slow_lane_and_is_read_there(other, settings)
     worker.drain()
     upload.refresh_from_db()
     assert (upload.state, upload.is_slow, upload.attempts) == (State.PARSED, True, 1)
+
+
+def test_an_upload_that_is_slow_to_write_moves_to_the_slow_lane(other, monkeypatch):
+    # Time stands still but for the writing: each row that it looks up takes a minute.
+    clock = [0.0]
+    monkeypatch.setattr(worker.time, "monotonic", lambda: clock[0])
+    looked_up = record.register_server
+
+    def register_server(workspace, fields):
+        clock[0] += 60
+        return looked_up(workspace, fields)
+
+    monkeypatch.setattr(record, "register_server", register_server)
+    envelope = make_envelope(3)
+    for trial in envelope["trials"]:
+        trial["artefacts"] = ["0.txt"]
+        trial["server"] = {"name": f"server {trial['ordinal']}"}
+    upload = make_upload(other, WRK, envelope=envelope)
+    held = queue.claim_one(upload.pk)
+    assert not worker._work_on(held)
+    upload.refresh_from_db()
+    assert (upload.state, upload.is_slow, Trial.objects.count()) == (State.RECEIVED, True, 0)
 
 
 def test_only_so_many_slow_uploads_are_read_at_a_time(busy, other, settings):
