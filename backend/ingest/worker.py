@@ -75,8 +75,8 @@ def _work_on(held: queue.Claim) -> bool:
         _count_death(held, death)
     except (NothingRead, ParserFailed) as refused:
         _fail(held, str(refused))
-    except RunElsewhere as taken:
-        _fail(held, f"{taken} Give a measurement its own id.")
+    except RunElsewhere as refusal:
+        _fail(held, f"{refusal} Use a new id.")
     except MemoryError:
         # Celery would end the whole worker on this.
         queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")

@@ -153,7 +153,7 @@ def test_an_early_trial_of_a_run_of_another_workspace_is_refused(tenant):
     before = shape_of(run_id)
     upload = send_early(tenant, run_id, 0)
     assert upload.state == State.FAILED
-    assert "belongs to another workspace" in upload.reason
+    assert "not one of this workspace" in upload.reason
     assert shape_of(run_id) == before
 
 
