@@ -28,7 +28,7 @@ def count_of(mark: bytes, data: bytes) -> int:
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items; the next is made in a thread while the last one is used."""
+    """The same items; a thread makes the next item while the caller uses the last."""
     with ThreadPoolExecutor(1) as pool:
         pending = pool.submit(next, items, None)
         while (item := pending.result()) is not None:
@@ -79,7 +79,7 @@ def _pieces(stream: BinaryIO, size: int) -> Iterator[bytes]:
 
 
 def _to_line_end(piece: bytes, stream: BinaryIO) -> bytes:
-    """A piece with the rest of its last line: so none is left to be copied before the next."""
+    """A piece with the rest of its last line, so that no remainder is copied to the next piece."""
     return piece if piece.endswith(b"\n") else piece + stream.readline(LONGEST_LINE_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""What the formats give: artefacts in, trials or refusals out. Plain data, no behaviour."""
+"""The data of the formats: artefacts in, trials or refusals out. No behaviour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backend.stats.percentiles import stored_percentiles
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
 # Those without a response: such attempts are not among the completed requests.
 UNANSWERED_CLASSES = tuple(name for name in ERROR_CLASSES if name not in ("status", "length"))
-# A whole number stays one where it is written as JSON and read again.
+# Whole numbers stay whole when they are written as JSON and read again.
 Number = int | float
 
 
@@ -95,7 +95,7 @@ class ParsedTrial:
     bytes_received: int | None = None
     transfer_rate_bytes_s: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
-    # None is a count that the tool keeps to itself.
+    # None: a count that the tool does not print.
     tool_errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
     latency: Latency = field(default_factory=Latency)

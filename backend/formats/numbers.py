@@ -1,6 +1,6 @@
 """Numbers, amounts with a unit and durations, as tools print them and as JSON holds them.
 
-Every number here is finite and at least 0: no tool has another one to say.
+Every number is finite and at least 0: no tool prints others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def parse_count(word: str) -> int | None:
 
 
 def _ungrouped(word: str) -> str:
-    """A number without the commas between its thousands; nothing where they are something else."""
+    """A number without the commas between its thousands; empty where a comma is something else."""
     if "," not in word:
         return word
     integer, point, decimals = word.partition(".")

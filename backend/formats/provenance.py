@@ -26,7 +26,7 @@ BUDGET_S = 3.0
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _STEPS = (1, 9, 2, 8, 3, 7, 4, 6, 5)
-# What is the parser's own word, and no figure.
+# Entries that the parser writes itself: not figures of the output.
 _NO_FIGURES = ("tool", "latency_origin", "incomplete")
 
 
@@ -67,7 +67,8 @@ def trace(
 ) -> Trace:
     """The marks of the trial that is the `entry`-th result in the artefacts (name, bytes).
 
-    Raises NotTraced for what is too long or no text, FormatError for what cannot be read.
+    Raises NotTraced for text that is too long and for binary files, FormatError for text that
+    cannot be read.
     """
     texts = [_text_of(data) for _, data in artefacts]
     names = [name for name, _ in artefacts]
@@ -115,7 +116,10 @@ class _Reader:
                 yield Mark(index, start, end, text.count("\n", 0, start) + 1, changed)
 
     def _changed_with(self, index: int, start: int, end: int) -> tuple[str, ...] | None:
-        """What changes with the number; nothing where it is only refused, None where it is free."""
+        """The figures that change with the number.
+
+        Empty: every altered number is refused. None: an altered number changes nothing.
+        """
         text, is_refused = self.texts[index], False
         for altered in _altered(text[start:end], self.printed):
             texts = list(self.texts)
@@ -142,9 +146,9 @@ class _Reader:
 
 
 def _altered(number: str, printed: frozenset[str]) -> Iterator[str]:
-    """The number with another last digit, then with another first one: of the same length.
+    """The number with another last digit, then with another first digit; its length stays.
 
-    Never one that is printed elsewhere: a p98 made a p99 would stand in the p99's place.
+    Never a number printed elsewhere: "98" altered to "99" could be read as the label p99.
     """
     last, first = int(number[-1]), int(number[0])
     lasts = (number[:-1] + str((last + step) % 10) for step in _STEPS)
@@ -173,5 +177,5 @@ def _flatten(path: str, value: Any, figures: dict[str, Any]) -> None:
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """The figures of `before` that `after` lacks or has otherwise."""
+    """The figures of `before` that are missing or different in `after`."""
     return tuple(name for name, value in before.items() if after.get(name) != value)

@@ -1,4 +1,4 @@
-"""Choosing the tool and reading: the one door to the formats."""
+"""Chooses the tool and reads its output: the only entry point of the formats."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Tool:
     """A load tool whose output is read."""
 
     name: str
-    # Words, one of which stands in every output of the tool: asked first, at the speed of C.
+    # Each output of the tool has one of these words. A fast search for them comes first.
     marks: Sequence[str]
     claims: Callable[[Source], str | None]
     read: Callable[[Sequence[Source]], list[Entry]]
     doc: str
-    # As `claims`, of files that are no text; None for a tool that writes none.
+    # As `claims`, for binary files; None for a tool that writes none.
     claims_binary: Callable[[Source], str | None] | None = None
 
 
@@ -52,7 +52,7 @@ TOOLS = {
 
 
 def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[Entry]:
-    """What the artefacts of one trial say; several runs in one paste give several entries.
+    """The trials or refusals in the artefacts; several runs in one paste give several entries.
 
     Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when
     there is nothing to read.

@@ -8,7 +8,7 @@ from typing import Any
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.text import Document
 
-# What a document raises that lacks a key, or has a value of another kind than its tool writes.
+# Raised while reading a document that lacks a key or has a value of the wrong kind.
 FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
 
 
@@ -47,7 +47,7 @@ def read_figures(
 
 
 def fault_in(fault: Exception) -> str:
-    """What is wrong in a document, for people: Python's own messages are no help to them."""
+    """What is wrong in a document, in words for its sender instead of Python's message."""
     if isinstance(fault, KeyError):
         return f"no {fault.args[0]}"
     return str(fault) if isinstance(fault, ValueError) else "a value of another kind"

@@ -1,4 +1,4 @@
-"""Getting from bytes as people really send them to clean lines, documents and numbers.
+"""From bytes as people send them to clean lines, documents and numbers.
 
 Line splits and string methods only: everything here is linear in the input.
 """
@@ -191,7 +191,7 @@ def _json_start(line: str) -> int:
 
 
 def blocks(lines: Sequence[Line], starts: Sequence[int]) -> list[list[Line]]:
-    """The lines from each start to the next, the last one to the end."""
+    """One block of lines from each start to the next start or the end."""
     return [list(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
 
 

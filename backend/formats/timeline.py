@@ -1,4 +1,4 @@
-"""Gathering requests as they are read: one histogram of the trial, one a second of its time."""
+"""Adds up requests as they are read: one histogram of the trial, and one for each second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs together in the artefacts of one trial, and joining it without averaging."""
+"""Joins readings of one trial from several artefacts, without averaging."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ is found by optimal partitioning (Jackson et al., IEEE SPL 2005; pruned: Killick
 in the library fastcpd; what it proposes is then tested, and what noise explains is merged again,
 the weakest first, as Hunter divides and Otava merges (Fleming et al., ICPE '23).
 
-Noise between positions is not that of trials within one: another day, another build, another
-start of the server. Both must be exceeded. As the place of a change is searched for, its test is
-stricter by the number of places it could have been (Bonferroni).
+Trials at different positions differ by more than trials at one position: another day, another
+build, another start of the server. A change must exceed both kinds of noise. Because its place is
+searched for, the test is stricter by the number of possible places (Bonferroni).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from backend.stats.student import t_quantile
 from backend.stats.thresholds import RELEVANT_SHARE
 
 LEAST_POSITIONS = 5
-# With a change for every third position, the rest of them still tells how noisy they are.
+# At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
 # The median of |N(0, 1)|.
 _MEDIAN_OF_NORMAL = 0.6745
@@ -37,7 +37,7 @@ class Change:
     # Geometric means of the trials from the change before, and until the change after.
     before: float
     after: float
-    # after ÷ before; significant and relevant, else it is no change.
+    # after ÷ before; always significant and relevant.
     ratio: Ratio
 
 
@@ -47,7 +47,7 @@ class _Series:
 
     trials: tuple[tuple[float, ...], ...]
     means: tuple[float, ...]
-    # The variance that a position's mean has by its trials alone: noise is at least that.
+    # The variance of a position's mean caused by its trials alone: the least possible noise.
     floor: float
     better: Better
     relevant: float
@@ -61,8 +61,8 @@ def find_changes(
 ) -> list[Change]:
     """The changes that are significant and relevant, in order; none below 5 positions.
 
-    `positions`: the trial values at each; an empty one is passed over. A value that is not above 0
-    has no ratio to another, so then there are none.
+    `positions`: the trial values of each; empty positions are skipped. Where any value is 0 or
+    less there is no ratio, so the list is empty.
     """
     indexes = [index for index, trials in enumerate(positions) if trials]
     trials = tuple(tuple(positions[index]) for index in indexes)
@@ -85,11 +85,11 @@ def _floor(trials: Sequence[Sequence[float]]) -> float:
 
 def _candidates(series: _Series) -> list[int]:
     """Where the best segmentation starts anew, at most once for every third position."""
-    steps = [abs(two - one) for one, two in pairwise(series.means)]
+    steps = [abs(after - before) for before, after in pairwise(series.means)]
     noise = max(
         median(steps) / _MEDIAN_OF_NORMAL / sqrt(2),
         sqrt(series.floor),
-        # Finer than a tenth of what matters need not be found.
+        # Steps below a tenth of the relevant share need not be found.
         log(1 + series.relevant) / 10,
         1e-9,
     )
@@ -108,18 +108,18 @@ def best_segmentation(values: Sequence[float], penalty: float) -> list[int]:
     import numpy as np
     from fastcpd.segmentation import detect_mean
 
-    found = detect_mean(
+    segmentation = detect_mean(
         np.array(values).reshape(-1, 1),
         beta=penalty,
         cost_adjustment=None,
         variance_estimation=np.eye(1),
         cp_only=True,
     )
-    return [int(start) for start in found.cp_set]
+    return [int(start) for start in segmentation.cp_set]
 
 
 def _kept(series: _Series, starts: list[int]) -> list[Change]:
-    """The changes that hold, after the weakest that do not were merged away one by one."""
+    """The changes that pass their test; the weakest that fails is merged away until all pass."""
     while starts:
         tested = _tested(series, starts)
         failing = [index for index, (_, change) in enumerate(tested) if change is None]
@@ -131,11 +131,11 @@ def _kept(series: _Series, starts: list[int]) -> list[Change]:
 
 
 def _tested(series: _Series, starts: Sequence[int]) -> list[tuple[float, Change | None]]:
-    """Each change's distance in standard errors, and the change where it holds."""
+    """Each change's distance in standard errors, and the change; None where it fails the test."""
     bounds = [0, *starts, len(series.means)]
     segments = [range(low, high) for low, high in pairwise(bounds)]
     residuals = [
-        (series.means[at] - fmean(series.means[one] for one in segment)) ** 2
+        (series.means[at] - fmean(series.means[index] for index in segment)) ** 2
         for segment in segments
         for at in segment
     ]
@@ -154,17 +154,17 @@ def _test(
     distance = abs(step) / error if error else (inf if step else 0.0)
     places = (len(series.means) - 1) * changes
     old, new = (_trials(series, segment) for segment in (before, after))
-    found = ratio(old, new, better=series.better, relevant=series.relevant)
+    change = ratio(old, new, better=series.better, relevant=series.relevant)
     if (
         distance <= t_quantile(1 - (1 - CONFIDENCE) / 2 / places, freedom)
-        or found.low is None
-        or found.high is None
-        or found.verdict not in ("improved", "regressed")
+        or change.low is None
+        or change.high is None
+        or change.verdict not in ("improved", "regressed")
     ):
         return distance, None
     half = t_quantile((1 + CONFIDENCE) / 2, freedom) * error
     wider = replace(
-        found, low=min(found.low, exp(step - half)), high=max(found.high, exp(step + half))
+        change, low=min(change.low, exp(step - half)), high=max(change.high, exp(step + half))
     )
     return distance, Change(after.start, _level(old), _level(new), wider)
 

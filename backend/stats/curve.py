@@ -1,7 +1,8 @@
 """The latency percentile curve of a histogram: its tail on an axis of "nines".
 
 Points are evenly spaced on −log10(1 − p), where p90, p99 and p99.9 are one step of 1 apart (as
-HdrHistogram plots it), and stop where so few requests are beyond that one more would move them.
+HdrHistogram plots it), and stop where fewer than `LEAST_BEYOND`
+requests are slower: one more would move the point.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ Curve = list[list[float]]
 def percentile_curve(histogram: Histogram) -> Curve:
     """[[percent, µs], …], at most 48, rising; each µs is `histogram.percentile` of its percent.
 
-    Only percents with at least 10 requests beyond: none of fewer than 20 requests.
+    Only percents with at least 10 slower requests, so a histogram below 20 requests has none.
     """
-    kept = [percent for percent in PERCENTS if _beyond(histogram.count, percent) >= LEAST_BEYOND]
-    values = histogram.percentiles(kept)
-    return [[percent, us] for percent, us in zip(kept, values, strict=True) if us is not None]
+    count = histogram.count
+    percents = [percent for percent in PERCENTS if _beyond(count, percent) >= LEAST_BEYOND]
+    values = histogram.percentiles(percents)
+    return [[percent, us] for percent, us in zip(percents, values, strict=True) if us is not None]
 
 
 def _beyond(count: int, percent: float) -> float:

@@ -30,7 +30,7 @@ Counts = NDArray[np.int64]
 
 
 class Histogram:
-    """Latencies in µs as counts; 0 stands for below the resolution of what was measured."""
+    """Latencies in µs as counts; a latency of 0 is below the tool's resolution."""
 
     def __init__(self) -> None:
         # The counts up to the last that is not 0: a tenth of the library's whole array, whose
@@ -82,8 +82,8 @@ class Histogram:
         return index
 
     def _record(self, values: Counts, counts: Counts) -> None:
-        kept = counts > 0
-        values, counts = values[kept], counts[kept]
+        is_used = counts > 0
+        values, counts = values[is_used], counts[is_used]
         if not len(values):
             return
         _refuse_negative(values)
@@ -180,7 +180,7 @@ _WORD_BYTES = 9
 
 
 def _payload(counts: Counts) -> bytes:
-    """The HdrHistogram V2 payload, as the library itself writes it with more ado."""
+    """The HdrHistogram V2 payload: the bytes the library writes, in less time."""
     room = np.empty(len(counts) * _WORD_BYTES, dtype=np.uint8)
     length = pyhdrh.encode(
         counts.ctypes.data, len(counts), counts.itemsize, room.ctypes.data, len(room)
@@ -190,8 +190,9 @@ def _payload(counts: Counts) -> bytes:
 
 
 def _compressed(payload: bytes) -> bytes:
-    """In zlib's format. Counts repeat themselves in runs at most; a search for other repetitions
-    takes thrice the time and saves a tenth of the bytes, or none.
+    """Compressed in zlib's format, by run lengths only.
+
+    A search for other repetitions takes three times as long and saves at most a tenth.
     """
     packer = zlib.compressobj(strategy=zlib.Z_RLE)
     return packer.compress(payload) + packer.flush()
@@ -222,7 +223,7 @@ _rooms = threading.local()
 
 
 def _room() -> Counts:
-    """Zeros for every count there can be, this thread's own; left as zeros by who uses it."""
+    """An array of zeros for all counts, one per thread; callers set it back to zeros."""
     if not hasattr(_rooms, "counts"):
         _rooms.counts = np.zeros(bucket_of(np.array([HIGHEST_US]))[0] + 1, dtype=np.int64)
     room: Counts = _rooms.counts
@@ -235,7 +236,7 @@ def _refuse_negative(values_us: Counts) -> None:
 
 
 def whole(values: NDArray[Any]) -> Counts:
-    """Values rounded to whole ones; the same array where they are."""
+    """Values rounded to whole numbers; the same array where they are whole already."""
     if values.dtype.kind == "f":
         values = np.rint(values)
     rounded: Counts = values.astype(np.int64, copy=False)

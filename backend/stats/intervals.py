@@ -19,8 +19,8 @@ from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 CONFIDENCE = 0.95
 MOST_TRIALS = 999
 NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-# t(97.5 %) ÷ (t(97.5 %) + t(80 %)) of many trials: what a half width may be of a difference, so
-# that the interval leaves out ×1 with a probability of 80 %.
+# Half width ÷ difference at which the interval leaves out ×1 with a probability of 80 %:
+# t(97.5 %) ÷ (t(97.5 %) + t(80 %)) for many trials.
 SURE_SHARE = 0.7
 ALIKE = 1 + 1e-9
 Verdict = Literal["improved", "regressed", "unchanged", "inconclusive"]
@@ -40,7 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """b ÷ a of the trials' geometric means, its 95 % interval, and what may be said of it."""
+    """other ÷ base of the trials' geometric means, its 95 % interval and the verdict."""
 
     value: float | None
     low: float | None
@@ -73,7 +73,7 @@ def median_interval(values: Sequence[float]) -> Estimate | None:
 
 
 def _variance(values: Sequence[float]) -> float:
-    # The standard library's works in fractions: a third of a comparison's time.
+    # statistics.variance works in fractions, which took a third of a comparison's time.
     mean = fmean(values)
     return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
@@ -103,25 +103,25 @@ def ratio(
     value = exp(fmean(logs[1]) - fmean(logs[0]))
     if short < LEAST_TRIALS:
         missing = LEAST_TRIALS - short
-        # How noisy they are is not known yet, so neither is how many would tell.
+        # Two trials do not show the noise, so how many trials would decide is unknown.
         return _inconclusive(value, f"an interval needs {missing} more {_trials(missing)} at least")
     judged = _judged(value, _welch([logs]), better, relevant)
     if judged.verdict != "inconclusive":
         return judged
-    return replace(judged, why=f"{judged.why}; {_more_trials(logs, relevant)} would tell")
+    return replace(judged, why=f"{judged.why}; {_more_trials(logs, relevant)} would decide")
 
 
 def holding(by_trials: Ratio, shown: float, *, better: Better, relevant: float) -> Ratio:
     """The ratio of trials, widened to hold `shown`: the ratio of the two figures printed beside it.
 
-    A percentile of all requests together may be far from those of the trials, where one trial is
-    unlike the others. Where ×1 comes in with it, nothing is claimed.
+    A percentile of all requests together may be far from the percentiles of the trials, where one
+    trial is unlike the others. Where the wider interval includes ×1, the verdict is inconclusive.
     """
     if by_trials.value is None:
         return by_trials
     if by_trials.low is None or by_trials.high is None:
         return replace(by_trials, value=shown)
-    # As they are stored, equal figures differ in their last digit.
+    # Rounding on storage makes equal figures differ in their last digit.
     if by_trials.low / ALIKE <= shown <= by_trials.high * ALIKE:
         return by_trials
     bounds = log(min(by_trials.low, shown)), log(max(by_trials.high, shown))
@@ -139,8 +139,8 @@ def mean_ratio(
 ) -> Ratio:
     """The geometric mean of `ratio` over (base, other) pairs, with its 95 % interval and verdict.
 
-    The interval is of these very pairs (workloads): their trials are what could have come out
-    otherwise. It says nothing of pairs that were not measured.
+    The interval covers the noise of the trials of these pairs (workloads). It says nothing about
+    workloads that were not measured.
     """
     sides = list(chain.from_iterable(pairs))
     if not sides or min(min(side, default=0.0) for side in sides) <= 0:
@@ -199,21 +199,21 @@ def _welch(pairs: Sequence[_Sides]) -> tuple[float, float]:
 
 
 def _more_trials(logs: _Sides, relevant: float) -> str:
-    """How many more trials a side leave an interval so narrow that it tells either way.
+    """How many more trials on each side make the interval narrow enough for a verdict.
 
-    With half the threshold to each side it either leaves out ×1 or lies within the threshold. A
-    difference as large as the one seen is told by a wider one, in four of five cases.
+    An interval of ± half the threshold either leaves out ×1 or lies within the threshold. A large
+    difference needs less: ± `SURE_SHARE` of it leaves out ×1 in four of five cases.
     """
     seen = abs(fmean(logs[1]) - fmean(logs[0]))
     half = max(log(1 + relevant) / 2, SURE_SHARE * seen)
     noise = _variance(logs[0]) + _variance(logs[1])
     has = min(len(logs[0]), len(logs[1]))
-    # The normal quantile in place of t's needs about a quarter of its square more (Guenther 1981).
+    # Guenther (1981): with the normal quantile instead of t's, add a quarter of its square.
     needed = noise * (NORMAL / half) ** 2 + NORMAL**2 / 4 if half else inf
     if needed - has > MOST_TRIALS:
-        return f"over {MOST_TRIALS} more trials"
+        return f"over {MOST_TRIALS} more trials on each side"
     more = max(1, ceil(needed) - has)
-    return f"{more} more {_trials(more)}"
+    return f"{more} more {_trials(more)} on each side"
 
 
 def tiers(estimates: Sequence[Estimate], *, better: Better = "higher") -> list[str]:

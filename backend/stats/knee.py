@@ -1,9 +1,9 @@
 """The knee of a sweep: from which load on more load brings no more throughput.
 
-It is the lowest measured load to which no higher one is a gain that is significant and relevant.
-Kneedle (Satopää et al., ICDCSW 2011) takes the point furthest above the chord instead: that place
-moves with the scale of the axis and with how far beyond it was measured, is found in pure noise
-too, and on a curve that saturates stands well before the most is reached.
+It is the lowest measured load above which no load brings a significant and relevant gain.
+Kneedle (Satopää et al., ICDCSW 2011) takes the point furthest above the chord instead: that point
+moves with the scale of the axis and with the highest load measured, is found in pure noise too,
+and on a curve that saturates lies well before the highest throughput.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Literal
 from backend.stats.intervals import ratio
 from backend.stats.thresholds import LEAST_LOADS, LEAST_TRIALS, RELEVANT_SHARE
 
-# few: too little measured · rising: up to the highest load · unsure: whether it rises to the last
+# few: too few loads or trials · rising: throughput rises up to the highest load · unsure: too noisy
+# to say whether it does
 Outcome = Literal["found", "few", "rising", "unsure"]
 
 
@@ -31,7 +32,7 @@ class Load:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the trials say something: at least 3, each with a throughput."""
+        """Whether there are enough trials (3), each with a throughput above 0."""
         return len(self.throughput) >= LEAST_TRIALS and min(self.throughput) > 0
 
     @cached_property
@@ -42,25 +43,25 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """Where the knee is, and between which measured loads it may be as well."""
+    """Where the knee is, and the range of measured loads in which it may lie."""
 
     outcome: Outcome
     # The highest load that was measured with 3 trials.
     highest: float | None = None
     x: float | None = None
-    # The highest load below `x`: nothing was measured in between. None for the lowest load.
+    # The measured load just below `x`. None where `x` is the lowest.
     above: float | None = None
-    # A lower load, where more trials are missing to tell it from the knee.
+    # A lower load that may be the knee: too few trials to exclude it.
     perhaps: float | None = None
-    # More load brings at most this share more throughput (95 % interval, the highest of them).
+    # More load brings at most this share more throughput (highest upper end of a 95 % interval).
     excess: float | None = None
 
 
 def find_knee(loads: Sequence[Load], *, relevant: float = RELEVANT_SHARE) -> Knee:
-    """The knee of `loads`, in any order. Loads of fewer than 3 trials say nothing, nor does 0.
+    """The knee of `loads`, in any order. Loads that are not measured (`is_measured`) are ignored.
 
-    A gain that the means show but the trials do not bear out leaves open whether the knee is
-    there (`perhaps`) or at the next load where the means show none.
+    Where the means show a gain that is not significant, the knee is either at that load
+    (`perhaps`) or at the next load where the means show no gain.
     """
     measured = [load for load in loads if load.is_measured]
     if len(measured) < LEAST_LOADS:

@@ -15,7 +15,7 @@ class Bounded:
     value: float | None
     low: float | None
     high: float | None
-    # Whether it may meet the limit at all: not where too much failed or the rate was not reached.
+    # False where too many attempts failed or the rate was not reached: never under the limit.
     counts: bool = True
 
     def under(self, limit: float) -> bool:
@@ -25,7 +25,7 @@ class Bounded:
         return self.counts and self.high is not None and self.high <= limit
 
     def possibly_under(self, limit: float) -> bool:
-        """Without an interval nobody knows, so then it is possible."""
+        """Whether the interval reaches below the limit; without an interval it may."""
         return self.counts and self.value is not None and (self.low is None or self.low <= limit)
 
 
@@ -35,7 +35,7 @@ class Highest:
 
     # The highest load whose figure is under the limit.
     x: float | None
-    # The highest load where the whole interval is, and where at least a part of it is.
+    # The highest load whose whole interval is under the limit, and whose interval partly is.
     low: float | None
     high: float | None
     # The next load above `x` that was measured and is not under the limit; None at the end.
@@ -61,7 +61,7 @@ def highest_under(points: Sequence[Bounded], limit: float) -> Highest:
 def _around(
     ordered: Sequence[Bounded], x: float | None
 ) -> tuple[Sequence[Bounded], Sequence[Bounded]]:
-    """The points below `x` and above it; all of them are above no `x`."""
+    """The points below `x`, and the points above it; for None, all points are above."""
     if x is None:
         return (), ordered
     begin = bisect_left(ordered, x, key=lambda point: point.x)

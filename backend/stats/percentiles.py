@@ -1,10 +1,10 @@
-"""The latency percentiles that are computed of every histogram, stored, and offered as metrics."""
+"""The latency percentiles computed from every histogram, stored, and offered as metrics."""
 
 from __future__ import annotations
 
 from backend.stats.histogram import Histogram
 
-# As keys of figures are written.
+# Written as in the keys of figures.
 STORED_PERCENTILES = ("50", "75", "90", "95", "99", "99.9")
 
 

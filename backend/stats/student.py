@@ -23,12 +23,12 @@ def t_quantile(probability: float, freedom: float) -> float:
     if probability == 0.5:
         return 0.0
     t = _near(NormalDist().inv_cdf(probability), freedom)
-    # The curve is concave: after one step every next one comes closer, and none too far.
+    # The curve is concave: after the first step, each step comes closer and none overshoots.
     for _ in range(100):
         tail = _tail(t, freedom)
         step = log(tail / (1 - probability)) * tail / (t * _density(t, freedom))
         t *= exp(step)
-        # The error of the next one is about the square of this.
+        # The error of the next step is about the square of this step.
         if abs(step) < 1e-7:
             break
     return t

@@ -1,7 +1,7 @@
-"""The limits that decide what a figure may be taken for, each with its reason.
+"""The limits that decide how a figure is judged, each with its reason.
 
-Checks, intervals and comparisons read them from here. A workspace may choose its own least number
-of trials and its own relevant share; these are the defaults.
+Checks, intervals and comparisons read them from here. A workspace may choose its own relevant
+share, and the number of trials below which `few-trials` warns; these are the defaults.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ LEAST_TRIALS = 3
 LEAST_LOADS = 3
 # A smaller difference (as a share) does not matter to a reader, however certain it is.
 RELEVANT_SHARE = 0.02
-# Above this share of failed attempts a server is fast because it answers less.
+# Above this share of failed attempts a server looks fast because it does less work.
 HIGH_ERROR_RATE = 0.01
 # Below this share of the offered rate the load is not the one that was asked for.
 REACHED_SHARE = 0.98
-# So many servers within this share of each other are held back by something they share.
+# At least this many servers within this share of each other point to a limit they share.
 CEILING_SERVERS = 3
 CEILING_SHARE = 0.01
 

@@ -28,7 +28,7 @@ class ToolMissingError(AgentError):
 
 
 class ServerStartError(AgentError):
-    """A server of the plan did not come up; its trials carry this text."""
+    """A server of the plan did not start; its trials record this text as their error."""
 
 
 class PlanStoppedError(AgentError):

@@ -180,7 +180,7 @@ def test_an_upload_says_what_was_measured_and_when(service: FakeService, tmp_pat
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--at", "yesterday"], "expected as 2016-09-14"),
+        (["--at", "yesterday"], "expected a form like 2016-09-14"),
         (["--at", "2999-01-01"], "lies in the future"),
         (["--label", "x"], "expected KEY=VALUE"),
         (["--connections", "5"], "add --server NAME"),

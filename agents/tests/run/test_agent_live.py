@@ -48,7 +48,7 @@ def test_a_word_before_each_trial_and_one_at_the_end(
         assert word["silent_s"] >= 1
     assert words[-1]["seconds_left"] is None
     assert {word["agent"]["name"] for word in service.words} == {"loadsheet-agent"}
-    assert f"Live and afterwards at {service.url}/r/{upload.envelope['id']}" in done.stderr
+    assert f"Results, live and afterwards: {service.url}/r/{upload.envelope['id']}" in done.stderr
 
 
 def test_nothing_is_said_while_a_trial_is_measured(

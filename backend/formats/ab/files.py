@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "ab"
-# A request of a month is a damaged row; in µs more would not fit 64 bits.
+# A request that took a month is a damaged row; in µs more would not fit 64 bits.
 LONGEST_MS = 31 * 24 * 3600 * 1000
 COLUMNS = ("starttime", "seconds", "ctime", "dtime", "ttime", "wait")
 FIRST_LINES = 20

@@ -59,7 +59,7 @@ def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     counts: dict[str, int] = dict.fromkeys((*NAMES, "write"), 0)
     for message, count in failures.items():
         counts[error_class(message)] += count
-    # Netty tells a failed write as a lost connection: none found does not say there was none.
+    # Netty reports a failed write as a lost connection, so 0 seen does not mean 0 failed writes.
     return {**counts, "write": counts["write"] or None}
 
 

@@ -287,7 +287,7 @@ class _Run:
 
     def _errors(self) -> dict[str, int | None]:
         counts = self.classes + Counter(other=self.crashes.total())
-        # No text of Gatling's stands for a failed write alone: none does not say there was none.
+        # No text of Gatling means a failed write alone, so 0 seen does not mean 0 failed writes.
         return {**by_class({}), **counts}
 
     def _elapsed_s(self) -> float | None:

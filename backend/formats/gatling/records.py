@@ -11,7 +11,7 @@ ENDS_WITH_KIND = f"(?:{'|'.join(KINDS)})$"
 REQUESTS = ("REQUEST", "ACTION")
 STATUSES = ("OK", "KO")
 MOST_DIGITS = 15
-# A request of a month is a damaged row.
+# A request that took a month is a damaged row.
 LONGEST_MS = 31 * 24 * 3600 * 1000
 EXPECTED = "REQUEST, groups, name, start, end, OK or KO, message, with tabs between them"
 

@@ -26,7 +26,7 @@ REQUESTS = Table(
 # Of Unix time in µs, from 2001 on.
 START_DIGITS = 16
 HIGHEST_STATUS = 999
-# A request of a month is a damaged row.
+# A request that took a month is a damaged row.
 LONGEST_US = 31 * 24 * 3600 * 1_000_000
 FIRST_LINES = 10
 

@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """How often what was recorded: the highest value of each position in use, in the log's unit."""
+    """The highest value of each used position, in the log's unit, and the counts."""
 
     values: Integers
     counts: Integers

@@ -1,4 +1,4 @@
-"""The unit of HdrHistogram's values, where whoever wrote the file put it down."""
+"""The unit of HdrHistogram's values, where the file states it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Command:
 
     @property
     def is_echo(self) -> bool:
-        """Whether httperf printed it: what people type hardly ever names the buffers."""
+        """Whether httperf printed the command: only its own print names the buffers."""
         return "client" in self.options and "send-buffer" in self.options
 
     @property

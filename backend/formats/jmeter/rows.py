@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NAME = "jmeter"
-# Twice the usual: a row is long, and what a chunk costs beside its rows counts.
+# Twice the usual: rows are long, and each chunk has a fixed cost.
 CHUNK_BYTES = 8 << 20
 NUMBERS = frozenset(("elapsed", "bytes", "SampleCount"))
 WANTED = frozenset(
@@ -122,7 +122,7 @@ class Rows:
         )
 
     def _is_believed(self, row: bytes) -> bool:
-        """Whether a last row without its line feed is whole, as far as it is wanted."""
+        """Whether a last row without its line feed has all wanted columns whole."""
         if self._separators(row) != self.width - 1:
             return False
         last = self.layout.names[-1]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NAME = "jmeter"
 RESOLUTION_US = 1000
-# A request of a month is a damaged row; times are ms since 1970, up to the year 2200.
+# A request that took a month is a damaged row; times are ms since 1970, up to the year 2200.
 LONGEST_MS = 31 * 24 * 3600 * 1000
 LATEST_MS = 7_258_118_400_000
 # Rows of the chunk before that are looked at for the parent of a redirect.
@@ -244,7 +244,7 @@ class Samples:
         classes = ("connect", "read", "timeout", "status", "other")
         return {
             **{name: self.errors[name] for name in classes},
-            # No exception stands for a failed write alone: none seen does not say there was none.
+            # No exception means a failed write alone, so 0 seen does not mean 0 failed writes.
             "write": self.errors["write"] or None,
         }
 

@@ -58,7 +58,7 @@ def claims(source: Source) -> str | None:
 
 
 def _documents(source: Source) -> list[Document]:
-    """The lists of statistics, and whatever JSON is broken beside them."""
+    """The lists of statistics, and broken JSON beside them."""
     if '"num_requests"' not in source.text:
         return []
     return [

@@ -45,7 +45,7 @@ def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     counts = dict.fromkeys((*UNANSWERED_CLASSES, "status"), 0)
     for name, count in failures.items():
         counts[error_class(name)] += count
-    # Seldom seen apart from a read: none found does not say that there was none.
+    # Rarely distinguished from a failed read, so 0 seen does not mean 0 failed writes.
     return {**counts, "write": counts["write"] or None}
 
 

@@ -32,7 +32,7 @@ def read_hdrplot(block: Sequence[Line]) -> ParsedTrial:
 
 
 def read_histogram(block: Sequence[Line]) -> ParsedTrial:
-    """Buckets as wide as they were asked for, too coarse for a distribution."""
+    """Buckets of the requested width: too coarse for a distribution."""
     rows = [row for row in map(_bucket, block[1:]) if row is not None]
     if not rows:
         raise _no_rows(block, "a bucket such as [0s, 5ms], its count and its share")

@@ -111,7 +111,7 @@ function ratio(value: number): Ratio {
     low: value * 0.96,
     high: value * 1.05,
     verdict: far ? (value > 1 ? "improved" : "regressed") : "inconclusive",
-    why: far ? null : "4 more trials would tell",
+    why: far ? null : "4 more trials on each side would decide",
   };
 }
 

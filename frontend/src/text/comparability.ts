@@ -1,4 +1,4 @@
-// The like-for-like outcome in words, the same on every page and export.
+// Whether series are comparable, in words: the same on every page and export.
 import type { Figures, Outcome } from "../api/figures";
 
 export const COMPARABILITY = {
@@ -7,7 +7,7 @@ export const COMPARABILITY = {
   not_comparable: { mark: "■", text: "not comparable", tone: "error" },
 } as const;
 
-/** The reasons for the outcome, the gravest first. */
+/** The reasons for the status, worst first. */
 export function comparabilityDetails(outcome: Outcome): readonly string[] {
   const { intent, reasons, confounded, differing } = outcome;
   return [
@@ -25,7 +25,7 @@ function isOverridden({ outcome, query }: Figures): boolean {
   return outcome.overridden ?? new URLSearchParams(query).get("override") === "1";
 }
 
-/** Where there is no room for a list. */
+/** Reasons shown where there is no room for a list. */
 const MOST_IN_LINE = 3;
 
 /** "▲ comparable with caveats: client and server share one host; and 2 more" */

@@ -44,12 +44,12 @@ export const PLAIN: Unit = { factor: 1, suffix: "", header: "" };
 
 export type Maybe = number | null | undefined;
 
-function known(values: readonly Maybe[]): number[] {
+function finite(values: readonly Maybe[]): number[] {
   return values.filter((value): value is number => Number.isFinite(value));
 }
 
 export function median(values: readonly Maybe[]): number | null {
-  const sorted = known(values).sort((a, b) => a - b);
+  const sorted = finite(values).sort((a, b) => a - b);
   const upper = sorted[sorted.length >> 1];
   if (upper === undefined) return null;
   if (sorted.length % 2 === 1) return upper;
@@ -67,7 +67,7 @@ function largestUnitBelow(units: readonly Unit[], size: number): Unit {
 
 /** The unit for a column of values: the one that suits their median. */
 export function unitFor(kind: Kind, values: readonly Maybe[]): Unit {
-  const middle = Math.abs(median(known(values).filter((value) => value !== 0)) ?? 0);
+  const middle = Math.abs(median(finite(values).filter((value) => value !== 0)) ?? 0);
   if (kind === "time") return largestUnitBelow(TIME_UNITS, middle);
   if (kind === "rate") return largestUnitBelow(RATE_UNITS, middle);
   if (kind === "bytes") return largestUnitBelow(BYTE_UNITS, middle);
@@ -140,7 +140,7 @@ export function exact(kind: Kind, value: Maybe): string {
 /** Both ends carry the same decimals, those of the larger: "[0.95, 1.05]". */
 export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return "";
-  if (low === high) return ""; // nothing was spread, so a bracket would say nothing
+  if (low === high) return ""; // the trials do not differ, so there is no range to show
   const ends = [Number(low) / unit.factor, Number(high) / unit.factor];
   const size = Math.max(...ends.map(Math.abs));
   const half = (halfWidth(low, high) ?? 0) / unit.factor;

@@ -16,7 +16,7 @@ EXAMPLES = """examples:
   loadsheet login https://host            save address and token
   loadsheet plan new                      write a commented plan.toml
   loadsheet plan check plan.toml          its trials, and how long they take
-  loadsheet doctor plan.toml              what would spoil it on this machine
+  loadsheet doctor plan.toml              what would spoil a measurement here
   loadsheet run plan.toml                 measure, upload, print the link
   loadsheet run plan.toml --resume        continue an interrupted run
   loadsheet observe --run ID --port 8080  on the server host, while another machine measures

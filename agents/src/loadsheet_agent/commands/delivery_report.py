@@ -1,4 +1,4 @@
-"""Sending an entry of the spool, and reporting how that ended."""
+"""Sends an entry of the spool, and reports the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def deliver(entry: Entry, target: Target, max_wait_s: float | None) -> Delivery:
 
 
 def report(upload_id: str, delivery: Delivery, *, as_json: bool, more: Mapping[str, Any]) -> None:
-    """`more`: what the JSON says beside the delivery."""
+    """Print how the delivery ended. `more`: further members of the JSON."""
     if as_json:
         put_json({**delivery_json(upload_id, delivery), **more})
     elif delivery.exit_code in (Exit.OK, Exit.UNREAD):

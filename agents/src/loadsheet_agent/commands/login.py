@@ -18,7 +18,7 @@ def run(arguments: Namespace) -> Exit:
     if arguments.forget:
         return _forget(as_json=arguments.json)
     if not arguments.url:
-        raise UsageError("no address is given; expected such as: loadsheet login https://host")
+        raise UsageError("no address is given; run, for example: loadsheet login https://host")
     target = make_target(arguments.url, arguments.token or _ask_token())
     me = who_am_i(target, registers=True)
     if me.token is TokenState.REFUSED:

@@ -28,7 +28,7 @@ def run(arguments: Namespace) -> Exit:
     state = run_state.read()
     if state is None:
         raise UsageError(
-            f"{target.url} knows no run {arguments.run} for this token; give the id of the link "
+            f"{target.url} has no run {arguments.run} for this token; give the id of the link "
             "that `loadsheet run` prints."
         )
     observer = Observer(run_id=arguments.run, tree=tree, offset=_require_offset(target))

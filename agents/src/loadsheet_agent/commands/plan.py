@@ -25,7 +25,7 @@ def run(arguments: Namespace) -> Exit:
     if arguments.action == "new":
         return _new(arguments)
     if not arguments.file:
-        raise UsageError("no plan is given; expected such as: loadsheet plan check plan.toml")
+        raise UsageError("no plan is given; run, for example: loadsheet plan check plan.toml")
     return _check(arguments)
 
 

@@ -42,13 +42,13 @@ def run(arguments: Namespace) -> Exit:
     steps = expand(plan, record.seed)
     say(record.redactor.text(summarise(plan, steps, expand_most(plan, record.seed), tool)))
     if target is not None:
-        say(f"Live and afterwards at {target.url}/r/{entry.id}")
+        say(f"Results, live and afterwards: {target.url}/r/{entry.id}")
     progress = f"{{}} of {len(steps)} trials had finished"
     try:
         Measurement(record, tool, entry, steps, say).run(target, session)
     except KeyboardInterrupt:
         say(_outcome(record, f"Interrupted: {progress.format(len(record.trials))}"))
-        say(f"`loadsheet run {arguments.plan} --resume` goes on with it.")
+        say(f"`loadsheet run {arguments.plan} --resume` continues it.")
         return _keep(entry, record, arguments, Exit.INTERRUPTED)
     except PlanStoppedError as stop:
         say(_outcome(record, f"Stopped: {stop}; {progress.format(len(record.trials))}"))
@@ -79,7 +79,7 @@ def _check_arguments(arguments: Namespace, plan: Plan) -> None:
 def _begin(
     arguments: Namespace, plan: Plan, target: Target | None, host: HostFacts, *, same_host: bool
 ) -> tuple[Entry, RunRecord]:
-    """A new run, or the interrupted run to go on with; its entry in the spool is locked."""
+    """A new run, or the interrupted run to continue; its entry in the spool is locked."""
     spool = open_spool(arguments.spool)
     redactor = redactor_for(plan, target)
     if arguments.resume is not None:

@@ -66,7 +66,7 @@ def _drop(spool: Spool, arguments: Namespace) -> Exit:
         raise UsageError(f"{', '.join(unknown)} is not in {spool.root}; nothing was dropped.")
     entries = [entries_by_id[each] for each in dict.fromkeys(arguments.ids)]
     for entry in entries:
-        entry.lock()  # BusyError: a run that goes on is not deleted
+        entry.lock()  # BusyError: a running run is not deleted
     for entry in entries:
         entry.remove()
         say(f"{entry.id}: dropped.")
@@ -76,7 +76,7 @@ def _drop(spool: Spool, arguments: Namespace) -> Exit:
 
 
 def _retry(entries: list[Entry], target: Target, arguments: Namespace) -> Exit:
-    """Each in turn; a refused token or a lost service stops all, as it would stop the next."""
+    """Send each in turn. Stops at a refused token or an unreachable service."""
     worst = Exit.OK
     for entry in entries:
         delivery = _retry_one(entry, target, arguments.max_wait)

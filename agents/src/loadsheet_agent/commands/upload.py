@@ -107,15 +107,15 @@ def _pairs(flags: list[str], name: str) -> dict[str, str]:
 def _instant(text: str) -> str:
     """ISO 8601 in UTC. A time without a zone is local time; a date alone is its local midnight."""
     try:
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        instant = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError as error:
         raise UsageError(
-            f"--at {text!r} is no time; expected as 2016-09-14 or 2016-09-14T12:30:00Z."
+            f"--at {text!r} is not a time; expected a form like 2016-09-14 or 2016-09-14T12:30:00Z."
         ) from error
-    moment = moment.astimezone(timezone.utc)
-    if moment > datetime.now(timezone.utc):
-        raise UsageError(f"--at {text!r} lies in the future; expected when it was measured.")
-    return moment.isoformat().replace("+00:00", "Z")
+    instant = instant.astimezone(timezone.utc)
+    if instant > datetime.now(timezone.utc):
+        raise UsageError(f"--at {text!r} lies in the future; give the time of the measurement.")
+    return instant.isoformat().replace("+00:00", "Z")
 
 
 def _checked(path: Path) -> Path:

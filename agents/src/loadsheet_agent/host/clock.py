@@ -48,7 +48,7 @@ class Offset:
 
 
 def offset_of(answers: Iterable[TimeAnswer]) -> Offset | None:
-    """The offset all answers allow; None when no answer has a time, or they contradict each other.
+    """The offset that fits all answers; None when no answer has a time, or answers contradict.
 
     The service's clock showed its time at some moment between sending and receiving: each answer
     gives an interval, and the offset lies in all of them.

@@ -60,7 +60,7 @@ class HostFacts:
 
 
 def read_host(towards: str | None = None) -> HostFacts:
-    """Facts of this machine; `towards`: describe the network interface that leads there."""
+    """Facts of this machine; `towards`: the host that the described network interface leads to."""
     return HostFacts(
         name=socket.gethostname(),
         cpu_model=_cpu_model(),
@@ -241,7 +241,7 @@ def _load_average() -> float | None:
 
 
 def sha256_of(path: str) -> str | None:
-    """Of a program's file, links followed; tells whether two machines ran the same program."""
+    """SHA-256 of a program's file, links followed: the same for the same program."""
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as handle:

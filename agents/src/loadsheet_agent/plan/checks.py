@@ -55,13 +55,13 @@ def check_server(server: ServerSpec) -> Iterator[str]:
         )
     problem = _url_problem(server.url.replace("{port}", "80"))
     if problem:
-        yield f'url is {server.url!r}, which {problem}; expected such as "http://127.0.0.1:8000".'
+        yield f'url is {server.url!r}, which {problem}; write, for example, "http://127.0.0.1:8000".'
     if server.stop and not server.start:
         yield "stop is given but no start; a plan only stops a server it started."
     if server.environment and not server.start:
         yield "environment is given but no start; it is for a server the plan starts."
     if not _is_path(server.ready_path):
-        yield f"ready_path is {server.ready_path!r}; expected such as /health."
+        yield f"ready_path is {server.ready_path!r}; write a path, for example /health."
 
 
 def check_workload(workload: WorkloadSpec) -> Iterator[str]:
@@ -83,7 +83,7 @@ def check_workload(workload: WorkloadSpec) -> Iterator[str]:
 def _check_header(name: str, text: str) -> Iterator[str]:
     is_printable = all(32 <= ord(char) <= 126 for char in text)
     if not is_printable or text != text.strip() or not HEADER_NAME.fullmatch(name):
-        yield f"headers.{name} has characters that no header has; expected one line of ASCII."
+        yield f"headers.{name} has characters that a header cannot have; write one line of ASCII."
     if name.lower() in OWN_HEADERS:
         yield (
             f"the load tool writes the header {name} itself; use keepalive for connections and "
@@ -100,9 +100,9 @@ def _url_problem(url: str) -> str | None:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and parts.port != 0
     except ValueError:
-        return "is no address"
+        return "is not an address"
     if parts.scheme not in ("http", "https") or not has_host:
-        return "is no http or https address"
+        return "is not an http or https address"
     if parts.username or parts.password:
         return "carries a password that would be stored with the run"
     if parts.path.strip("/") or parts.query or parts.fragment:

@@ -14,7 +14,7 @@ T_95 = (
 
 
 def t_95(degrees: int) -> float:
-    """Beyond the table its last value, which is a little too wide rather than too narrow."""
+    """The 97.5 % quantile of Student's t; beyond the table its last value, slightly too large."""
     return T_95[degrees - 1] if degrees <= len(T_95) else T_95[-1]
 
 

@@ -32,11 +32,11 @@ class Place:
         return Place(f"{self.table}: {self.key}[{number}]")
 
     def error(self, text: str) -> PlanError:
-        """About the table as a whole."""
+        """An error about the table as a whole."""
         return PlanError(f"{self.table}: {text}")
 
     def wrong(self, text: str) -> PlanError:
-        """About the key: `text` continues the sentence that begins with its name."""
+        """An error about the key: its name, then `text`, make the sentence."""
         return self.error(f"{self.key} {text}")
 
     def unexpected(self, value: Any, expected: str) -> PlanError:

@@ -134,7 +134,7 @@ class WorkloadSpec:
 
 @dataclass(frozen=True)
 class LoadSpec:
-    """Closed: `connections`. Open: `rates`, with one number of connections as their bound.
+    """Closed loop: `connections`. Open loop: `rates`, and one number of connections as their limit.
 
     Exactly one of `duration_s` and `requests` is set. `longest_s` bounds a number of requests.
     """
@@ -297,5 +297,5 @@ class Plan:
 
     @property
     def sha256(self) -> str:
-        """Of the plan as it was written."""
+        """SHA-256 of the plan as it was written."""
         return hashlib.sha256(self.text.encode()).hexdigest()

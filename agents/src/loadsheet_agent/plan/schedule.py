@@ -95,7 +95,7 @@ def _repeats(
 
 @dataclass(frozen=True)
 class _Search:
-    """The search of one server: short trials find a rate, trials of full length confirm it.
+    """The search for one server: short trials find a rate, trials of full length confirm it.
 
     Doubling and halving bracket the rate, halving the bracket narrows it, as Nighthawk's adaptive
     load controller does: github.com/envoyproxy/nighthawk, docs/root/adaptive_load_controller.md
@@ -121,7 +121,7 @@ class _Search:
         self.note_rate(self.server, self.workload, rate, False)
 
     def _find_rate(self) -> Generator[Step, Glance, float | None]:
-        """The highest rate that was met; None where no rate was."""
+        """The highest rate that was met; None where no rate was met."""
         low: float | None = None
         high: float | None = None
         rate: float | None = float(round(self.limits.start_rate))
@@ -165,7 +165,7 @@ def is_met(limits: MaxRateSpec, glance: Glance, rate: float) -> bool:
 
 
 def next_rate(limits: MaxRateSpec, low: float | None, high: float | None) -> float | None:
-    """The next rate between one that is met and one that is not; None when the search is done."""
+    """The next rate, between the highest met and the lowest unmet; None when the search is done."""
     if low is None:
         half = float(int((high or 0) / 2))
         return half if half >= 1 else None

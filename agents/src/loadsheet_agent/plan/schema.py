@@ -23,7 +23,7 @@ def plan_schema() -> Schema:
 
 
 def schema_text() -> str:
-    """As the file holds it."""
+    """The JSON Schema as the text of `plan.schema.json`."""
     return json.dumps(plan_schema(), indent=2) + "\n"
 
 

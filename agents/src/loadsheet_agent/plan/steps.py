@@ -29,13 +29,13 @@ class Step:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Tells this trial from all other trials of the plan."""
+        """Identifies this trial among all trials of the plan."""
         point = (self.connections, self.rate_rps)
         return (self.server.name, self.workload.name, *point, self.phase, self.repeat)
 
     @property
     def warm_key(self) -> tuple[object, ...]:
-        """What one warm-up serves: a load point, or a whole search."""
+        """The load point, or the whole search, that one warm-up is for."""
         point = (self.connections, self.rate_rps) if self.phase == MEASURE else ()
         return (self.server.name, self.workload.name, *point)
 
@@ -45,7 +45,7 @@ class Step:
         return WARMUP if self.is_warmup else self.phase
 
     def warm_up(self, warmup_s: float) -> Step:
-        """The same load for `warmup_s`; with a number of requests, as many as the trial."""
+        """The same load for `warmup_s`, or with the trial's number of requests."""
         duration_s = warmup_s if self.requests is None else None
         return replace(self, duration_s=duration_s, is_warmup=True)
 

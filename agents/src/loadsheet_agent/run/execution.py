@@ -72,7 +72,7 @@ def execute(
 
 
 def not_executed(error: str) -> Execution:
-    """For a trial that could not begin."""
+    """The execution of a trial that could not begin: only its error."""
     now = utc_now()
     return Execution(
         started_at=now,
@@ -183,11 +183,11 @@ def _exit_error(name: str, code: int | None, stderr: Path) -> str | None:
 
 def _keep_filled(directory: Path, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the files that have content; an empty file is no evidence and is removed."""
-    kept = []
+    filled = []
     for name in names:
         path = directory / name
         if path.exists() and path.stat().st_size:
-            kept.append(name)
+            filled.append(name)
         else:
             path.unlink(missing_ok=True)
-    return tuple(kept)
+    return tuple(filled)

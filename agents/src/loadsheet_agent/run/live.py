@@ -1,8 +1,8 @@
-"""Reports a run to the service while it goes on: between the trials, never during one.
+"""Reports a running run to the service: between the trials, never during a trial.
 
 Whatever runs beside a load tool takes processor time and network from it. So the agent reports
-before a trial begins, and with the report says how long it will then be silent; the rest before the
-trial comes after the report. The service does not take that silence for a lost agent.
+before a trial begins, and announces how long it will be silent, so that the service does not take
+the silence for a lost agent. The plan's rest before the trial follows the report.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Broadcast:
 
 @contextmanager
 def reports_end(live: Live) -> Iterator[None]:
-    """Report how the run inside ended."""
+    """Report how the run inside the `with` block ended."""
     try:
         yield
     except PlanStoppedError as stop:

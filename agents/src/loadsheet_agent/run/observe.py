@@ -121,7 +121,7 @@ def send_remaining(
     say: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> int:
-    """Send the samples that wait, again and again; how many were not taken in time."""
+    """Retry the waiting samples until a time limit; returns how many were not sent."""
     waited_s, attempt = 0.0, 0
     while not observer.send(client, host):
         wait_s = retry.delay_s(attempt, draw=1.0)

@@ -1,9 +1,8 @@
-"""Requests to the server under test, outside its trials: is it ready, how large is its answer.
+"""Requests to the server under test, outside its trials: is it ready, how large is its answer?
 
 Certificates are verified unless the plan says `verify_tls = false`, or the server is on loopback,
-where no other machine can answer in its place. Load tools never verify certificates: so this is
-where a run refuses a server that is not the one the plan names, before a load tool sends it the
-plan's headers.
+where no other machine can answer in its place. Load tools never verify certificates, so the run
+refuses a false server here, before a load tool sends it the plan's headers.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ GUESS_S = 10.0
 
 
 class Clock:
-    """Time left: the planned time of the remaining steps, times how much longer steps took so far.
+    """Time left: the planned time of the remaining steps, scaled by measured ÷ planned so far.
 
     An adaptive plan counts with its fewest trials; beyond them the total grows.
     """

@@ -85,7 +85,7 @@ class RunRecord:
 
     @property
     def plan_sha256(self) -> str:
-        """Of the text that is sent: anyone who has the run can check it."""
+        """SHA-256 of the plan's text as sent, so that readers of the run can check it."""
         return hashlib.sha256(self.plan_text.encode()).hexdigest()
 
     def add(self, trial: Trial) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class RunRecord:
         return redacted
 
     def add_event(self, kind: str, text: str) -> None:
-        """What happened to the run besides its trials."""
+        """Record an event of the run that is not a trial."""
         self.events.append({"at": utc_now(), "kind": kind, "text": self.redactor.text(text)})
 
     def failed_trials(self) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ class RunRecord:
 
 
 def step_key(trial: Mapping[str, Any]) -> tuple[object, ...]:
-    """`Step.key` of a trial as the envelope has it; equal to no step's key for a warm-up."""
+    """`Step.key` of a trial in the envelope; for a warm-up, a key that no step has."""
     load = trial["load"]
     point = (load["connections_asked"], load["rate_rps"])
     names = (trial["server"]["name"], trial["workload"]["name"])

@@ -1,4 +1,4 @@
-"""Going on with an interrupted run that waits in the spool."""
+"""Continues an interrupted run that waits in the spool."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class ManagedServer:
             )
 
     def exit_code(self) -> int | None:
-        """Of a server that the plan started and that has ended; else None.
+        """The exit code of a server that the plan started and that has ended; else None.
 
         Where the plan has a stop command, a start that ends with 0 has left a daemon behind.
         """

@@ -1,4 +1,4 @@
-"""Several agents put load on one server together: before each trial all wait for its start."""
+"""Several agents load one server together: before each trial, all wait for a common start."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Tool:
         return f"needs at least one request a connection: {requests} for {connections}"
 
     def special(self, point: LoadPoint) -> str | None:
-        """A limit of this tool alone: the rest of a sentence that begins with its name."""
+        """Why this tool alone cannot do the point, to follow its name in a sentence."""
         return None
 
     def threads(self, point: LoadPoint) -> int:

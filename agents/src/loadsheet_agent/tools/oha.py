@@ -1,4 +1,4 @@
-"""oha: closed loop; JSON (its text says less, its CSV has no errors)."""
+"""oha: closed loop; JSON (the text has fewer figures, the CSV no errors)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """siege: closed loop without delays, a thread a connection, times in steps of 10 ms; JSON.
 
-It ends at a whole second of the clock, so up to one early; the time it tells is the true one.
+It ends at a whole second of the clock, up to 1 s early; the time it prints is correct.
 """
 
 from __future__ import annotations

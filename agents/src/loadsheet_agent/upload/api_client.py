@@ -107,14 +107,14 @@ def _ask_time(client: httpx.Client, target: Target) -> TimeAnswer:
 def _service_s(response: httpx.Response) -> float | None:
     """The time of /me, in seconds since 1970; None where the answer is of another kind."""
     try:
-        moment = datetime.fromisoformat(str(json_object(response)["time"]).replace("Z", "+00:00"))
+        instant = datetime.fromisoformat(str(json_object(response)["time"]).replace("Z", "+00:00"))
     except (ValueError, KeyError):
         return None
-    return None if moment.tzinfo is None else moment.astimezone(timezone.utc).timestamp()
+    return None if instant.tzinfo is None else instant.astimezone(timezone.utc).timestamp()
 
 
 class ApiClient:
-    """Requests that a run can do without: a failure is counted and never ends the run.
+    """Optional requests of a run: a failure is counted and never ends the run.
 
     After a failure nothing is tried for a minute, so that a service that cannot be reached costs a
     run next to nothing.

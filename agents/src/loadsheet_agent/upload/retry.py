@@ -37,7 +37,7 @@ def verdict(status: int) -> Verdict:
 
 
 def delay_s(attempt: int, *, draw: float, retry_after_s: float | None = None) -> float:
-    """Full jitter: `draw` (0 to 1) of a ceiling that doubles; never less than Retry-After.
+    """Full jitter: the share `draw` (0 to 1) of a doubling ceiling; at least Retry-After.
 
     `attempt` counts from 0. https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
     """

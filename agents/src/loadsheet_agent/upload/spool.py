@@ -124,7 +124,7 @@ class Entry:
         )
 
     def is_empty(self) -> bool:
-        """Ended before a trial had finished: nothing is lost when it is removed."""
+        """Whether no trial has finished, so that nothing is lost by removing the entry."""
         envelope = self.envelope()
         return envelope is None or ("trials" in envelope and not envelope["trials"])
 
@@ -138,7 +138,7 @@ class Entry:
         return _read_object(self.directory / ATTEMPTS)
 
     def remove(self) -> None:
-        """Renamed first, so that a half-removed directory is never sent again as a whole one."""
+        """Delete the entry. Renamed first, so that a half-deleted directory is never sent."""
         leaving = self.directory.with_name(f"{LEAVING}{self.id}")
         self.directory.rename(leaving)
         self.release()

@@ -49,7 +49,9 @@ def make_target(url: str | None, token: str | None) -> Target:
     if not url:
         raise UsageError("a token is given but no address; set LOADSHEET_URL or give --url.")
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-        raise UsageError(f'the address {url!r} is not understood; expected as "https://host".')
+        raise UsageError(
+            f'the address {url!r} is not understood; expected a form like "https://host".'
+        )
     if not token:
         raise UsageError(f"no token for {url}; set LOADSHEET_TOKEN or give --token.")
     if not all(33 <= ord(char) <= 126 for char in token):
