@@ -78,7 +78,7 @@ def find(clear: str, kind: TokenKind) -> Token:
 def _limit_to_maker(token: Token, role: str | None, *, is_active: bool) -> None:
     if role is None or not is_active:
         raise TokenRefused(
-            "Whoever made this token is no longer a member of its workspace.", hint=NEW_HINT
+            "The person who made this token is no longer a member of its workspace.", hint=NEW_HINT
         )
     if role == Role.VIEWER:
         token.scopes = [scope for scope in token.scopes if scope != "runs:write"]

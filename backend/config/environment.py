@@ -37,7 +37,7 @@ def text(name: str, meaning: str, *, default: str | None = None) -> str:
 
 
 def secret(name: str, meaning: str) -> str:
-    """A text nobody can guess; the error tells how far it is from one, and not the text."""
+    """A text that nobody can guess. The error says its length, never the text."""
     value = text(name, meaning)
     distinct = len(set(value))
     if len(value) < SECRET_CHARACTERS or distinct < SECRET_DISTINCT:

@@ -1,8 +1,8 @@
 """Room that is kept for the database on its disk: files that are given up when the disk is full.
 
 A database that cannot write its log stops, and one that cannot write its first files does not
-start. One reserve is what it goes on with, the other what it starts with, so that people can read,
-and delete what fills the disk.
+start. One reserve keeps a running database alive, the other lets it start. So people can read, and
+delete what fills the disk.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Site:
     def _listen(self) -> socket.socket:
         """The socket of all web processes: while they are started again, requests wait in it."""
         if not 0 < self.port < 1 << 16:
-            raise StartFailed(f"port {self.port} is none: give 1 to 65535 with --port N.")
+            raise StartFailed(f"{self.port} is not a port: give 1 to 65535 with --port N.")
         deadline = time.monotonic() + PORT_TIMEOUT_S
         while True:
             try:

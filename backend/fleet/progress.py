@@ -79,7 +79,7 @@ def _combined(
 
 
 def _state(run: Run | None, progress: Progress | None) -> str:
-    """The recorded run counts more than the heartbeat."""
+    """The recorded state wins over the heartbeat."""
     if run is not None and not run.is_open:
         if run.stopped:
             return Progress.State.STOPPED

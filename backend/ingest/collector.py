@@ -31,7 +31,7 @@ LOCK_KEY = 0x10AD_5EE7_0002
 # Removed under one lock: uploads wait for it.
 BATCH = 100
 LISTED_AT_ONCE = 1000
-# A database that names almost none of the stored artefacts is hardly theirs.
+# A database that names almost none of the stored artefacts probably belongs to another storage.
 FEW = 100
 SHARE_THAT_MAY_GO = 0.5
 

@@ -36,7 +36,7 @@ def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
 
 
 def _check_stored(artefacts: Iterable[Artefact]) -> None:
-    """To be called under the collector's shared lock: what is there now, stays."""
+    """Call it under the collector's shared lock: the bytes found now stay."""
     for sha256 in {artefact.sha256 for artefact in artefacts}:
         if not storage().has(sha256):
             raise StorageAway("the bytes were collected as leftovers of another upload")

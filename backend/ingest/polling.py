@@ -40,7 +40,7 @@ class Poller:
                 self.poll()
 
     def poll(self) -> None:
-        """Read what is due; a database that is away is told in the log."""
+        """Read what is due; an outage of the database is logged."""
         close_old_connections()
         try:
             drain(is_stopping=self._stopping.is_set)

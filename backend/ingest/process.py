@@ -104,7 +104,7 @@ def run_input_of(upload: Upload) -> RunInput:
     """What the envelope says of the run as a whole."""
     envelope = envelope_of(upload)
     run = envelope.run or RunPart()
-    # These are kept as they came, with members that nobody here knows.
+    # These are stored as they came, including unknown members.
     sent = (upload.envelope or {}).get("run") or {}
     return RunInput(
         id=envelope.run_id or upload.pk,

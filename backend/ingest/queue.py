@@ -31,7 +31,7 @@ from backend.ingest.turns import lock_turns, next_upload, note_turn
 log = logging.getLogger(__name__)
 
 DRAIN_TASK = "ingest.drain"
-# Stands in the broker while a hint is on its way. It ends by itself, for hints can get lost.
+# Set in the broker while a hint is on its way. It expires by itself, because hints can be lost.
 HINTED_KEY = "loadsheet:hinted"
 HINTED_S = 2
 MAX_WAITING_TASKS = 100

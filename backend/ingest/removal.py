@@ -23,7 +23,7 @@ def remove_run(run: Run) -> None:
     """
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
-    # Of a run that came trial by trial, also those that are not read yet or brought nothing.
+    # Includes uploads of single trials that are unread or empty.
     named = Q(workspace=run.workspace_id, envelope__run__id=str(run.pk))
     uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)
     # Locked first, so that a reading that is under way ends before, or finds nothing.
@@ -33,7 +33,7 @@ def remove_run(run: Run) -> None:
     Upload.objects.filter(pk__in=ids).delete()
     Observation.objects.filter(run=run.pk, workspace=run.workspace_id).delete()
     Run.objects.filter(pk=run.pk).delete()
-    # What nothing was measured of any more is no value that a link may name.
+    # Series without measurements go: links must not offer their values.
     measured = Cell.objects.filter(series=OuterRef("pk"))
     Series.objects.filter(~Exists(measured), workspace=run.workspace_id).delete()
     _remove_unused_names(run.workspace_id)

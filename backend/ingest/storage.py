@@ -247,7 +247,7 @@ class FileStorage:
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
-        # Opened here once: what is away or missing is told apart before the child is asked.
+        # Open here once, to distinguish an outage from a missing file.
         self.open(sha256).close()
         yield self._place(sha256)
 
@@ -363,7 +363,7 @@ class S3Storage:
         self._remove(_part_key(name))
 
     def list_unfinished(self) -> Iterator[Listed]:
-        """Nothing: an object is there whole or not at all."""
+        """Nothing: S3 stores an object whole or not at all."""
         return iter(())
 
     def remove_unfinished(self, name: str) -> None:

@@ -122,7 +122,7 @@ def _give_back(held: queue.Claim, fault: Exception) -> None:
 
 
 def _what_was_away(fault: Exception) -> str:
-    """A sentence on the passing fault; empty where it is none."""
+    """A sentence about the passing fault; empty if it is not one."""
     if isinstance(fault, FileNotFoundError):
         # A volume that is not mounted looks just so.
         return "A stored file of this upload is missing. Is the storage mounted?"

@@ -75,7 +75,7 @@ class Host(Identified):
 
 
 class Workload(Identified):
-    """What is asked for."""
+    """The request that load tools send."""
 
     name = models.CharField(max_length=200)
     method = models.CharField(max_length=20, null=True)  # noqa: DJ001

@@ -40,7 +40,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     workspace = trial.run.workspace
     groups = list_trial_figures(trial)
     provenance = _provenance(trial)
-    standing = dismissals_of([trial.run_id])[trial.run_id]
+    dismissals = dismissals_of([trial.run_id])[trial.run_id]
     view = describe_trial(trial)
     context = {
         "workspace": workspace,
@@ -57,7 +57,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "groups": rows_of(groups, provenance, trial.parsed),
         "texts": shown_texts(provenance, groups),
         "why_not": provenance.why_not,
-        "checks": [{**check, "dismissal": standing.get(check["id"])} for check in view["checks"]],
+        "checks": [{**check, "dismissal": dismissals.get(check["id"])} for check in view["checks"]],
         "may_dismiss": visible.may_write(request, workspace),
         "resources": list_resource_figures(trial.resources),
         "glance": _glance(trial.glance),

@@ -183,7 +183,7 @@ def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> str:
 def combine(judgements: Sequence[Judgement]) -> Comparability:
     """The gravest status, with the reasons of all; a reason that all share is told once."""
     verdicts = [judgement.comparability for judgement in judgements]
-    # What a comparison is about is told where it is so in each.
+    # The subject of the comparison is named only if all panels share it.
     subjects = {(verdict.intent, verdict.confounded) for verdict in verdicts}
     intent, confounded = subjects.pop() if len(subjects) == 1 else (None, ())
     return Comparability(

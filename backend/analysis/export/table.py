@@ -236,7 +236,7 @@ def _parts(record: Record | None, fields: Sequence[str]) -> list[Value]:
 
 
 def _place(figures: Figures) -> str:
-    """The column of the place on the axis; one that a series has as well is told apart."""
+    """The column of the place on the axis, renamed where a series column has the same name."""
     axis = figures.x.field
     return f"x_{axis}" if axis in _OF_SERIES else _AXES.get(axis, axis)
 

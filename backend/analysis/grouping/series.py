@@ -137,7 +137,7 @@ def _id(cell: LoadedCell, grouping: Grouping) -> str:
 
 
 def _as_first_named(cell: LoadedCell) -> LoadedCell:
-    """The cell with the names that its things had first: a link's baseline outlives a renaming."""
+    """The cell with its original names, so that a baseline in a link outlives a renaming."""
     named = {
         part: replace(thing, name=thing.first_name)
         for part in ("server", "workload", "server_host", "client_host")

@@ -79,7 +79,7 @@ class Catalogue:
         return spelling in self._known[field.id]
 
     def called(self, field: Field, spelling: str) -> Set[str]:
-        """The value of the field that is this text; where none is, those with it as their slug."""
+        """The value with this text or, if there is none, the values with this slug."""
         if field.id not in self._called:
             texts = {text for of_series in self.texts(field) for text in of_series}
             called: dict[str, set[str]] = {}
