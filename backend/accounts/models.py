@@ -34,7 +34,7 @@ class Workspace(models.Model):
     data_version = models.BigIntegerField(default=0, editable=False)
     # Which facts of the hosts must match (ids of the comparison's factors). None: the workspace
     # chose nothing, and the comparison's defaults hold.
-    must_match = models.JSONField(null=True, default=None)
+    must_match = models.JSONField(null=True, blank=True, default=None)
 
     class Meta:
         ordering = ["slug"]

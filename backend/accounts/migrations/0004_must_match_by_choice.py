@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="workspace",
             name="must_match",
-            field=models.JSONField(default=None, null=True),
+            field=models.JSONField(blank=True, default=None, null=True),
         ),
         migrations.RunPython(forget_the_default, spell_the_default),
     ]

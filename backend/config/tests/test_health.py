@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -136,7 +137,7 @@ def test_a_container_asks_for_its_own_heartbeat():
     heartbeat.record(heartbeat.WORKER)
     assert heartbeat.check(heartbeat.WORKER, url) is None
     heard(heartbeat.name_of(heartbeat.WORKER), 100)
-    assert "100 s ago" in heartbeat.check(heartbeat.WORKER, url)
+    assert re.search(r"1[0-9][0-9] s ago", heartbeat.check(heartbeat.WORKER, url))
 
     done = subprocess.run(
         [sys.executable, "-m", "backend.config.heartbeat_check", "worker"],

@@ -126,7 +126,7 @@ def test_a_fault_nobody_foresaw_is_an_attempt(make_upload, monkeypatch):
     monkeypatch.setattr(answers, "ask_parser", fault)
     upload = processed(make_upload())
     assert (upload.state, upload.attempts) == (State.RECEIVED, 1)
-    assert "by a fault (KeyError)" in upload.reason
+    assert "A fault of Loadsheet stopped the reading of this upload (KeyError)" in upload.reason
 
 
 def test_a_second_hint_does_nothing(make_upload):
