@@ -1,5 +1,7 @@
 """Workspaces take turns, and slow uploads leave a reader for the rest."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from backend.ingest import answers, queue, worker
@@ -67,7 +69,7 @@ def test_a_slow_upload_moves_to_the_slow_lane_and_is_read_there(other, settings)
 def test_an_upload_that_is_slow_to_write_moves_to_the_slow_lane(other, monkeypatch):
     # Time stands still but for the writing: each row that it looks up takes a minute.
     clock = [0.0]
-    monkeypatch.setattr(worker.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     looked_up = record.register_server
 
     def register_server(workspace, fields):
