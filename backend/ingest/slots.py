@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from backend.errors import Away
 
-# Of four threads of a web process one is always free.
+# Of eight threads of a web process five are always free.
 RUNNING, WAITING = 2, 1
 PATIENCE_S = 5.0
 RETRY_AFTER_S = 10
