@@ -14,7 +14,9 @@ import signal
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
@@ -39,6 +41,7 @@ def serve(answer: Callable[[dict[str, Any], Limits], bytes]) -> None:
     source, sink = sys.stdin.buffer, _own_stdout()
     # The worker's signals are for the worker: it ends this child by closing the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_first()
     # What was imported stays: the collector need not walk through it again and again.
     gc.collect()
     gc.freeze()
@@ -46,6 +49,12 @@ def serve(answer: Callable[[dict[str, Any], Limits], bytes]) -> None:
         limits = Limits(**request["limits"])
         _limit(limits)
         write_message(sink, answer(request, limits))
+
+
+def _die_first() -> None:
+    """Where memory runs out, the kernel ends this child, not the worker that started it."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _own_stdout() -> BinaryIO:

@@ -14,13 +14,21 @@ from typing import Any
 
 from django.conf import settings
 
+from backend.errors import Away
 from backend.ingest.rewriting import CannotClean
-from backend.ingest.sandbox import ParserFailed, Sandbox, current_limits
+from backend.ingest.sandbox import ParserFailed, ParserInterrupted, Sandbox, current_limits
 from backend.ingest.slots import LONG_WORK
 
 MEMORY_BYTES = 1 << 30
 # A mark may be longer than the secret it stands for.
 GROWTH = 3
+
+
+class CleanerInterrupted(Away):
+    """The child was ended from outside. The same request works later."""
+
+    def __init__(self) -> None:
+        super().__init__("The search for secrets was interrupted.")
 
 
 class Cleaner:
@@ -37,12 +45,15 @@ class Cleaner:
         return self._pid == os.getpid()
 
     def clean_file(self, source: Path, target: Path) -> bool:
-        """Whether the file held a secret; `target` then holds it without. Raises CannotClean."""
+        """Whether the file held a secret; `target` then holds it without.
+
+        Raises CannotClean and CleanerInterrupted.
+        """
         answer = self._ask({"source": str(source), "target": str(target)})
         return bool(answer["changed"])
 
     def clean_json(self, value: Any) -> Any:
-        """JSON without secrets. Raises CannotClean."""
+        """JSON without secrets. Raises as `clean_file` does."""
         return self._ask({"json": value})["json"]
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -54,6 +65,8 @@ class Cleaner:
         )
         try:
             answer = self._child.request([], request, limits)
+        except ParserInterrupted:
+            raise CleanerInterrupted from None
         except ParserFailed:
             raise CannotClean(
                 "The search for secrets in a file stopped: it needed more than "

@@ -1,8 +1,8 @@
 """The row is the queue: claiming, finishing and giving back upload rows.
 
-A claim is made by the database's own clock. It counts the attempt before the work starts and
-raises the fence, so that a worker whose lease ran out can no longer write. A passing fault
-(storage or database away) gives the attempt back and waits, each time longer, for a day at most.
+A claim is made by the database's own clock. It raises the fence, so that a worker whose lease ran
+out can no longer write. An attempt that a passing fault ended (storage or database away, the worker
+or its parser killed) is not counted: the upload waits, each time longer, for about a day.
 A hint through the broker wakes a worker, which then claims row after row until nothing is due.
 Hints may be lost, doubled or forged: workers also look by themselves (polling.py).
 """
@@ -35,12 +35,16 @@ DRAIN_TASK = "ingest.drain"
 HINTED_KEY = "loadsheet:hinted"
 HINTED_S = 2
 MAX_WAITING_TASKS = 100
-FIRST_PAUSE_S = 15
+FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 900
 # After a fault that counts as an attempt.
 PAUSE_AFTER_ATTEMPT_S = 5
-# So long passing faults are waited for.
+# So long passing faults are waited for, and at least for so many: an upload may have waited behind
+# others for a day.
 PASSING_FAULTS_S = 24 * 3600
+LEAST_FAULTS = 10
+# From this fault on, an upload whose reader died is read in the slow lane: others keep a reader.
+ALONE_FROM_FAULT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,18 @@ class Claim:
     def is_last(self) -> bool:
         """Whether no attempt is left after this one."""
         return self.attempt >= settings.MAX_ATTEMPTS
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What stopped the reading of an upload and passes by itself; `sentence` names it."""
+
+    sentence: str
+    # The worker or its parser ended. Nothing shows that the upload was the cause, or was not.
+    is_death: bool = False
+
+
+WORKER_ENDED = Fault("The worker stopped while it read this upload.", is_death=True)
 
 
 class ClaimLost(WorkFailed):
@@ -105,25 +121,22 @@ def _ahead(seconds: float) -> CombinedExpression:
 
 
 def requeue_abandoned() -> int:
-    """Make uploads due again whose lease ended without a result; how many.
+    """Give uploads back whose lease ended without a result; how many.
 
     A lease further ahead than any worker could set was set before the database's clock was set
-    back. Where all attempts are used up, the upload is quarantined. A locked row is left alone: its
-    reader is alive and writes the result, and to wait for that would stop every other reader.
+    back. A locked row is left alone: its reader is alive and writes the result, and to wait for
+    that would stop every other reader.
     """
     is_ended = Q(lease_until__lt=Now()) | Q(lease_until__gt=_ahead(settings.LEASE_S))
     with transaction.atomic():
-        # A row that is locked is being ended by its holder, who has the lock until then.
-        locked = Upload.objects.filter(is_ended, state=State.PARSING)
-        ids = list(locked.select_for_update(skip_locked=True).values_list("pk", flat=True))
-        if not ids:
-            return 0
-        rows = Upload.objects.filter(pk__in=ids)
-        rows.filter(attempts__gte=settings.MAX_ATTEMPTS).update(
-            **_quarantined(f"Reading this upload stopped the worker {settings.MAX_ATTEMPTS} times.")
+        rows = Upload.objects.filter(is_ended, state=State.PARSING).select_for_update(
+            skip_locked=True
         )
-        waiting = rows.filter(state=State.PARSING)
-        return waiting.update(state=State.RECEIVED, lease_until=None, retry_at=None)
+        columns = rows.values_list("pk", "fence", "attempts", "faults", "is_slow")
+        abandoned = [Claim(*row) for row in columns]
+        for held in abandoned:
+            _put_back(held, WORKER_ENDED)
+    return len(abandoned)
 
 
 def _quarantined(what_happened: str) -> dict[str, object]:
@@ -220,14 +233,14 @@ def reopen(upload_id: UUID) -> bool:
 
 
 # Claims of this process that could not be given back, because the database itself was away.
-_owed: dict[Claim, str] = {}
+_owed: dict[Claim, Fault] = {}
 
 
-def postpone(held: Claim, *, fault: str) -> None:
+def postpone(held: Claim, fault: Fault) -> None:
     """Give the upload back after a passing fault, to be tried again after a growing pause.
 
-    `fault` is a sentence that says what was away. After a day of faults the upload fails with it.
-    Never raises: with the database away it is done before this process's next claim.
+    After a day of faults the upload fails with the last one. Never raises: with the database away
+    it is done before this process's next claim.
     """
     _owed[held] = fault
     if connection.errors_occurred and not connection.is_usable():
@@ -240,23 +253,31 @@ def postpone(held: Claim, *, fault: str) -> None:
 
 def _give_back_owed() -> None:
     for held, fault in list(_owed.items()):
-        too_long_ago = Now() - timedelta(seconds=PASSING_FAULTS_S)
-        _claimed(held).filter(postponed_since__lt=too_long_ago).update(
-            state=State.FAILED,
-            finished_at=Now(),
-            lease_until=None,
-            reason=f"{fault} Loadsheet tried again for a day. The raw files are kept.",
-        )
-        _claimed(held).update(
-            state=State.RECEIVED,
-            reason=f"{fault} The raw files are kept. Loadsheet tries again automatically.",
-            attempts=F("attempts") - 1,
-            faults=F("faults") + 1,
-            postponed_since=Coalesce("postponed_since", Now()),
-            lease_until=None,
-            retry_at=_ahead(pause_after(held.faults).total_seconds()),
-        )
+        _put_back(held, fault)
         _owed.pop(held, None)
+
+
+def _put_back(held: Claim, fault: Fault) -> None:
+    """No attempt is counted, for the fault is not known to be the upload's."""
+    too_long_ago = Now() - timedelta(seconds=PASSING_FAULTS_S)
+    is_over = Q(postponed_since__lt=too_long_ago, faults__gte=LEAST_FAULTS)
+    _claimed(held).filter(is_over).update(
+        state=State.FAILED,
+        finished_at=Now(),
+        lease_until=None,
+        reason=f"{fault.sentence} Loadsheet tried again for a day. The raw files are kept.",
+    )
+    is_alone = fault.is_death and held.faults + 1 >= ALONE_FROM_FAULT
+    _claimed(held).update(
+        state=State.RECEIVED,
+        reason=f"{fault.sentence} The raw files are kept. Loadsheet tries again automatically.",
+        attempts=F("attempts") - 1,
+        faults=F("faults") + 1,
+        postponed_since=Coalesce("postponed_since", Now()),
+        is_slow=held.is_slow or is_alone,
+        lease_until=None,
+        retry_at=_ahead(pause_after(held.faults).total_seconds()),
+    )
 
 
 def pause_after(faults: int) -> timedelta:

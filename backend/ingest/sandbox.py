@@ -23,6 +23,7 @@ from django.conf import settings
 
 from backend.errors import WorkFailed
 from backend.ingest.child import LENGTH, Limits
+from backend.ingest.deaths import Death, count_memory_kills, death_of
 from backend.ingest.slots import LONG_WORK, Busy
 from backend.ingest.storage import StorageAway
 
@@ -38,15 +39,11 @@ class ParserFailed(WorkFailed):
 
 
 class ParserDied(ParserFailed):
-    """The child died without reaching a limit of ours: another attempt may succeed."""
+    """The child crashed or was killed for its memory: another attempt may succeed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Death:
-    """How a child ended: its exit code as Popen gives it, and the most memory it had."""
-
-    code: int
-    memory_bytes: int
+class ParserInterrupted(ParserFailed):
+    """The child was ended from outside, or before it read anything: a passing fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +60,19 @@ class Sandbox:
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self.command = list(command or (sys.executable, "-m", "backend.ingest.parse_child"))
         self.child: subprocess.Popen[bytes] | None = None
+        self._memory_kills = 0
 
     def prepare(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Return when a child answers: starting one takes seconds on a busy machine.
 
-        `meanwhile` and what is raised are those of `read`.
+        `meanwhile` and what is raised are those of `read`, but a child that dies now is never the
+        fault of an upload: that is ParserInterrupted.
         """
         if self.child is None or self.child.poll() is not None:
-            self.read([], tool="", meanwhile=meanwhile)
+            try:
+                self.read([], tool="", meanwhile=meanwhile)
+            except ParserDied as death:
+                raise ParserInterrupted(str(death)) from None
 
     def read(
         self,
@@ -83,8 +85,8 @@ class Sandbox:
         """What the child read: {"version", "entries"} or {"refused"}.
 
         `meanwhile` is called every MEANWHILE_S seconds until the child answers; what it raises
-        ends the child. Raises ParserFailed, ParserDied where another attempt may succeed, and
-        StorageAway when the child could not read a file.
+        ends the child. Raises ParserFailed, ParserDied and ParserInterrupted where another attempt
+        may succeed, and StorageAway when the child could not read a file.
         """
         return self.request(artefacts, {"tool": tool}, limits or current_limits(), meanwhile)
 
@@ -128,6 +130,7 @@ class Sandbox:
         child = self._running_child()
         assert child.stdin is not None
         deadline = time.monotonic() + seconds
+        self._memory_kills = count_memory_kills()
         try:
             child.stdin.write(LENGTH.pack(len(request)) + request)
             child.stdin.flush()
@@ -137,7 +140,7 @@ class Sandbox:
                 raise ParserFailed("The parser's answer was too large.")
             body = orjson.loads(self._read_exactly(child, size, deadline))
         except (BrokenPipeError, EOFError, orjson.JSONDecodeError):
-            raise _death(self._reap()) from None
+            raise _failure_of(self._reap()) from None
         except BaseException:
             # Its answer would be taken for that of the next request.
             self.close()
@@ -192,7 +195,7 @@ class Sandbox:
         if child is None:
             return Death(0, 0)
         deadline = time.monotonic() + GRACE_S
-        while (death := _death_of(child)) is None:
+        while (death := death_of(child, memory_kills_before=self._memory_kills)) is None:
             if time.monotonic() > deadline:
                 child.kill()
             time.sleep(0.005)
@@ -204,21 +207,6 @@ class Sandbox:
         if self.child is not None:
             self.child.kill()
             self._reap()
-
-
-def _death_of(child: subprocess.Popen[bytes]) -> Death | None:
-    """How the child ended, with what it used; None while it lives."""
-    if child.returncode is not None:
-        return Death(child.returncode, 0)
-    try:
-        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-    except ChildProcessError:  # reaped elsewhere
-        return Death(child.poll() or 0, 0)
-    if pid == 0:
-        return None
-    # Popen's own wait would not tell what was used.
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return Death(child.returncode, usage.ru_maxrss << 10)
 
 
 def _close_pipes(child: subprocess.Popen[bytes]) -> None:
@@ -245,22 +233,13 @@ def _fatal_reason(kind: str, limits: Limits) -> str:
     return "The results in this upload are too large to store."
 
 
-def _death(death: Death) -> ParserFailed:
+def _failure_of(death: Death) -> ParserFailed:
     if death.code == -signal.SIGXCPU:
         return ParserFailed(
             f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."
         )
-    if death.code >= 0:
-        return ParserDied(f"The parser ended with status {death.code} while it read this upload.")
-    name = signal.Signals(-death.code).name
-    used, limit = death.memory_bytes >> 20, settings.PARSE_MEMORY_BYTES >> 20
-    memory = f"it had used {used} MiB of memory, the limit is {limit} MiB"
-    if death.code == -signal.SIGKILL:
-        return ParserDied(
-            f"The parser was killed while it read this upload; {memory}. Perhaps the machine ran "
-            "out of memory."
-        )
-    return ParserDied(f"The parser crashed ({name}) while it read this upload; {memory}.")
+    kind = ParserInterrupted if death.is_from_outside else ParserDied
+    return kind(death.sentence)
 
 
 _sandbox: Sandbox | None = None

@@ -16,7 +16,8 @@ from backend.ingest import queue
 from backend.ingest.faults import is_database_away
 from backend.ingest.models import State
 from backend.ingest.process import NothingRead, read_and_record
-from backend.ingest.sandbox import ParserDied, ParserFailed, sandbox
+from backend.ingest.queue import Fault
+from backend.ingest.sandbox import ParserDied, ParserFailed, ParserInterrupted, sandbox
 from backend.ingest.storage import StorageAway
 from backend.runs.record import RunElsewhere
 
@@ -71,15 +72,15 @@ def _work_on(held: queue.Claim) -> bool:
     except OutOfTime:
         _out_of_time(held)
         return held.is_slow
+    except ParserInterrupted as death:
+        log.warning("parser_interrupted", extra={"upload": str(held.upload_id)}, exc_info=True)
+        queue.postpone(held, Fault(str(death), is_death=True))
     except ParserDied as death:
         _count_death(held, death)
     except (NothingRead, ParserFailed) as refused:
         _fail(held, str(refused))
     except RunElsewhere as refusal:
         _fail(held, f"{refusal} Use a new id.")
-    except MemoryError:
-        # Celery would end the whole worker on this.
-        queue.finish(held, State.FAILED, reason="Reading this upload needed too much memory.")
     except Exception as fault:
         _give_back(held, fault)
     return True
@@ -98,7 +99,7 @@ def _out_of_time(held: queue.Claim) -> None:
 
 
 def _count_death(held: queue.Claim, death: ParserDied) -> None:
-    """A parser killed from outside is no proof against the upload: it is tried again."""
+    """A crash, or a kill for lack of memory, may be the upload's doing: some attempts are made."""
     log.warning(
         "parser_died", extra={"upload": str(held.upload_id), "reason": str(death)}, exc_info=True
     )
@@ -112,7 +113,7 @@ def _give_back(held: queue.Claim, fault: Exception) -> None:
     away = _what_was_away(fault)
     if away:
         log.warning("upload_postponed", extra={"upload": str(held.upload_id)}, exc_info=True)
-        queue.postpone(held, fault=away)
+        queue.postpone(held, Fault(away))
     else:
         log.exception("upload_not_processed", extra={"upload": str(held.upload_id)})
         kind = type(fault).__name__

@@ -1,9 +1,11 @@
 """Storage or database away while a worker reads: no attempt is lost, and it is tried again."""
 
+import itertools
 import os
 import re
 import shutil
 import signal
+import sys
 from datetime import timedelta
 
 import pytest
@@ -11,7 +13,8 @@ from django.conf import settings as live
 from django.db import connection, transaction
 from django.utils import timezone
 
-from backend.ingest import answers, queue, worker
+from backend.ingest import answers, deaths, queue, worker
+from backend.ingest import sandbox as sandbox_module
 from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import Sandbox, sandbox
 from backend.ingest.storage import storage
@@ -43,7 +46,7 @@ def processed(upload):
 
 def a_day_later(upload):
     since = timezone.now() - timedelta(days=1, minutes=1)
-    Upload.objects.filter(pk=upload.pk).update(postponed_since=since)
+    Upload.objects.filter(pk=upload.pk).update(postponed_since=since, faults=queue.LEAST_FAULTS)
     wait_out(upload)
 
 
@@ -69,8 +72,8 @@ def test_storage_away_for_long_is_waited_for_and_then_read(upload):
 
 
 def test_pauses_grow_to_a_quarter_of_an_hour():
-    seconds = [queue.pause_after(faults).total_seconds() for faults in (0, 1, 2, 5, 6, 5000)]
-    assert seconds == [15, 30, 60, 480, 900, 900]
+    seconds = [queue.pause_after(faults).total_seconds() for faults in (0, 1, 2, 7, 8, 5000)]
+    assert seconds == [5, 10, 20, 640, 900, 900]
 
 
 def test_a_volume_that_is_not_mounted_is_waited_for(upload):
@@ -104,6 +107,18 @@ def test_passing_faults_end_after_a_day_with_their_reason(upload):
     assert processed(upload).state == State.FAILED
     assert "The storage was not available (the folder " in upload.reason
     assert "for a day" in upload.reason
+
+
+def test_a_second_fault_after_a_day_in_a_long_queue_is_waited_for(upload):
+    root = storage().root
+    away = root.rename(root.with_name("unmounted"))
+    assert processed(upload).state == State.RECEIVED
+    a_day_later(upload)
+    Upload.objects.filter(pk=upload.pk).update(faults=1)
+    assert processed(upload).state == State.RECEIVED
+    away.rename(root)
+    wait_out(upload)
+    assert processed(upload).state == State.PARSED
 
 
 def test_database_away_while_reading_is_no_attempt(upload, monkeypatch):
@@ -194,27 +209,69 @@ def killed_parser(monkeypatch):
     sandbox().close()
 
 
-def test_a_killed_parser_is_an_attempt_and_the_next_one_reads(upload, killed_parser):
-    assert processed(upload).state == State.RECEIVED
-    assert (upload.attempts, upload.faults) == (1, 0)
-    killed_parser()
-    assert processed(upload).state == State.RECEIVED  # it waits some seconds
-    wait_out(upload)
-    assert processed(upload).state == State.PARSED
-    assert upload.attempts == 2
-
-
-def test_the_third_killed_parser_ends_it_with_the_memory_it_used(upload, killed_parser):
-    for _ in range(3):
+def test_a_parser_killed_from_outside_is_no_attempt(upload, killed_parser):
+    for faults in range(1, 5):
+        assert processed(upload).state == State.RECEIVED
+        assert (upload.attempts, upload.faults) == (0, faults)
         wait_out(upload)
-        processed(upload)
-    assert (upload.state, upload.attempts) == (State.FAILED, 3)
-    used, limit = re.search(
-        r"used (\d+) MiB of memory, the limit is (\d+) MiB", upload.reason
-    ).groups()
-    assert int(used) > 0
-    assert int(limit) == live.PARSE_MEMORY_BYTES >> 20
+    assert "was ended (SIGKILL)" in upload.reason
+    killed_parser()
+    assert processed(upload).state == State.PARSED
+    assert upload.attempts == 1
+
+
+def test_a_parser_killed_from_outside_for_a_day_ends_with_the_memory_it_used(upload, killed_parser):
+    processed(upload)
+    a_day_later(upload)
+    assert processed(upload).state == State.FAILED
+    used, limit = memory_in(upload.reason)
+    assert used > 0
+    assert limit == live.PARSE_MEMORY_BYTES >> 20
+    assert "for a day" in upload.reason
+
+
+def test_a_parser_that_the_kernel_kills_for_memory_is_an_attempt(
+    upload, killed_parser, monkeypatch
+):
+    counts = itertools.count()
+    for module in (sandbox_module, deaths):
+        monkeypatch.setattr(module, "count_memory_kills", lambda: next(counts))
+    monkeypatch.setattr(Sandbox, "prepare", lambda *_: None)
+    third_ends(upload)
+
+
+def test_the_third_parser_killed_near_its_memory_limit_ends_the_upload(
+    upload, killed_parser, monkeypatch, settings
+):
+    # What a child has used when it dies is more than half of this.
+    settings.PARSE_MEMORY_BYTES = 2 << 20
+    monkeypatch.setattr(Sandbox, "prepare", lambda *_: None)
+    third_ends(upload)
+
+
+def third_ends(upload):
+    for attempt in (1, 2):
+        assert processed(upload).state == State.RECEIVED
+        assert (upload.attempts, upload.faults) == (attempt, 0)
+        wait_out(upload)
+    assert processed(upload).state == State.FAILED
+    assert "killed for lack of memory" in upload.reason
+    assert memory_in(upload.reason)[1] == live.PARSE_MEMORY_BYTES >> 20
     assert "3 times" in upload.reason
+
+
+def memory_in(reason):
+    used, limit = re.search(r"used (\d+) MiB of memory, the limit is (\d+) MiB", reason).groups()
+    return int(used), int(limit)
+
+
+def test_a_parser_that_dies_before_it_reads_is_no_attempt(upload, monkeypatch):
+    """As where a library of the installation is broken."""
+    broken = Sandbox([sys.executable, "-c", "raise SystemExit(3)"])
+    monkeypatch.setattr(worker, "sandbox", lambda: broken)
+    assert processed(upload).state == State.RECEIVED
+    assert (upload.attempts, upload.faults) == (0, 1)
+    assert "ended with status 3" in upload.reason
 
 
 def test_a_file_the_child_cannot_read_is_a_fault_of_the_storage(upload, monkeypatch, tmp_path):

@@ -111,12 +111,13 @@ def test_a_parser_at_its_limit_fails_the_upload_at_once(make_upload, monkeypatch
     assert (upload.state, upload.attempts) == (State.FAILED, 1)
 
 
-def test_a_memory_error_fails_the_upload_not_the_worker(make_upload, monkeypatch):
+def test_a_worker_without_memory_tries_again(make_upload, monkeypatch):
     def exhaust(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(answers, "ask_parser", exhaust)
-    assert processed(make_upload()).state == State.FAILED
+    upload = processed(make_upload())
+    assert (upload.state, upload.attempts) == (State.RECEIVED, 1)
 
 
 def test_a_fault_nobody_foresaw_is_an_attempt(make_upload, monkeypatch):

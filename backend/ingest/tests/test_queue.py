@@ -45,13 +45,24 @@ def change(upload, **fields):
     Upload.objects.filter(pk=upload.pk).update(**fields)
 
 
+def abandon(upload):
+    """Its worker died, and the lease is over."""
+    change(upload, lease_until=timezone.now() - LONG_AGO)
+    assert queue.requeue_abandoned() == 1
+
+
+def wait_out(upload):
+    change(upload, retry_at=timezone.now() - timedelta(seconds=1))
+
+
 def test_an_abandoned_upload_is_claimed_again(upload):
     queue.claim_one(upload.pk)
     assert queue.requeue_abandoned() == 0
     assert queue.claim() is None
-    change(upload, lease_until=timezone.now() - LONG_AGO)
-    assert queue.requeue_abandoned() == 1
-    assert queue.claim().attempt == 2
+    abandon(upload)
+    assert queue.claim() is None  # it waits some seconds
+    wait_out(upload)
+    assert queue.claim().attempt == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -73,7 +84,8 @@ def test_a_lease_from_before_the_clock_was_set_back_is_ended(upload):
     queue.claim_one(upload.pk)
     change(upload, lease_until=timezone.now() + LONG_AGO)
     assert queue.requeue_abandoned() == 1
-    assert queue.claim().attempt == 2
+    wait_out(upload)
+    assert queue.claim().upload_id == upload.pk
 
 
 def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
@@ -82,14 +94,14 @@ def test_a_pause_from_before_the_clock_was_set_back_is_over(upload):
 
 
 def test_a_short_pause_is_over_where_the_clock_was_set_back_by_ten_minutes(upload):
-    change(upload, faults=1, retry_at=timezone.now() + timedelta(minutes=10, seconds=15))
+    change(upload, faults=1, retry_at=timezone.now() + timedelta(minutes=10, seconds=5))
     assert queue.claim().upload_id == upload.pk
 
 
 def test_a_pause_is_waited_for(upload):
-    change(upload, faults=6, retry_at=timezone.now() + timedelta(minutes=10))
+    change(upload, faults=8, retry_at=timezone.now() + timedelta(minutes=10))
     assert queue.claim() is None
-    change(upload, faults=0, retry_at=timezone.now() + timedelta(seconds=5))
+    change(upload, faults=0, retry_at=timezone.now() + timedelta(seconds=4))
     assert queue.claim() is None
 
 
@@ -99,16 +111,49 @@ def test_the_one_that_waits_longest_is_claimed_first(tenant, upload):
     assert queue.claim() is None
 
 
-def test_after_three_attempts_an_upload_is_quarantined_with_its_reason(upload):
-    for _ in range(3):
-        assert queue.claim()
-        change(upload, lease_until=timezone.now() - LONG_AGO)
-        queue.requeue_abandoned()
-    assert queue.claim() is None
+def test_an_upload_whose_worker_was_killed_three_times_is_still_read(upload, hints):
+    for faults in (1, 2, 3):
+        assert queue.claim().upload_id == upload.pk
+        abandon(upload)
+        upload.refresh_from_db()
+        assert (upload.state, upload.attempts, upload.faults) == (State.RECEIVED, 0, faults)
+        assert upload.reason.startswith("The worker stopped while it read this upload.")
+        wait_out(upload)
+    worker.drain()
     upload.refresh_from_db()
-    assert upload.state == State.QUARANTINED
-    assert "3 times" in upload.reason
+    assert (upload.state, upload.reason) == (State.PARSED, "")
+
+
+def test_an_upload_that_its_worker_never_survives_is_read_alone_and_ends_after_a_day(
+    tenant, upload
+):
+    first_fault_at = timezone.now()
+    while upload.state == State.RECEIVED:
+        assert queue.claim().upload_id == upload.pk
+        abandon(upload)
+        upload.refresh_from_db()
+        assert upload.is_slow == (upload.faults >= queue.ALONE_FROM_FAULT)
+        assert upload.faults <= queue.LEAST_FAULTS
+        wait_out(upload)
+        change(upload, postponed_since=first_fault_at - timedelta(days=1, minutes=1))
+    assert (upload.state, upload.faults) == (State.FAILED, queue.LEAST_FAULTS)
+    assert "for a day" in upload.reason
     assert queue.claim_one(upload.pk) is None
+
+
+def test_uploads_that_end_their_workers_leave_a_reader_for_the_others(tenant, upload):
+    uploads = [upload, make_upload(tenant), make_upload(tenant)]
+    change_all = Upload.objects.filter(pk__in=[each.pk for each in uploads]).update
+    change_all(faults=queue.ALONE_FROM_FAULT - 1)
+    for each in uploads:
+        queue.claim_one(each.pk)
+    change_all(lease_until=timezone.now() - LONG_AGO)
+    assert queue.requeue_abandoned() == 3
+    change_all(retry_at=None)
+    good = make_upload(tenant)
+    claims = [queue.claim() for _ in range(3)]
+    assert [held is not None and held.is_slow for held in claims].count(True) == 1
+    assert good.pk in {held.upload_id for held in claims if held}
 
 
 def test_the_start_of_a_parser_is_not_counted_as_reading(upload, hints, monkeypatch):
