@@ -16,8 +16,8 @@ import redis
 from backend.testing.chaos.clocks import SITE, WORKER, Clocks
 from backend.testing.supervised import SupervisedSite, fill
 
-# After the fault before it the target may still be on its way.
-FIND_WITHIN_S = 15.0
+# After the fault before it the target may still be on its way: for long on a busy machine.
+FIND_WITHIN_S = 60.0
 FULL_FOR_S = 3.0
 WRONG_BY_S = 600
 KILLED = ("web", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
