@@ -48,9 +48,15 @@ class Metric(Record, frozen=True, kw_only=True):
 
 
 class Measure(Record, frozen=True, kw_only=True):
-    """One figure of a point: the median of its trials, its interval and every trial's value."""
+    """One figure of a point: the centre of its trials, its interval and every trial's value."""
 
-    value: Number | None
+    value: Annotated[
+        Number | None,
+        Meta(
+            description="The geometric mean of the trials, run by run; of errors, the share of all "
+            "attempts; of the maximum, the largest"
+        ),
+    ]
     low: Annotated[Number | None, Meta(description="Null with fewer than three trials")]
     high: Number | None
     each: Annotated[
@@ -61,9 +67,25 @@ class Measure(Record, frozen=True, kw_only=True):
         Origin | None,
         Meta(description="Computed from the requests, or as the load tool reports it"),
     ] = None
-    interval: Annotated[str | None, Meta(description="What kind of interval low and high are")] = (
-        None
-    )
+    interval: Annotated[str | None, Meta(description="What low and high cover")] = None
+    pooled: Annotated[
+        Number | None | UnsetType,
+        Meta(
+            description="A latency over all requests together; null without their distribution, "
+            "left out for other metrics"
+        ),
+    ] = UNSET
+    step: Annotated[
+        Number | None | UnsetType,
+        Meta(
+            description="The smallest step of a latency that the load tool prints, in µs; a smaller "
+            "figure is only known to be below it"
+        ),
+    ] = UNSET
+    set_aside: Annotated[
+        Sequence[int] | UnsetType,
+        Meta(description="Positions in `each` of trials that are too far off to count, if any"),
+    ] = UNSET
 
 
 class Point(Record, frozen=True, kw_only=True):
@@ -322,6 +344,9 @@ class Figures(Record, frozen=True, kw_only=True):
     links: Links | UnsetType = UNSET
     finding: str
     conditions: str
+    replication: Annotated[
+        str | None, Meta(description="What more runs would add; null with three runs a point")
+    ] = None
     outcome: Outcome
     x: Axis
     metric: str

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 # With two trials a t interval has one degree of freedom: it is too wide to say anything.
 LEAST_TRIALS = 3
+# With three runs, the run can be the repeated unit: two show no noise between runs.
+LEAST_RUNS = 3
 # Two loads show a rise or none, but no place where it ends.
 LEAST_LOADS = 3
 # A smaller difference (as a share) does not matter to a reader, however certain it is.

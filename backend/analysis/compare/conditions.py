@@ -25,6 +25,7 @@ def conditions_of(points: Sequence[Point]) -> str:
         _each(cells, _keepalive, "keep-alive settings"),
         _each(cells, _loop, "loops"),
         _trials(points),
+        _runs(cells),
         _hosts(cells),
     ]
     return " · ".join(part for part in parts if part)
@@ -59,6 +60,11 @@ def _trials(points: Sequence[Point]) -> str:
     if least != most:
         return f"{least} to {most} trials a point"
     return f"{least} trial{'' if least == 1 else 's'} a point"
+
+
+def _runs(cells: Iterable[LoadedCell]) -> str:
+    count = len({cell.run.id for cell in cells})
+    return f"{count} run{'' if count == 1 else 's'}"
 
 
 def _hosts(cells: Sequence[LoadedCell]) -> str:

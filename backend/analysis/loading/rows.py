@@ -180,6 +180,8 @@ def _trial_rows(
         "percentiles_origin",
         as_text("errors"),
         _check_ids("checks"),
+        "repeat",
+        "latency_resolution_us",
         *(as_text(name) if name in _JSON else name for name in more),
     )
     return list(columns[: MAX_TRIALS + 1]), more
@@ -198,9 +200,11 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         origin=row[6],
         errors=errors,
         checks=check_ids(row[8]),
+        repeat=row[9],
+        latency_step_us=row[10],
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[9:], strict=True)
+            for name, value in zip(more, row[11:], strict=True)
         },
     )
 

@@ -138,6 +138,10 @@ class LoadedTrial:
     origin: str | None
     errors: Mapping[str, int | None]
     checks: tuple[str, ...]
+    # Which repeat of its load point in the run: trials of several servers share it.
+    repeat: int | None = None
+    # The smallest step of the latencies that the load tool prints, in µs.
+    latency_step_us: float | None = None
     # Further columns, where the asked metric needs them.
     more: Mapping[str, Any] = field(default_factory=dict)
 

@@ -94,7 +94,7 @@ export function everyValue(figures: Figures, id: MetricId): (number | null)[] {
   );
 }
 
-/** "95 % interval of the median" for "95% of the median", the name in the API. */
+/** "95 % interval of the median" for "95% of the median", as older versions froze it. */
 export function intervalText(name: string): string {
   return name.replace(/^(\d+) ?%(?: interval)? of /, "$1 % interval of ");
 }

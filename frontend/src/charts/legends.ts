@@ -1,5 +1,5 @@
 // What the marks of each view mean, only those that occur.
-import { changesOf, type Figures, intervalName, isFailing } from "../api/figures";
+import { changesOf, type Figures, intervalName, isFailing, measureOf } from "../api/figures";
 import { bandsOf, countUnclassified } from "./errors";
 import { isDense } from "./style/line_style";
 import { FAILING, hasCutInterval, hasGaps, type SweepOptions, startsAboveZero } from "./sweep";
@@ -22,6 +22,9 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
   return [
     interval !== "" && `whisker = ${interval}`,
     !isDense(figures.series) && "faint dot = one trial",
+    !isDense(figures.series) &&
+      hasSetAside(figures, options) &&
+      "faint ring = a trial too far off to count",
     hasCutInterval(figures, options) && "↑ = the interval ends outside the chart; see the table",
   ];
 }
@@ -61,6 +64,12 @@ function hasChanges(figures: Figures, { metric }: SweepOptions): boolean {
 
 function hasOverload({ series }: Figures): boolean {
   return series.some(({ points }) => points.some((point) => point.overload));
+}
+
+function hasSetAside({ series }: Figures, { metric }: SweepOptions): boolean {
+  return series.some(({ points }) =>
+    points.some((point) => (measureOf(point, metric)?.set_aside ?? []).length > 0),
+  );
 }
 
 function hasErrors({ series }: Figures): boolean {

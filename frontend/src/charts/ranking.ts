@@ -99,7 +99,7 @@ function rankingRow(
     series: row.series,
     label: row.label,
     tier: row.tier ?? "–",
-    value: inUnit(measure.value, unit, halfWidth(measure.low, measure.high)),
+    value: inUnit(measure.value, unit, halfWidth(measure.low, measure.high), measure.step),
     range: interval(measure.low, measure.high, unit),
     exact: measure.value,
     dot: share(measure.value),

@@ -182,7 +182,9 @@ function ratiosText(figures: Figures): string {
     (cell) => cell?.verdict === "improved" || cell?.verdict === "regressed",
   );
   if (cells.length === 0) return "All ratios are withheld.";
-  return `${relevant.length} of ${plural(cells.length, "ratio")} differ from the baseline by more than noise, and enough to matter.`;
+  const uncertain = cells.filter((cell) => cell?.verdict === "size_uncertain").length;
+  const rest = uncertain > 0 ? ` ${uncertain} more differ beyond noise, by an uncertain size.` : "";
+  return `${relevant.length} of ${plural(cells.length, "ratio")} differ from the baseline by more than noise, and enough to matter.${rest}`;
 }
 
 export function trendSummary(figures: Figures, metric: MetricId): Summary {

@@ -6,6 +6,7 @@ import {
   type Figures,
   isCategory,
   isFailing,
+  type Measure,
   measureOf,
   metricOf,
   type Point,
@@ -139,13 +140,22 @@ function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint 
     y: drawable(measure?.value, log),
     low: drawable(measure?.low, log),
     high: drawable(measure?.high, log),
-    each: (measure?.each ?? [])
-      .map((value) => drawable(value, log))
-      .filter((value) => value !== null),
+    each: trialsOf(measure, log, false),
+    aside: trialsOf(measure, log, true),
+    step: measure?.step ?? null,
     overload: point.overload === true,
     failing: isFailing(point),
     trials: point.trials,
   };
+}
+
+/** The figures of the trials that count, or of those that are set aside. */
+function trialsOf(measure: Measure | null, log: boolean, aside: boolean): number[] {
+  const apart = new Set(measure?.set_aside);
+  return (measure?.each ?? [])
+    .filter((_, i) => apart.has(i) === aside)
+    .map((value) => drawable(value, log))
+    .filter((value) => value !== null);
 }
 
 function usesLogY(options: SweepOptions): boolean {
@@ -275,13 +285,13 @@ function tooltipText(figures: Figures, unit: Unit, options: SweepOptions): Toolt
 
 /** "52.3k req/s [51.0, 53.8], 3 trials": what a tooltip and the keyboard readout say. */
 export function pointText(
-  point: Omit<SweepPoint, "at" | "x" | "each">,
+  point: Omit<SweepPoint, "at" | "x" | "each" | "aside">,
   unit: Unit,
   name: string,
 ): string {
   const per = name === "req/s" ? " req/s" : "";
   const half = halfWidth(point.low, point.high);
-  const value = `${inUnit(point.y, unit, half)}${point.y === null ? "" : unit.suffix + per}`;
+  const value = `${inUnit(point.y, unit, half, point.step)}${point.y === null ? "" : unit.suffix + per}`;
   const range = interval(point.low, point.high, unit);
   const notes = [
     plural(point.trials, "trial"),

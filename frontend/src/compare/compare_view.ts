@@ -163,6 +163,9 @@ export class CompareView {
   #drawHead(figures: Figures): void {
     this.#drawFinding(figures);
     slot(this.#root, "conditions").textContent = short(figures.conditions, 600);
+    const replication = slot(this.#root, "replication");
+    replication.textContent = figures.replication ?? "";
+    replication.hidden = !figures.replication;
     slot(this.#root, "outcome").replaceChildren(...comparabilityLine(figures));
     const cut = slot(this.#root, "truncated");
     cut.textContent = truncatedText(figures);

@@ -117,7 +117,7 @@ function rank(
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
   const inside = [
-    h("span", { class: "tier", title: "Tier: the ranks that its interval allows" }, row.tier),
+    h("span", { class: "tier", title: "Tier: the ranks that it may have, with 95 % confidence for the whole list" }, row.tier),
     h("span", { class: "name" }, swatch(slot), nameElement(row.label, 80)),
     h(
       "span",
@@ -168,6 +168,7 @@ function remark(row: RankingRow): HTMLElement | false {
 
 function remarkLead(row: RankingRow): string {
   if (row.verdict === "inconclusive") return "inconclusive";
+  if (row.verdict === "size_uncertain") return "beyond noise, size uncertain";
   if (row.verdict === "unchanged") {
     return row.significant === true && row.relevant === false
       ? "beyond noise, too small to matter"
@@ -203,7 +204,7 @@ function axis(view: RankingView): HTMLElement {
 function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
-  const base = `${bars}Series whose intervals overlap share a tier.`;
+  const base = `${bars}Tier 2–4: with 95 % confidence for the whole list, the series is between rank 2 and rank 4.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
   return h("p", { class: "hint" }, base + hint);
 }

@@ -3,7 +3,15 @@ import { type Figures, intervalText, type Measure } from "../api/figures";
 import { fieldName } from "../query/fields";
 import { valueIn } from "../query/query";
 import { button, h } from "../site/dom";
-import { exact, halfWidth, interval, inUnit, type Kind, type Unit } from "../text/format";
+import {
+  exact,
+  halfWidth,
+  interval,
+  inUnit,
+  type Kind,
+  plural,
+  type Unit,
+} from "../text/format";
 
 export interface NumberColumn {
   readonly kind: Kind;
@@ -48,7 +56,7 @@ export function valueCell(
   measure: Measure | null,
   { kind, unit, ranged }: NumberColumn,
 ): HTMLTableCellElement {
-  const { value, low, high, origin } = measure ?? UNMEASURED;
+  const { value, low, high, origin, step } = measure ?? UNMEASURED;
   const range = interval(low, high, unit);
   const isReported = origin === "reported" && value !== null;
   return h(
@@ -58,7 +66,7 @@ export function valueCell(
       "data-sort-value": value ?? "",
       title: cellTitle(measure ?? UNMEASURED, kind, range !== ""),
     },
-    h("span", { class: "value" }, inUnit(value, unit, halfWidth(low, high))),
+    h("span", { class: "value" }, inUnit(value, unit, halfWidth(low, high), step)),
     isReported && h("span", { class: "origin", "aria-label": "reported by the tool" }, "r"),
     (range || ranged) && h("span", { class: "range" }, range),
   );
@@ -67,13 +75,15 @@ export function valueCell(
 const UNMEASURED: Measure = { value: null, low: null, high: null };
 
 function cellTitle(
-  { value, origin, interval: name }: Measure,
+  { value, origin, interval: name, pooled, set_aside }: Measure,
   kind: Kind,
   hasRange: boolean,
 ): string {
   const source = origin === "reported" ? "as the tool reported it" : origin;
   const range = hasRange && intervalText(name ?? "interval");
-  return [exact(kind, value), source, range].filter(Boolean).join(", ");
+  const whole = typeof pooled === "number" && `all requests together ${exact(kind, pooled)}`;
+  const aside = set_aside?.length && `${plural(set_aside.length, "trial")} set aside`;
+  return [exact(kind, value), source, range, aside, whole].filter(Boolean).join(", ");
 }
 
 /** "Workload": the head of the column that names the panel of each row; empty without panels. */

@@ -10,7 +10,7 @@ export function measure(value: number | null, spread: number | null = null): Mea
     high: spread === null ? null : value + spread,
     each: [value],
     origin: "computed",
-    interval: "95% of the median",
+    interval: "95 % interval within this run",
   };
 }
 

@@ -59,7 +59,7 @@ function measured(value: number, trials: number, spread: number, next: () => num
     high: known ? value * (1 + spread * 1.2) : null,
     each,
     origin: "computed",
-    interval: "95% of the median",
+    interval: "95 % interval within this run",
   };
 }
 

@@ -101,9 +101,13 @@ export function halfWidth(low: Maybe, high: Maybe): number | null {
   return typeof low === "number" && typeof high === "number" ? (high - low) / 2 : null;
 }
 
-/** A value in a unit already chosen for its column, without the unit's name. */
-export function inUnit(value: Maybe, unit: Unit, half?: Maybe): string {
+/**
+ * A value in a unit already chosen for its column, without the unit's name. Below `step`, the
+ * smallest step that the load tool prints: "< 1".
+ */
+export function inUnit(value: Maybe, unit: Unit, half?: Maybe, step?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
+  if (typeof step === "number" && value < step) return `< ${significant(step / unit.factor)}`;
   return significant(value / unit.factor, half ? half / unit.factor : null);
 }
 

@@ -1,4 +1,4 @@
-// The evidence behind each point: faint dots for its trials, a whisker for its interval, and
+// The evidence behind each point: faint dots for its trials, rings for those set aside, a whisker for its interval, and
 // a cross where more than one attempt in a hundred failed. A whisker that goes on beyond the
 // chart ends in an arrow at its edge.
 import type { Chart, ChartType, Plugin } from "chart.js";
@@ -63,6 +63,12 @@ function trials(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartTyp
     ctx.beginPath();
     ctx.arc(spot.x, yPixel(chart, value), 2.5, 0, 2 * Math.PI);
     ctx.fill();
+  }
+  ctx.lineWidth = 1;
+  for (const value of spot.point.aside) {
+    ctx.beginPath();
+    ctx.arc(spot.x, yPixel(chart, value), 2.5, 0, 2 * Math.PI);
+    ctx.stroke();
   }
 }
 
