@@ -8,8 +8,12 @@ from __future__ import annotations
 
 # With two trials a t interval has one degree of freedom: it is too wide to say anything.
 LEAST_TRIALS = 3
-# With three runs, the run can be the repeated unit: two show no noise between runs.
+# From three runs on the run is the unit that repeats; fewer do not show how runs differ.
 LEAST_RUNS = 3
+# Runs of one server differ by this share (standard deviation) where no history says otherwise.
+RUN_VARIATION = 0.03
+# Figures that agree in every digit were rounded: half a step is at least this share.
+LEAST_STEP = 0.0005
 # Two loads show a rise or none, but no place where it ends.
 LEAST_LOADS = 3
 # A smaller difference (as a share) does not matter to a reader, however certain it is.

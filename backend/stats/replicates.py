@@ -1,0 +1,209 @@
+"""One series at one load: its centre, and an interval named for what repeats.
+
+What repeats is the run (Kalibera & Jones, ISMM 2013): trials of one run share the day, the build
+and the start of the server. From three runs on, the unit is the run's mean. Below, the unit is the
+trial, and the interval speaks of these runs only. All values are logarithms: rates and latencies
+are positive and multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, pi, sqrt
+from statistics import fmean
+from typing import Literal
+
+from backend.stats.disturbances import disturbed_trials
+from backend.stats.student import t_quantile
+from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
+
+CONFIDENCE = 0.95
+# What the interval speaks of: any run of the series, the one run, or the two runs measured.
+Scope = Literal["runs", "run", "these runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One trial: the log of its figure, its run, and its round inside the run (None: unknown).
+
+    Servers that were measured in turns share their rounds.
+    """
+
+    value: float
+    run: Hashable
+    round: Hashable | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The trials of one series at one load.
+
+    `step`: half a rounding step of the tool, on the log scale. `keeps_all`: no trial may be set
+    aside, because the figure shown is of all requests together.
+    """
+
+    observations: tuple[Observation, ...]
+    step: float = 0.0
+    keeps_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """The mean over runs of each run's mean log, with a 95 % interval (None without noise known).
+
+    `n` trials count, in `runs` runs; `set_aside` are the indices of disturbed trials, which do not.
+    `variance` is of the centre, with `freedom` degrees. `bimodal`: more trials lie apart than may
+    be set aside.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    runs: int
+    scope: Scope
+    set_aside: tuple[int, ...]
+    variance: float | None
+    freedom: float
+    bimodal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
+
+    `deviations`: each unit's distance from the mean of all runs, or of the trial's run, by its key
+    (the run, or run and round); None where a round is unknown or named twice, so that no unit can
+    be paired. `squares` is the sum of their squares, with `freedom` degrees. `weight`: the variance
+    of the centre ÷ the variance of a unit.
+    """
+
+    centre: float
+    of_runs: bool
+    deviations: Mapping[Hashable, float] | None
+    squares: float
+    freedom: int
+    weight: float
+    step: float
+    n: int
+    runs: frozenset[Hashable]
+    set_aside: tuple[int, ...]
+    bimodal: bool
+
+    @property
+    def variance(self) -> float:
+        """Of one unit; only where `freedom` is above 0."""
+        return self.squares / self.freedom
+
+    @property
+    def scope(self) -> Scope:
+        if self.of_runs:
+            return "runs"
+        return "run" if len(self.runs) == 1 else "these runs"
+
+
+def estimate(sample: Sample) -> Centre:
+    """The centre of a sample; raises ValueError for a sample without trials."""
+    units = split_units(sample)
+    low = high = variance = None
+    if units.n >= LEAST_TRIALS and units.freedom:
+        variance = units.variance * units.weight
+        half = t_quantile((1 + CONFIDENCE) / 2, units.freedom) * sqrt(variance)
+        half += rounding_error(units.step, units.variance)
+        low, high = units.centre - half, units.centre + half
+    return Centre(
+        value=units.centre,
+        low=low,
+        high=high,
+        n=units.n,
+        runs=len(units.runs),
+        scope=units.scope,
+        set_aside=units.set_aside,
+        variance=variance,
+        freedom=units.freedom,
+        bimodal=units.bimodal,
+    )
+
+
+def split_units(sample: Sample) -> Units:
+    """The units of a sample, without its disturbed trials."""
+    if not sample.observations:
+        raise ValueError("a sample without trials has no centre")
+    by_run: dict[Hashable, list[int]] = {}
+    for index, observation in enumerate(sample.observations):
+        by_run.setdefault(observation.run, []).append(index)
+    set_aside, bimodal = _set_aside(sample, by_run)
+    kept = {
+        run: [sample.observations[index] for index in indices if index not in set_aside]
+        for run, indices in by_run.items()
+    }
+    means = {run: fmean(each.value for each in trials) for run, trials in kept.items()}
+    centre = fmean(means.values())
+    n = sum(map(len, kept.values()))
+    of_runs = len(kept) >= LEAST_RUNS
+    if of_runs:
+        keys: list[Hashable] = list(means)
+        deviations = [mean - centre for mean in means.values()]
+        freedom, weight = len(means) - 1, 1 / len(means)
+    else:
+        keys, deviations = _trial_units(kept, means)
+        freedom = n - len(means)
+        weight = sum(1 / len(trials) for trials in kept.values()) / len(means) ** 2
+    return Units(
+        centre=centre,
+        of_runs=of_runs,
+        deviations=_by_key(keys, deviations),
+        squares=sum(deviation * deviation for deviation in deviations),
+        freedom=freedom,
+        weight=weight,
+        step=max(sample.step, LEAST_STEP),
+        n=n,
+        runs=frozenset(kept),
+        set_aside=set_aside,
+        bimodal=bimodal,
+    )
+
+
+def _set_aside(
+    sample: Sample, by_run: Mapping[Hashable, Sequence[int]]
+) -> tuple[tuple[int, ...], bool]:
+    if sample.keeps_all:
+        return (), False
+    set_aside: list[int] = []
+    bimodal = False
+    for indices in by_run.values():
+        disturbed = disturbed_trials([sample.observations[index].value for index in indices])
+        if disturbed is None:
+            bimodal = True
+        else:
+            set_aside.extend(indices[place] for place in disturbed)
+    return tuple(sorted(set_aside)), bimodal
+
+
+def _trial_units(
+    kept: Mapping[Hashable, Sequence[Observation]], means: Mapping[Hashable, float]
+) -> tuple[list[Hashable], list[float]]:
+    trials = [(run, trial) for run, each in kept.items() for trial in each]
+    keys: list[Hashable] = [
+        None if trial.round is None else (run, trial.round) for run, trial in trials
+    ]
+    return keys, [trial.value - means[run] for run, trial in trials]
+
+
+def _by_key(
+    keys: Sequence[Hashable], deviations: Sequence[float]
+) -> Mapping[Hashable, float] | None:
+    by_key = dict(zip(keys, deviations, strict=True))
+    return None if None in by_key or len(by_key) < len(keys) else by_key
+
+
+def rounding_error(step: float, variance: float) -> float:
+    """How far rounding can move a mean, where a unit has this variance.
+
+    Noise larger than the step averages the rounding out: the largest error of the mean of a rounded
+    normal falls as exp(−2π²·variance ÷ Δ²), with Δ the whole step (Widrow & Kollár, *Quantization
+    Noise*, 2008). Rounding itself adds Δ²/12 to the variance that is seen.
+    """
+    noise = max(variance - step * step / 3, 0.0)
+    return step * exp(-pi * pi * noise / (2 * step * step))
