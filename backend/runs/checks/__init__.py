@@ -2,7 +2,14 @@
 
 from backend.runs.checks.cell import check_cell
 from backend.runs.checks.check_input import CheckInput, Finding
-from backend.runs.checks.table import CHECKS, SEVERITIES, Check, Severity, as_markdown
+from backend.runs.checks.table import (
+    CHECKS,
+    SEVERITIES,
+    Check,
+    Severity,
+    as_markdown,
+    withheld_metrics,
+)
 from backend.runs.checks.trial import check_trial
 
 __all__ = [
@@ -15,4 +22,5 @@ __all__ = [
     "as_markdown",
     "check_cell",
     "check_trial",
+    "withheld_metrics",
 ]

@@ -5,6 +5,7 @@ docs/checks.md is printed from this table (`as_markdown`), so the two cannot dif
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +20,15 @@ Severity = Literal["info", "warning", "error"]
 # The worst first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
+# Which figures a check makes unfit for a ranking. "all": every figure but the failed requests.
+Withholds = Literal["all", "latency"]
+# Groups of metrics that a ranking may be asked for.
+MetricGroup = Literal["rate", "latency", "resources"]
+_WITHHELD_GROUPS: dict[Withholds, tuple[MetricGroup, ...]] = {
+    "all": ("rate", "latency", "resources"),
+    "latency": ("latency",),
+}
+
 LITTLE = "Little, J. D. C. (1961), A Proof for the Queuing Formula L = λW, Operations Research 9(3)"
 BOARDS = "Impossible figures found on public benchmark boards"
 OUR_RULE = "A rule of Loadsheet; see statistics.md"
@@ -31,6 +41,8 @@ class Check:
     title: str
     explanation: str
     source: str = OUR_RULE
+    # Set for every error: the figures that must not be ranked.
+    withholds: Withholds | None = None
 
 
 _ROWS = (
@@ -62,6 +74,7 @@ _ROWS = (
         f"More than {percent(HIGH_ERROR_RATE)} of requests failed",
         "A server that refuses work looks fast. The figures of this trial are not ranked.",
         BOARDS + ": a server answering only errors was ranked first",
+        withholds="all",
     ),
     Check(
         "status-not-2xx",
@@ -77,6 +90,7 @@ _ROWS = (
         "Minimum ≤ p50 ≤ … ≤ p99.9 ≤ maximum must hold, and the mean lies between minimum and "
         "maximum. Here this is not so: a figure was read, stored or printed under a wrong name.",
         BOARDS + ": p95 stored as p99",
+        withholds="latency",
     ),
     Check(
         "p99-equals-mean-or-max",
@@ -85,6 +99,7 @@ _ROWS = (
         "With hundreds of requests the 99th percentile differs from the mean and the maximum. "
         "If they are equal, one figure was probably copied from the other.",
         BOARDS + ": p99 equal to the mean on every row",
+        withholds="latency",
     ),
     Check(
         "littles-law",
@@ -136,6 +151,7 @@ _ROWS = (
         "error",
         "The load tool was cut off",
         "The output ends early. The figures cover only the part before its end.",
+        withholds="all",
     ),
     Check(
         "exit-code",
@@ -258,13 +274,30 @@ _ROWS = (
 CHECKS: dict[str, Check] = {row.id: row for row in _ROWS}
 
 
+def withheld_metrics(check_ids: Iterable[str]) -> dict[MetricGroup, Check]:
+    """The groups of metrics that must not be ranked, each with the first check that forbids it.
+
+    `check_ids`: the checks that fired on a load point and its trials. The groups are those of
+    the metrics of a comparison; "errors" is never withheld, because a failed request is a fact
+    whatever else is wrong. Ids that this version does not have are ignored.
+    """
+    withheld: dict[MetricGroup, Check] = {}
+    for id_ in check_ids:
+        check = CHECKS.get(id_)
+        if check is None or check.withholds is None:
+            continue
+        for group in _WITHHELD_GROUPS[check.withholds]:
+            withheld.setdefault(group, check)
+    return withheld
+
+
 def as_markdown() -> str:
     """The text of docs/checks.md."""
     head = (
         "# Checks\n\n"
         "A check is a named rule. It changes no figure. It says what a reader should know before "
         "using a figure.\n\n"
-        "* **error**: the figure is wrong or must not be ranked.\n"
+        "* **error**: the figure is wrong or must not be ranked. The check says which figures.\n"
         "* **warning**: the figure is usable, with this caveat.\n"
         "* **info**: background that helps to read the figure.\n\n"
         "This page is generated from `backend/runs/checks/table.py` by "
@@ -273,11 +306,18 @@ def as_markdown() -> str:
     return head + "".join(_section(row) for row in _ROWS)
 
 
+_WITHHELD_TEXT: dict[Withholds, str] = {
+    "all": " · withholds every ranking but that of failed requests",
+    "latency": " · withholds the ranking of latencies",
+}
+
+
 def _section(check: Check) -> str:
+    withheld = _WITHHELD_TEXT[check.withholds] if check.withholds else ""
     return (
         f'\n<a id="{check.id}"></a>\n'
         f"## {check.title}\n\n"
-        f"`{check.id}` · {check.severity}\n\n"
+        f"`{check.id}` · {check.severity}{withheld}\n\n"
         f"{check.explanation}\n\n"
         f"Source: {check.source}.\n"
     )

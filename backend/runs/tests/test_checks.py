@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from backend.runs.checks import CHECKS, CheckInput, as_markdown, check_cell, check_trial
+from backend.runs.checks import (
+    CHECKS,
+    CheckInput,
+    as_markdown,
+    check_cell,
+    check_trial,
+    withheld_metrics,
+)
 
 DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 
@@ -203,3 +210,22 @@ def test_every_check_has_an_anchor_and_says_why():
         assert f'<a id="{id_}"></a>' in as_markdown()
         assert len(check.explanation) > 40
         assert check.source
+
+
+def test_every_error_withholds_figures_and_nothing_else_does():
+    for check in CHECKS.values():
+        assert (check.severity == "error") == (check.withholds is not None)
+
+
+def test_withheld_metrics_name_the_check_that_forbids_them():
+    latency_only = withheld_metrics(["spread", "percentile-order", "a-check-of-2030"])
+    assert {group: check.id for group, check in latency_only.items()} == {
+        "latency": "percentile-order"
+    }
+    everything = withheld_metrics(["percentile-order", "incomplete"])
+    assert {group: check.id for group, check in everything.items()} == {
+        "latency": "percentile-order",
+        "rate": "incomplete",
+        "resources": "incomplete",
+    }
+    assert withheld_metrics(["spread", "overload"]) == {}
