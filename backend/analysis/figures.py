@@ -69,17 +69,14 @@ class Measure(Record, frozen=True, kw_only=True):
     ] = None
     interval: Annotated[str | None, Meta(description="What low and high cover")] = None
     pooled: Annotated[
-        Number | None | UnsetType,
-        Meta(
-            description="A latency over all requests together; null without their distribution, "
-            "left out for other metrics"
-        ),
+        Number | UnsetType,
+        Meta(description="A latency over all requests together, where their distribution is known"),
     ] = UNSET
     step: Annotated[
-        Number | None | UnsetType,
+        Number | UnsetType,
         Meta(
-            description="The smallest step of a latency that the load tool prints, in µs; a smaller "
-            "figure is only known to be below it"
+            description="The smallest step of a latency that the load tool prints, in µs: a "
+            "smaller figure is only known to be below it"
         ),
     ] = UNSET
     set_aside: Annotated[

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.ratios import Yardstick, no_ratio
 from backend.analysis.figures import Figures, Measure, Series, read_figures
 from backend.analysis.loading.former_names import NAMED
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Run
 from backend.sharing.models import ResultSet
-from backend.stats import Ratio, ratio
+from backend.stats import Ratio
+from backend.stats.replicates import Observation, Sample
 
 Key = tuple[str, Any]
 # Smaller differences come from the order of floating-point operations.
@@ -189,7 +191,7 @@ def _of_point(
             continue
         change = None
         if before is not None and after is not None:
-            change = ratio(_each(old), _each(new), better=metric.better, relevant=relevant)
+            change = _change(old, new, Yardstick(metric.better, relevant))
         yield Difference(now[0], metric.id, metric.label, metric.unit, before, after, change)
 
 
@@ -197,9 +199,20 @@ def _value(measure: Measure | None) -> float | None:
     return None if measure is None else measure.value
 
 
-def _each(measure: Measure | None) -> list[float]:
-    each = (measure.each if measure else None) or ()
-    return [value for value in each if value is not None]
+def _change(before: Measure | None, after: Measure | None, yardstick: Yardstick) -> Ratio:
+    """How far a figure moved, from the trials of both; which run each was of is not told."""
+    old, new = _sample(before), _sample(after)
+    if old is None or new is None:
+        return no_ratio("a value is unknown or zero")
+    [change] = yardstick.to_baseline(old, [new])
+    return change
+
+
+def _sample(measure: Measure | None) -> Sample | None:
+    each = [value for value in (measure and measure.each) or () if value is not None]
+    if not each or min(each) <= 0:
+        return None
+    return Sample(tuple(Observation(math.log(value), run=None) for value in each))
 
 
 def _same(before: float | None, after: float | None) -> bool:

@@ -8,11 +8,11 @@ variation from run to run.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log1p, sqrt
-from typing import Literal
+from statistics import fmean
 
-from backend.stats.intervals import Better
+from backend.stats.intervals import Better, Verdict
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.replicates import (
     CONFIDENCE,
@@ -25,9 +25,7 @@ from backend.stats.replicates import (
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
 
-# improved, regressed: the interval clears the threshold · unchanged: it lies within the threshold ·
-# size_uncertain: it excludes ×1, and neither · inconclusive: it includes ×1, or there is none
-Verdict = Literal["improved", "regressed", "unchanged", "size_uncertain", "inconclusive"]
+_INVERSE: dict[Verdict, Verdict] = {"improved": "regressed", "regressed": "improved"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,13 @@ class Comparison:
     scope: Scope
     run_sd: float | None = None
     is_assumed: bool = False
+
+    def inverse(self) -> Comparison:
+        """The same two series, the other way round."""
+        low = None if self.high is None else -self.high
+        high = None if self.low is None else -self.low
+        verdict = _INVERSE.get(self.verdict, self.verdict)
+        return replace(self, value=-self.value, low=low, high=high, verdict=verdict)
 
     @property
     def significant(self) -> bool:
@@ -185,6 +190,65 @@ def against_baseline(
     return comparisons
 
 
+def mean_against_baseline(
+    bases: Sequence[Sample],
+    rows: Sequence[Sequence[Sample]],
+    *,
+    better: Better = "higher",
+    relevant: float = RELEVANT_SHARE,
+    floor: Floor | None = None,
+) -> list[Comparison]:
+    """Each row ÷ the baseline on average over the columns: all intervals hold at once.
+
+    `bases` has a sample for each column, and so has each of `rows`. The intervals say nothing
+    about columns that were not measured.
+    """
+    columns = [Page([base, *samples], floor) for base, *samples in zip(bases, *rows, strict=True)]
+    rule = _Rule(better, relevant)
+    comparisons = []
+    for index in range(1, len(rows) + 1):
+        contrasts = [page.contrast(0, index) for page in columns]
+        known = [contrast for contrast in contrasts if contrast is not None]
+        if len(known) < len(contrasts):
+            short = contrasts.index(None)
+            value = fmean(page.series[index].centre - page.series[0].centre for page in columns)
+            comparisons.append(replace(columns[short].missing(0, index), value=value))
+            continue
+        mean = _mean_contrast(known, _scope(columns[0].series[0], columns[0].series[index]))
+        quantile = quantile_against_baseline(len(rows), mean.freedom, 0.0, CONFIDENCE)
+        comparisons.append(columns[0].judge((0, index), mean, quantile, rule))
+    return comparisons
+
+
+def _mean_contrast(contrasts: Sequence[_Contrast], scope: Scope) -> _Contrast:
+    """The mean of differences in several columns.
+
+    Trials of one run are independent between columns. What differs from run to run is not: there
+    the error of the mean is taken as the mean of the errors, which is the most that it can be.
+    """
+    count = len(contrasts)
+    variances = [contrast.error**2 for contrast in contrasts]
+    if scope == "runs":
+        error = fmean(contrast.error for contrast in contrasts)
+        freedom = min(contrast.freedom for contrast in contrasts)
+    else:
+        error = sqrt(sum(variances)) / count
+        squares = sum(
+            variance**2 / contrast.freedom
+            for variance, contrast in zip(variances, contrasts, strict=True)
+        )
+        freedom = max(1.0, sum(variances) ** 2 / squares) if squares else inf
+    return _Contrast(
+        value=fmean(contrast.value for contrast in contrasts),
+        error=error,
+        freedom=freedom,
+        base_share=fmean(contrast.base_share for contrast in contrasts),
+        rounding=fmean(contrast.rounding for contrast in contrasts),
+        run_sd=contrasts[0].run_sd,
+        is_assumed=contrasts[0].is_assumed,
+    )
+
+
 class AllPairs:
     """Every pair of the samples compared: all intervals hold at once in 95 % of pages."""
 
@@ -193,8 +257,10 @@ class AllPairs:
         self.count = count
 
     def comparison(self, base: int, other: int) -> Comparison:
-        """Sample `other` ÷ sample `base`, where `base` < `other`."""
-        return self._comparisons[base, other]
+        """Sample `other` ÷ sample `base`."""
+        if base < other:
+            return self._comparisons[base, other]
+        return self._comparisons[other, base].inverse()
 
     def told_apart(self, first: int, second: int) -> bool:
         """Whether the interval of the two excludes ×1."""

@@ -23,7 +23,9 @@ NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 # t(97.5 %) ÷ (t(97.5 %) + t(80 %)) for many trials.
 SURE_SHARE = 0.7
 ALIKE = 1 + 1e-9
-Verdict = Literal["improved", "regressed", "unchanged", "inconclusive"]
+# improved, regressed: the interval clears the threshold · unchanged: it lies within the threshold ·
+# size_uncertain: it excludes ×1, and neither · inconclusive: it includes ×1, or there is none
+Verdict = Literal["improved", "regressed", "unchanged", "size_uncertain", "inconclusive"]
 Better = Literal["higher", "lower"]
 
 

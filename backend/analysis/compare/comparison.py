@@ -22,6 +22,7 @@ from backend.analysis.compare.panels import (
     merge_fired_checks,
 )
 from backend.analysis.compare.ranking import Ranking
+from backend.analysis.compare.replication import explain_replication
 from backend.analysis.compare.views import RatioView, Views, make_views
 from backend.analysis.figures import SCHEMA, Figures, figures_json
 from backend.analysis.grouping.points import place_of
@@ -76,6 +77,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         links=_links(gathered),
         finding=overall.headline,
         conditions=conditions_of(gathered.points),
+        replication=explain_replication(gathered.points),
         outcome=overall.comparability.to_record(),
         x=_axis(gathered),
         metric=gathered.query.metric,

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.analysis.compare.ranking import Entrant
-from backend.analysis.grouping.fired_checks import Dismissals
+from backend.analysis.compare.ratios import Yardstick
+from backend.analysis.grouping.fired_checks import Dismissals, undismissed_checks
 from backend.analysis.grouping.grouping import Grouping, choose_grouping
 from backend.analysis.grouping.points import Point, point_of
 from backend.analysis.grouping.series import fill_groups, group_cells
@@ -20,6 +21,7 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS, Metric, shown
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell, LoadedRun
+from backend.runs.checks import withheld_metrics
 from backend.stats.thresholds import RELEVANT_SHARE
 
 
@@ -70,9 +72,16 @@ class Gathered:
 
     def why_unranked(self, sweep: Sweep) -> Callable[[Point], str | None]:
         """Why a point of the series may not be compared by the metric, or None."""
-        return lambda point: Entrant(sweep.group.id, sweep.group.label, point).unranked(
-            self.query.metric
-        )
+        return lambda point: self.entrant(sweep, point).unranked(self.query.metric)
+
+    def entrant(self, sweep: Sweep, point: Point) -> Entrant:
+        """A series at one of its points, with the error checks that forbid a ranking."""
+        withheld = withheld_metrics(undismissed_checks(point, self.dismissals))
+        return Entrant(sweep.group.id, sweep.group.label, point, withheld)
+
+    def yardstick(self, *, families: int = 1) -> Yardstick:
+        """What ratios are held against, where `families` panels or columns stand on the page."""
+        return Yardstick(self.metric.better, self.demands.relevant, families=families)
 
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:

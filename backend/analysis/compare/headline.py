@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from math import floor, log10
 
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.ranking import Entrant, Ranking, Row, ratio_of
+from backend.analysis.compare.ranking import Entrant, Ranking, Row
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import at_place, figure_text
 from backend.stats import Ratio
+from backend.stats.thresholds import percent
 
 # Of a bound that lies close to ×1.
 MOST_DIGITS = 5
@@ -77,20 +78,18 @@ def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> str:
         return f"Nothing can be ranked {place}. {first.label}: {first.unranked(ranking.metric)}"
     if len(ranked) == 1:
         return _alone(ranked[0], ranking, place)
-    other = _opponent(ranked, ranking)
-    ratio = ratio_of(ranked[0].entrant, other, ranking.metric, relevant)
+    other, ratio = _opponent(ranked, ranking)
     if ratio is None or ratio.value is None:
         return _alone(ranked[0], ranking, place)
     return _pair(ranked[0].entrant, other, ratio, (ranking.metric, place, relevant))
 
 
-def _opponent(ranked: Sequence[Row], ranking: Ranking) -> Entrant:
-    """The baseline, or the runner-up where the leader is the baseline or there is none."""
-    base, leader = ranking.baseline, ranked[0].entrant
-    asked = base is not None and base.entrant.unranked(ranking.metric) is None
-    if base is not None and asked and base.entrant.series != leader.series:
-        return base.entrant
-    return ranked[1].entrant
+def _opponent(ranked: Sequence[Row], ranking: Ranking) -> tuple[Entrant, Ratio | None]:
+    """The asked baseline, or the runner-up; with the ratio of the leader to it."""
+    base, leader = ranking.baseline, ranked[0]
+    if ranking.is_baseline_asked and base is not None and base in ranked and base is not leader:
+        return base.entrant, leader.ratio
+    return ranked[1].entrant, ranking.lead
 
 
 def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -> str:
@@ -98,9 +97,14 @@ def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -
     text = ratio_text(ratio)
     if ratio.verdict in ("improved", "regressed"):
         return _ahead(metric).format(a=a.label, b=b.label, ratio=text, at=place)
+    limit = percent(relevant)
     if ratio.verdict == "unchanged":
-        limit = f"{relevant * 100:g} %"
-        return f"{a.label} and {b.label} are level {place}: {text}, {ratio.why} of {limit}"
+        return f"{a.label} and {b.label} are level {place}: {text}, within the threshold of {limit}"
+    if ratio.verdict == "size_uncertain":
+        return (
+            f"{a.label} is ahead of {b.label} {place} ({text}), but perhaps by less than the "
+            f"threshold of {limit}"
+        )
     lack = "Not enough trials" if ratio.low is None else "Too noisy"
     return f"{lack} to rank {a.label} and {b.label} {place} ({text}): {ratio.why}"
 

@@ -15,7 +15,8 @@ from backend.analysis.compare.headline import (
     explain_no_ranking,
     write_headline,
 )
-from backend.analysis.compare.ranking import Entrant, Ranking, rank
+from backend.analysis.compare.ranking import Ranking, rank
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, common_ceiling
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
@@ -80,8 +81,10 @@ class Panel:
 def judge_panels(gathered: Gathered) -> list[Panel]:
     """The panels in the order of their first series; one without series if there is nothing."""
     sweeps_by_panel = _part(gathered.sweeps, lambda sweep: sweep.group.panel) or {None: ()}
+    yardstick = gathered.yardstick(families=len(sweeps_by_panel))
     return [
-        _panel(gathered, _judge(gathered, name, sweeps)) for name, sweeps in sweeps_by_panel.items()
+        _panel(gathered, _judge(gathered, name, sweeps), yardstick)
+        for name, sweeps in sweeps_by_panel.items()
     ]
 
 
@@ -120,9 +123,9 @@ def _ceiling(points: Sequence[Point]) -> list[Point]:
     return common_ceiling([point for point in points if point.x == largest])
 
 
-def _panel(gathered: Gathered, judgement: Judgement) -> Panel:
+def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Panel:
     place = _ranking_place(gathered, judgement.sweeps)
-    ranking = _ranking(gathered, judgement, place)
+    ranking = _ranking(gathered, judgement, place, yardstick)
     return Panel(judgement, place, ranking, _headline(gathered, judgement, ranking))
 
 
@@ -138,11 +141,13 @@ def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
     return shared[-1] if shared else None
 
 
-def _ranking(gathered: Gathered, judgement: Judgement, place: Value) -> Ranking | None:
+def _ranking(
+    gathered: Gathered, judgement: Judgement, place: Value, yardstick: Yardstick
+) -> Ranking | None:
     if not judgement.comparability.allows_ranking or place is None:
         return None
     entrants = [
-        Entrant(sweep.group.id, sweep.group.label, point)
+        gathered.entrant(sweep, point)
         for sweep in judgement.sweeps
         if (point := sweep.at(place)) is not None
     ]
@@ -153,7 +158,7 @@ def _ranking(gathered: Gathered, judgement: Judgement, place: Value) -> Ranking 
         gathered.query.metric,
         entrants,
         baseline=gathered.query.baseline,
-        relevant=gathered.demands.relevant,
+        yardstick=yardstick,
     )
 
 

@@ -1,17 +1,25 @@
-"""The order of series at one load point, in tiers, with ratios to a baseline."""
+"""The order of series at one load point, with the places that each may have, and ratios."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from backend.analysis import figures
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.figures import record_of
-from backend.analysis.grouping.points import Measure, Point, place_of, trial_values
+from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
-from backend.stats import Estimate, Ratio, tiers
+from backend.runs.checks import Check
+from backend.stats import Ratio
+from backend.stats.replicates import Sample
+
+MAXIMUM_UNRANKED = (
+    "A maximum grows with the number of requests, so it is not ranked; choose a percentile."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +29,23 @@ class Entrant:
     series: str
     label: str
     point: Point
+    # The error check that makes the figures of a group of metrics unfit, by the group.
+    withheld: Mapping[Any, Check] = field(default_factory=dict)
 
     def measure(self, metric: str) -> Measure:
         return self.point.metrics[metric]
 
     def unranked(self, metric: str) -> str | None:
         """Why this series gets no tier, or None."""
+        group = METRICS[metric].group
         rate = self.point.metrics["error_rate"].value
-        if METRICS[metric].group != "errors" and self.point.failing and rate is not None:
+        if group != "errors" and self.point.failing and rate is not None:
             return f"{rate * 100:.3g} % of its requests failed, so it is not ranked."
-        if METRICS[metric].group == "latency" and self.point.overload:
+        if (check := self.withheld.get(group)) is not None:
+            return f"{check.title}, so it is not ranked."
+        if metric == "max":
+            return MAXIMUM_UNRANKED
+        if group == "latency" and self.point.overload:
             return "It did not reach the offered rate, so its latency is not ranked."
         if self.measure(metric).value is None:
             return "This figure is unknown."
@@ -74,6 +89,10 @@ class Ranking:
     metric: str
     baseline: Row | None
     rows: tuple[Row, ...]
+    # Whether the reader chose the baseline.
+    is_baseline_asked: bool = False
+    # Of the first row to the second, within all pairs; None where it is unknown.
+    lead: Ratio | None = None
 
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
@@ -90,25 +109,30 @@ def rank(
     entrants: Sequence[Entrant],
     *,
     baseline: str | None,
-    relevant: float,
+    yardstick: Yardstick,
 ) -> Ranking:
-    """Best first; series that are not ranked come last. The baseline defaults to the runner-up."""
+    """Best first; series that are not ranked come last.
+
+    `entrants` in the order of the page. Without `baseline`, the first of them that is ranked is
+    the baseline: it must not be chosen by its result.
+    """
     in_order = sorted(entrants, key=lambda entrant: _order(entrant, metric))
-    base = _baseline(in_order, metric, baseline)
-    places = _tiers(in_order, metric)
+    base = _baseline(entrants, metric, baseline)
+    ratios = _ratios(in_order, base, metric, yardstick)
+    places, lead = _places(in_order, metric, yardstick)
     rows = [
         Row(
             entrant=entrant,
             measure=entrant.measure(metric),
             tier=places.get(entrant.series),
-            ratio=ratio_of(entrant, base, metric, relevant),
+            ratio=ratios.get(entrant.series),
             why=_why_no_ratio(entrant, base, metric),
             unranked=entrant.unranked(metric),
         )
         for entrant in in_order
     ]
     base_row = next((row for row in rows if base and row.entrant.series == base.series), None)
-    return Ranking(x, metric, base_row, tuple(rows))
+    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, lead)
 
 
 def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:
@@ -118,42 +142,48 @@ def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:
     return entrant.unranked(metric) is not None, rank_key, entrant.label
 
 
-def _baseline(in_order: Sequence[Entrant], metric: str, asked: str | None) -> Entrant | None:
+def _baseline(entrants: Sequence[Entrant], metric: str, asked: str | None) -> Entrant | None:
     if asked is not None:
-        return next((entrant for entrant in in_order if entrant.series == asked), None)
-    ranked = [entrant for entrant in in_order if entrant.unranked(metric) is None]
-    return ranked[min(1, len(ranked) - 1)] if ranked else None
+        return next((entrant for entrant in entrants if entrant.series == asked), None)
+    return next((entrant for entrant in entrants if entrant.unranked(metric) is None), None)
 
 
-def _tiers(in_order: Sequence[Entrant], metric: str) -> dict[str, str]:
-    """Places that the intervals bear out; none where a figure is no median of trials."""
-    ranked: list[tuple[str, Estimate]] = []
-    for entrant in in_order:
-        estimate = entrant.measure(metric).estimate
-        if estimate is not None and entrant.unranked(metric) is None:
-            ranked.append((entrant.series, estimate))
-    places = tiers([estimate for _, estimate in ranked], better=METRICS[metric].better)
-    return {series: place for (series, _), place in zip(ranked, places, strict=True)}
+def _compared(entrants: Sequence[Entrant], metric: str) -> list[tuple[str, Sample]]:
+    """The ranked series whose figures can be compared, with their trials."""
+    if METRICS[metric].group == "errors":
+        return []
+    return [
+        (entrant.series, sample)
+        for entrant in entrants
+        if (sample := entrant.measure(metric).sample) is not None
+        and entrant.unranked(metric) is None
+    ]
 
 
-def ratio_of(entrant: Entrant, base: Entrant | None, metric: str, relevant: float) -> Ratio | None:
-    """`entrant` ÷ `base` from the trial values of both; None where one of them is not ranked."""
-    if base is None or METRICS[metric].group == "errors":
-        return None
-    if entrant.unranked(metric) is not None or base.unranked(metric) is not None:
-        return None
-    if entrant.series == base.series:
-        return BASELINE_ITSELF
-    return ratio_of_measures(base.measure(metric), entrant.measure(metric), metric, relevant)
+def _ratios(
+    entrants: Sequence[Entrant], base: Entrant | None, metric: str, yardstick: Yardstick
+) -> dict[str, Ratio]:
+    """The ratio of each series to the baseline, by its id."""
+    samples = dict(_compared(entrants, metric))
+    if base is None or base.series not in samples:
+        return {}
+    base_sample = samples.pop(base.series)
+    ratios = yardstick.to_baseline(base_sample, list(samples.values())) if samples else []
+    return {base.series: BASELINE_ITSELF, **dict(zip(samples, ratios, strict=True))}
 
 
-def ratio_of_measures(base: Measure, other: Measure, metric: str, relevant: float) -> Ratio:
-    """`other` ÷ `base` from their trials; of latencies it holds the ratio of the figures shown."""
-    of_figures = None
-    if METRICS[metric].group == "latency" and base.value and other.value:
-        of_figures = other.value / base.value
-    yardstick = Yardstick(METRICS[metric].better, relevant)
-    return yardstick.ratio(trial_values(base), trial_values(other), of_figures=of_figures)
+def _places(
+    in_order: Sequence[Entrant], metric: str, yardstick: Yardstick
+) -> tuple[dict[str, str], Ratio | None]:
+    """The places that each series may have, and the ratio of the first to the second."""
+    compared = _compared(in_order, metric)
+    if not compared:
+        return {}, None
+    pairs = yardstick.pairs([sample for _, sample in compared])
+    texts = yardstick.rank_texts(pairs)
+    places = {series: text for (series, _), text in zip(compared, texts, strict=True)}
+    lead = yardstick.ratio(pairs.comparison(1, 0)) if len(compared) > 1 else None
+    return places, lead
 
 
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:
@@ -161,5 +191,8 @@ def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | 
         return None
     if (why := entrant.unranked(metric)) is not None:
         return why
-    why_base = base.unranked(metric)
-    return None if why_base is None else f"The baseline cannot be used: {why_base}"
+    if (why_base := base.unranked(metric)) is not None:
+        return f"The baseline cannot be used: {why_base}"
+    if None in (entrant.measure(metric).sample, base.measure(metric).sample):
+        return "A figure is below the smallest step of the load tool, so there is no ratio."
+    return None

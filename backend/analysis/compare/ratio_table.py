@@ -16,11 +16,10 @@ from backend.analysis import figures
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
-from backend.analysis.grouping.points import Point, trial_values
+from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
-from backend.analysis.query.metrics import METRICS
-from backend.stats import Better, Ratio
-from backend.stats.intervals import mean_ratio
+from backend.stats import Ratio
+from backend.stats.replicates import Sample
 
 Load = float | str
 # A row and a column.
@@ -28,27 +27,30 @@ _Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """The figure of each trial at one load, and why it may not be compared, if so."""
+class Figure:
+    """The trials at one load, and why they may not be compared, if so."""
 
-    values: tuple[float, ...]
+    sample: Sample | None
     unranked: str | None = None
-    # The figure of all requests together, where it is not one of the trials (latencies).
-    shown: float | None = None
+
+    @property
+    def why_not(self) -> str | None:
+        """Why there is no ratio, or None."""
+        return self.unranked or (None if self.sample else "A figure is unknown or zero.")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A series: its row (what names all of its identity but the workload), and its samples."""
+    """A series: its row (what names all of its identity but the workload), and its figures."""
 
     row: str
     server: str
     workload: str
-    samples: Mapping[Load, Sample]
+    figures: Mapping[Load, Figure]
 
     def withheld(self, why: str) -> Entry:
         """The entry without figures, where its workload may not be compared."""
-        return replace(self, samples={load: Sample((), why) for load in self.samples})
+        return replace(self, figures={load: Figure(None, why) for load in self.figures})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +119,19 @@ def entry_of(
     sweep: Sweep, *, row: str, metric: str, unranked: Callable[[Point], str | None]
 ) -> Entry:
     """The entry of a series; `unranked` says why a point may not be compared, or None."""
-    pooled = METRICS[metric].group == "latency"
-    samples: dict[Load, Sample] = {
-        point.x: Sample(
-            tuple(trial_values(point.metrics[metric])),
-            unranked(point),
-            point.metrics[metric].value if pooled else None,
-        )
+    by_load: dict[Load, Figure] = {
+        point.x: Figure(point.metrics[metric].sample, unranked(point))
         for point in sweep.points
         if point.x is not None
     }
     first = sweep.group.first
-    return Entry(row, first.server.name, first.workload.name, samples)
+    return Entry(row, first.server.name, first.workload.name, by_load)
 
 
 def make_ratio_table(
     entries: Sequence[Entry],
+    yardstick: Yardstick,
     *,
-    better: Better,
-    relevant: float,
     baseline: str | None = None,
     at: Load | None = None,
 ) -> RatioTable | None:
@@ -145,90 +141,96 @@ def make_ratio_table(
     `at`: the load of a column where it was measured there; else the largest of those that most
     of the column's entries share.
     """
-    measured = [entry for entry in entries if entry.samples]
+    measured = [entry for entry in entries if entry.figures]
     columns = sorted({entry.workload for entry in measured})
     rows = sorted({entry.row for entry in measured})
     if len(columns) < 2 or len(rows) < 2:
         return None
     loads = {column: _load_of_column(measured, column, at) for column in columns}
-    samples = _samples(measured, loads)
-    base = baseline if baseline in rows else _fullest_row(rows, samples)
+    by_cell = _figures_by_cell(measured, loads)
+    base = baseline if baseline in rows else _fullest_row(rows, by_cell)
     servers = {entry.row: entry.server for entry in reversed(measured)}
-    return _fill_table((base, servers[base]), (rows, loads), samples, Yardstick(better, relevant))
-
-
-def _fill_table(
-    baseline: tuple[str, str],
-    shape: tuple[Sequence[str], Mapping[str, Load]],
-    samples: Mapping[_Key, Sample],
-    yardstick: Yardstick,
-) -> RatioTable:
-    """`baseline`: its row and its server. `shape`: the rows, and the load of each column."""
-    (base, server), (rows, loads) = baseline, shape
-    columns = tuple(loads)
-    cells = _cells(samples, base, yardstick)
+    cells = _cells(by_cell, (rows, columns), base, yardstick)
     common = _common_columns(rows, columns, cells)
+    means = _means(by_cell, (rows, common), base, yardstick)
     return RatioTable(
         baseline=base,
-        server=server,
+        server=servers[base],
         rows=tuple(rows),
-        columns=columns,
+        columns=tuple(columns),
         loads=tuple(loads.values()),
         cells=tuple(tuple(cells.get((row, column)) for column in columns) for row in rows),
-        means=tuple(_mean(samples, (base, row), common, yardstick) for row in rows),
+        means=tuple(means.get(row) for row in rows),
         common=common,
     )
 
 
 def _load_of_column(entries: Sequence[Entry], column: str, at: Load | None) -> Load:
     counts = Counter(
-        load for entry in entries if entry.workload == column for load in entry.samples
+        load for entry in entries if entry.workload == column for load in entry.figures
     )
     if at is not None and at in counts:
         return at
     return max(counts, key=lambda load: (counts[load], isinstance(load, float | int), load))
 
 
-def _samples(entries: Sequence[Entry], loads: Mapping[str, Load]) -> dict[_Key, Sample]:
-    """The sample of each cell at the load of its column; of several series none is picked."""
-    by_cell: dict[_Key, list[Sample]] = defaultdict(list)
+def _figures_by_cell(entries: Sequence[Entry], loads: Mapping[str, Load]) -> dict[_Key, Figure]:
+    """The figure of each cell at the load of its column; of several series none is picked."""
+    by_cell: dict[_Key, list[Figure]] = defaultdict(list)
     for entry in entries:
-        if (sample := entry.samples.get(loads[entry.workload])) is not None:
-            by_cell[entry.row, entry.workload].append(sample)
-    return {key: _only_sample(samples) for key, samples in by_cell.items()}
+        if (figure := entry.figures.get(loads[entry.workload])) is not None:
+            by_cell[entry.row, entry.workload].append(figure)
+    return {key: _only_figure(candidates) for key, candidates in by_cell.items()}
 
 
-def _only_sample(samples: Sequence[Sample]) -> Sample:
-    if len(samples) == 1:
-        return samples[0]
-    return Sample((), f"{len(samples)} series match here; add a filter")
+def _only_figure(candidates: Sequence[Figure]) -> Figure:
+    if len(candidates) == 1:
+        return candidates[0]
+    return Figure(None, f"{len(candidates)} series match here; add a filter")
 
 
-def _fullest_row(rows: Sequence[str], samples: Mapping[_Key, Sample]) -> str:
-    counts = Counter(row for (row, _), sample in samples.items() if sample.unranked is None)
+def _fullest_row(rows: Sequence[str], by_cell: Mapping[_Key, Figure]) -> str:
+    counts = Counter(row for (row, _), figure in by_cell.items() if figure.unranked is None)
     return max(rows, key=lambda row: counts[row])
 
 
-def _cells(samples: Mapping[_Key, Sample], base: str, yardstick: Yardstick) -> dict[_Key, Ratio]:
-    return {
-        (row, column): _ratio(samples.get((base, column)), sample, row == base, yardstick)
-        for (row, column), sample in samples.items()
-    }
+def _cells(
+    by_cell: Mapping[_Key, Figure],
+    shape: tuple[Sequence[str], Sequence[str]],
+    base: str,
+    yardstick: Yardstick,
+) -> dict[_Key, Ratio]:
+    """The ratio of each measured cell, or why there is none. Each column is a family."""
+    rows, columns = shape
+    in_columns = replace(yardstick, families=len(columns))
+    cells: dict[_Key, Ratio] = {}
+    for column in columns:
+        in_column = {row: by_cell[row, column] for row in rows if (row, column) in by_cell}
+        ratios = _column_ratios(in_column, base, in_columns)
+        cells |= {(row, column): ratio for row, ratio in ratios.items()}
+    return cells
 
 
-def _ratio(base: Sample | None, sample: Sample, is_base: bool, yardstick: Yardstick) -> Ratio:
-    """`sample` ÷ `base`, or why there is no ratio."""
-    if sample.unranked is not None:
-        return no_ratio(sample.unranked)
-    if is_base:
-        return BASELINE_ITSELF
+def _column_ratios(
+    in_column: Mapping[str, Figure], base: str, yardstick: Yardstick
+) -> dict[str, Ratio]:
+    """The ratio of each row to the row `base`, or why there is none."""
+    ratios = {row: no_ratio(why) for row, figure in in_column.items() if (why := figure.why_not)}
+    compared = {row: figure.sample for row, figure in in_column.items() if figure.sample}
+    compared = {row: sample for row, sample in compared.items() if row not in ratios}
+    base_sample = compared.pop(base, None)
+    if base_sample is None:
+        why = _why_no_baseline(in_column.get(base))
+        return ratios | {row: no_ratio(why) for row in compared}
+    ratios[base] = BASELINE_ITSELF
+    of_others = yardstick.to_baseline(base_sample, list(compared.values())) if compared else []
+    return ratios | dict(zip(compared, of_others, strict=True))
+
+
+def _why_no_baseline(base: Figure | None) -> str:
     if base is None:
-        return no_ratio("The baseline was not measured here.")
-    if base.unranked is not None:
-        return no_ratio(f"The baseline cannot be used: {base.unranked}")
-    has_figures = bool(base.shown and sample.shown)
-    of_figures = (sample.shown or 0) / (base.shown or 1) if has_figures else None
-    return yardstick.ratio(base.values, sample.values, of_figures=of_figures)
+        return "The baseline was not measured here."
+    return f"The baseline cannot be used: {base.why_not}"
 
 
 def _common_columns(
@@ -244,17 +246,20 @@ def _has(cells: Mapping[_Key, Ratio], row: str, column: str) -> bool:
     return cell is not None and cell.value is not None
 
 
-def _mean(
-    samples: Mapping[_Key, Sample],
-    rows: tuple[str, str],
-    columns: Sequence[str],
+def _means(
+    by_cell: Mapping[_Key, Figure],
+    shape: tuple[Sequence[str], Sequence[str]],
+    base: str,
     yardstick: Yardstick,
-) -> Ratio | None:
-    """The geometric mean over `columns` of the second of `rows` relative to the first."""
-    base, row = rows
-    if not columns:
-        return None
-    if row == base:
-        return BASELINE_ITSELF
-    pairs = [(samples[base, column].values, samples[row, column].values) for column in columns]
-    return mean_ratio(pairs, better=yardstick.better, relevant=yardstick.relevant)
+) -> dict[str, Ratio]:
+    """The geometric mean of each row's ratios over the columns that every row has."""
+    rows, common = shape
+    if not common:
+        return {}
+    samples = {
+        row: [sample for column in common if (sample := by_cell[row, column].sample)]
+        for row in rows
+    }
+    others = [row for row in rows if row != base]
+    means = yardstick.mean_to_baseline(samples[base], [samples[row] for row in others])
+    return {base: BASELINE_ITSELF, **dict(zip(others, means, strict=True))}

@@ -1,13 +1,99 @@
-"""The ratio of one series to another, as the ranking and the table of ratios give it."""
+"""Ratios of series to a baseline and to each other, with intervals that hold for the whole page."""
 
 from __future__ import annotations
 
-from backend.stats import Ratio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log1p
+
+from backend.stats import Better, Ratio
+from backend.stats.comparison import (
+    AllPairs,
+    Comparison,
+    Floor,
+    against_baseline,
+    all_pairs,
+    mean_against_baseline,
+    rank_sets,
+)
+from backend.stats.replicates import Sample
+from backend.stats.thresholds import percent
 
 # The baseline against itself: ×1 without noise.
 BASELINE_ITSELF = Ratio(
     1.0, 1.0, 1.0, "unchanged", "the baseline", significant=False, relevant=False
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """What every ratio of a page is held against.
+
+    `relevant`: a smaller share of difference does not matter. `floor`: what earlier measurements
+    of the host say. `families`: how many panels or columns share the error rate of the page.
+    """
+
+    better: Better
+    relevant: float
+    floor: Floor | None = None
+    families: int = 1
+
+    def to_baseline(self, base: Sample, others: Sequence[Sample]) -> list[Ratio]:
+        """Each of `others` ÷ `base`: all intervals hold at once in 95 % of pages."""
+        comparisons = against_baseline(
+            base,
+            others,
+            better=self.better,
+            relevant=self.relevant,
+            floor=self.floor,
+            families=self.families,
+        )
+        return [self.ratio(comparison) for comparison in comparisons]
+
+    def mean_to_baseline(
+        self, bases: Sequence[Sample], rows: Sequence[Sequence[Sample]]
+    ) -> list[Ratio]:
+        """The geometric mean of each row's ratios; a sample for each column, in one order."""
+        comparisons = mean_against_baseline(
+            bases, rows, better=self.better, relevant=self.relevant, floor=self.floor
+        )
+        return [self.ratio(comparison) for comparison in comparisons]
+
+    def pairs(self, samples: Sequence[Sample]) -> AllPairs:
+        """Every pair compared: all intervals hold at once in 95 % of pages."""
+        return all_pairs(
+            samples,
+            better=self.better,
+            relevant=self.relevant,
+            floor=self.floor,
+            families=self.families,
+        )
+
+    def rank_texts(self, pairs: AllPairs) -> list[str]:
+        """`2`, or `2–4`: the places that each sample of `pairs` may have."""
+        places = rank_sets(pairs, better=self.better)
+        return [str(first) if first == last else f"{first}–{last}" for first, last in places]
+
+    def ratio(self, comparison: Comparison) -> Ratio:
+        """A comparison of logarithms as a ratio."""
+        value = exp(comparison.value)
+        return Ratio(
+            value=value,
+            low=None if comparison.low is None else exp(comparison.low),
+            high=None if comparison.high is None else exp(comparison.high),
+            verdict=comparison.verdict,
+            why=f"{comparison.why}{_run_text(comparison)}",
+            significant=comparison.significant,
+            relevant=abs(comparison.value) > log1p(self.relevant),
+        )
+
+
+def _run_text(comparison: Comparison) -> str:
+    """What was added because the two were not measured in the same run."""
+    if comparison.run_sd is None:
+        return ""
+    source = "assumed" if comparison.is_assumed else "as measured on this host"
+    return f"; includes {percent(round(comparison.run_sd, 4))} from run to run, {source}"
 
 
 def no_ratio(why: str) -> Ratio:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.analysis import figures
-from backend.analysis.grouping.points import Point, plain_load, trial_values
+from backend.analysis.grouping.measures import trial_values
+from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
     MAX_SERIES_NAMED,
     Sweep,

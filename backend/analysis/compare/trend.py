@@ -8,7 +8,8 @@ from typing import Literal
 
 from backend.analysis import figures
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.grouping.points import Point, trial_values
+from backend.analysis.grouping.measures import trial_values
+from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import Metric

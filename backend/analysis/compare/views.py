@@ -176,8 +176,7 @@ def _ratio_table(gathered: Gathered, workloads: Mapping[str, Judgement]) -> Rati
     query, rows = gathered.query, _row_labels(gathered)
     return make_ratio_table(
         [_entry(gathered, sweep, rows[sweep.group.id], workloads) for sweep in gathered.sweeps],
-        better=gathered.metric.better,
-        relevant=gathered.demands.relevant,
+        gathered.yardstick(),
         baseline=rows.get(query.baseline or ""),
         at=None if query.at is None or not gathered.grouping.x_is_load else float(query.at),
     )

@@ -85,6 +85,13 @@ def collect_fired_checks(
     )
 
 
+def undismissed_checks(point: Point, dismissals: Dismissals) -> list[str]:
+    """The ids of the checks that fired on a point and that no member dismissed in its runs."""
+    fired = [(cell.run.id, id_) for cell in point.cells for id_ in point.cell_checks]
+    fired += [(cell.run.id, id_) for cell, _, id_ in _trial_checks(point)]
+    return list(dict.fromkeys(id_ for run, id_ in fired if (run, id_) not in dismissals))
+
+
 def _trial_checks(point: Point) -> Iterator[tuple[LoadedCell, LoadedTrial, str]]:
     for cell in point.cells:
         for trial in cell.trials:

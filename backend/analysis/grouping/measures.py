@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp, log, log1p
 from statistics import median
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from backend.analysis import figures
 from backend.analysis.query.metrics import Metric
@@ -34,9 +34,9 @@ class Measure:
     origin: figures.Origin | None
     interval: str | None
     # The same figure over all requests together, where their distribution is stored.
-    pooled: float | None | UnsetType = UNSET
+    pooled: float | None = None
     # The smallest step that the load tool prints; a smaller figure is known to be below it.
-    step: float | None | UnsetType = UNSET
+    step: float | None = None
     # Positions in `each` of trials that are too far off to count.
     set_aside: tuple[int, ...] = ()
     sample: Sample | None = None
@@ -50,10 +50,19 @@ class Measure:
             each=self.each,
             origin=self.origin,
             interval=self.interval,
-            pooled=self.pooled,
-            step=self.step,
+            pooled=UNSET if self.pooled is None else self.pooled,
+            step=UNSET if self.step is None else self.step,
             set_aside=self.set_aside or UNSET,
         )
+
+
+def trial_values(measure: Measure) -> list[float]:
+    """The figure of each trial that has one and counts."""
+    return [
+        value
+        for at, value in enumerate(measure.each)
+        if value is not None and at not in measure.set_aside
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +81,7 @@ class Trials:
         )
 
 
-def measure_of(
-    metric: Metric, trials: Trials, merged_us: Mapping[str, float | None]
-) -> Measure:
+def measure_of(metric: Metric, trials: Trials, merged_us: Mapping[str, float | None]) -> Measure:
     """The figure of `metric`. `merged_us`: percentiles of all requests together, where known."""
     each = tuple(metric.read(trial) for trial in trials.trials)
     if metric.group == "errors":
@@ -104,8 +111,8 @@ def _centre(
     trials: Trials,
     *,
     origin: figures.Origin,
-    step: float | None | UnsetType = UNSET,
-    pooled: float | None | UnsetType = UNSET,
+    step: float | None = None,
+    pooled: float | None = None,
 ) -> Measure:
     """The centre of the trials with its interval."""
     known = [(at, value) for at, value in enumerate(each) if value is not None]
@@ -132,9 +139,9 @@ def _centre(
     )
 
 
-def _half_step(known: Sequence[tuple[int, float]], step: float | None | UnsetType) -> float:
+def _half_step(known: Sequence[tuple[int, float]], step: float | None) -> float:
     """Half a step of the tool as a logarithm: all trials may be rounded in the same direction."""
-    if not isinstance(step, int | float):
+    if step is None:
         return 0.0
     return log1p(step / 2 / min(value for _, value in known))
 
@@ -152,15 +159,15 @@ def _with_zeros(
     each: Values,
     values: Sequence[float],
     origin: figures.Origin,
-    step: float | None | UnsetType,
-    pooled: float | None | UnsetType,
+    step: float | None,
+    pooled: float | None,
 ) -> Measure:
     """A figure that the load tool rounded to zero in some trial: it has no logarithm, no ratio."""
     has_range = len(values) >= LEAST_TRIALS
     return Measure(
         value=median(values),
         low=min(values) if has_range else None,
-        high=max(values) + (step if isinstance(step, int | float) else 0) if has_range else None,
+        high=max(values) + (step or 0.0) if has_range else None,
         each=each,
         origin=origin,
         interval=RANGE if has_range else None,
