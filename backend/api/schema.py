@@ -85,19 +85,31 @@ def _simple(schema: Any) -> Any:
         return [_simple(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: _simple(part) for key, part in schema.items() if key not in ("title", "default")}
-    if "properties" in schema:
-        kept["properties"] = {name: _simple(part) for name, part in schema["properties"].items()}
-    options = kept.get("anyOf", [])
-    if {"type": "number"} in options:
-        kept["anyOf"] = [option for option in options if option != {"type": "integer"}]
-    if len(kept.get("anyOf", ())) == 1:
-        kept |= kept.pop("anyOf")[0]
-    elif _is_nullable_type(options := kept.get("anyOf", [])):
-        kept |= {**kept.pop("anyOf")[0], "type": [options[0]["type"], "null"]}
+    kept = _members(schema)
+    if "anyOf" in kept:
+        kept |= _joined(kept.pop("anyOf"))
     if "description" in kept:
         kept["description"] = cleandoc(kept["description"])
     return {"type": "string", **kept} if "enum" in kept else kept
+
+
+def _members(schema: dict[str, Any]) -> dict[str, Any]:
+    """The members that are kept; a property may have any name."""
+    kept = {key: _simple(part) for key, part in schema.items() if key not in ("title", "default")}
+    if "properties" in schema:
+        kept["properties"] = {name: _simple(part) for name, part in schema["properties"].items()}
+    return kept
+
+
+def _joined(options: list[dict[str, Any]]) -> dict[str, Any]:
+    """The options of `anyOf` as one plain type where they are one, with or without null."""
+    if {"type": "number"} in options:
+        options = [option for option in options if option != {"type": "integer"}]
+    if len(options) == 1:
+        return options[0]
+    if _is_nullable_type(options):
+        return {**options[0], "type": [options[0]["type"], "null"]}
+    return {"anyOf": options}
 
 
 def _is_nullable_type(options: list[dict[str, Any]]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -26,13 +26,13 @@ class RunProgress:
     workspace_id: UUID
     state: str
     trials_recorded: int
-    trials_done: int | None
     trials_planned: int | None
-    current: dict[str, Any] | None
-    last: dict[str, Any] | None
-    seconds_left: float | None
-    heard_at: datetime | None
-    agent: Agent | None
+    trials_done: int | None = None
+    current: dict[str, Any] | None = None
+    last: dict[str, Any] | None = None
+    seconds_left: float | None = None
+    heard_at: datetime | None = None
+    agent: Agent | None = None
 
     @property
     def done(self) -> int:
@@ -59,22 +59,29 @@ def run_progress(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> RunProgress 
 def _combined(
     run_id: UUID, workspace_id: UUID, run: Run | None, progress: Progress | None
 ) -> RunProgress:
-    live = progress if progress is not None and progress.is_alive(timezone.now()) else None
-    planned = run.trials_planned if run is not None and not run.is_open else None
-    if planned is None and progress is not None:
-        planned = progress.trials_planned
-    return RunProgress(
+    recorded = RunProgress(
         run=run_id,
         workspace_id=workspace_id,
         state=_state(run, progress),
         trials_recorded=Trial.objects.filter(run=run_id).count(),
-        trials_done=None if progress is None else progress.trials_done,
-        trials_planned=planned,
-        current=None if live is None else live.current,
-        last=None if progress is None else progress.last,
-        seconds_left=None if live is None else live.seconds_left,
-        heard_at=None if progress is None else progress.heard_at,
-        agent=None if progress is None else progress.agent,
+        trials_planned=run.trials_planned if run is not None and not run.is_open else None,
+    )
+    return recorded if progress is None else _with_heartbeat(recorded, progress)
+
+
+def _with_heartbeat(recorded: RunProgress, progress: Progress) -> RunProgress:
+    """What the agent tells too; a trial under way only while the agent is heard of."""
+    is_alive = progress.is_alive(timezone.now())
+    planned = recorded.trials_planned
+    return replace(
+        recorded,
+        trials_done=progress.trials_done,
+        trials_planned=progress.trials_planned if planned is None else planned,
+        current=progress.current if is_alive else None,
+        last=progress.last,
+        seconds_left=progress.seconds_left if is_alive else None,
+        heard_at=progress.heard_at,
+        agent=progress.agent,
     )
 
 

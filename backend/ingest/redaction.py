@@ -18,7 +18,7 @@ import base64
 import contextlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, quote_plus
@@ -142,20 +142,25 @@ class Redactor:
     def _value(self, value: Any, name: str, seen: dict[tuple[str, str], str]) -> Any:
         # The same names and texts come with every trial: each is searched once.
         if isinstance(value, str):
-            if (kept := seen.get((name, value))) is None:
-                kept = MARK if value and is_sensitive(name) else self.text(value)
-                seen[name, value] = kept
-            return kept
+            if (name, value) not in seen:
+                is_secret = value and is_sensitive(name)
+                seen[name, value] = MARK if is_secret else self.text(value)
+            return seen[name, value]
         if isinstance(value, Mapping):
             return {
                 self._value(key, "", seen): self._value(each, key, seen)
                 for key, each in value.items()
             }
         if isinstance(value, (list, tuple)):
-            if name == "command" and all(isinstance(each, str) for each in value):
-                return self.line(value)
-            return [self._value(each, name, seen) for each in value]
+            return self._values(value, name, seen)
         return value
+
+    def _values(
+        self, values: Sequence[Any], name: str, seen: dict[tuple[str, str], str]
+    ) -> list[Any]:
+        if name == "command" and all(isinstance(value, str) for value in values):
+            return self.line(values)
+        return [self._value(value, name, seen) for value in values]
 
     def line(self, argv: Iterable[str]) -> list[str]:
         """A command line, word by word; a flag and its value are looked at together."""
@@ -285,22 +290,22 @@ class Scan:
         """Begin of the secret, quotes to set around the mark, and end; end is begin for none."""
         kind = head.lastgroup or ""
         begin = head.start(kind) if kind in ("list", "shape", "password") else head.end()
-        nothing = (begin, b"", begin)
         if kind == "key":
             return begin, b"", self._end_of_key(data, small, begin)
         if kind == "shape":
-            shape = SHAPE.match(data, begin)
-            end = begin if shape is None else self._skip_value(data, shape.end(), _ENDS[kind])
-            return begin, b"", end
-        if kind == "flag" and data[head.start(kind)] not in _FLAG_LETTERS:
-            return nothing
-        if REDACTED.match(small, max(begin, head.end(kind)) if kind == "list" else begin):
-            return nothing
+            return begin, b"", self._end_of_shape(data, begin)
+        if _holds_no_secret(head, kind, data, small):
+            return begin, b"", begin
         if kind == "password":
             return begin, b"", head.end(kind)
         quote_mark = (head[kind] or b'"') if kind == "list" else b""
         ends = _QUOTED[head[kind]] if kind in ("opening", "assigned") else _ENDS[kind]
         return begin, quote_mark, self._skip_value(data, begin, ends)
+
+    def _end_of_shape(self, data: bytes, begin: int) -> int:
+        """Where a value ends that its own shape gives away; `begin` where it has not that shape."""
+        shape = SHAPE.match(data, begin)
+        return begin if shape is None else self._skip_value(data, shape.end(), _ENDS["shape"])
 
     def _skip_value(self, data: bytes, begin: int, ends: re.Pattern[bytes]) -> int:
         """Where the value ends; one that goes on behind `data` goes on in the next piece."""
@@ -332,6 +337,16 @@ class Scan:
             body = KEY_BODY.match(data, begin, end)
             return begin if body is None else body.end()
         return begin if data[begin:end] == _MARK else end
+
+
+def _holds_no_secret(head: re.Match[bytes], kind: str, data: bytes, small: bytes) -> bool:
+    """Whether a head is no flag of a secret, or its value is masked already."""
+    if kind == "flag" and data[head.start(kind)] not in _FLAG_LETTERS:
+        return True
+    begin = head.start(kind) if kind == "password" else head.end()
+    if kind == "list":
+        begin = max(head.start(kind), head.end(kind))
+    return REDACTED.match(small, begin) is not None
 
 
 def is_sensitive(name: str) -> bool:

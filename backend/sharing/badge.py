@@ -115,9 +115,7 @@ def _only(ranked: list[tuple[Part, RankRow]], series: str) -> list[tuple[Part, R
 def _value(part: Part, row: RankRow | None) -> str:
     figures = part.figures
     if row is None or row.value is None or figures.ranking is None:
-        refused = figures.outcome.status == "not_comparable"
-        apart = "compared by workload" if figures.ratios else "unknown"
-        return "not comparable" if refused else apart
+        return _why_no_value(figures)
     ranked_by = figures.ranking.metric
     metric = next(metric for metric in figures.metrics if metric.id == ranked_by)
     figure, label = figure_text(row.value, metric.unit), row.label
@@ -125,6 +123,12 @@ def _value(part: Part, row: RankRow | None) -> str:
         label = f"{part.panel}: {label}"
     text = f"{plain(label, LONGEST_VALUE - len(figure) - 1)} {figure}"
     return f"{BY_REQUEST}: {text}" if is_overridden(figures) else text
+
+
+def _why_no_value(figures: Figures) -> str:
+    if figures.outcome.status == "not_comparable":
+        return "not comparable"
+    return "compared by workload" if figures.ratios else "unknown"
 
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {

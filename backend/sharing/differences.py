@@ -35,6 +35,9 @@ class Place:
     trials: int
 
 
+Measured = tuple[Place, Mapping[str, Measure | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One figure that changed. None is unknown, before or after."""
@@ -102,26 +105,40 @@ def differences_between(
     before: Figures, after: Figures | None, *, missing_runs: Sequence[str], relevant: float
 ) -> Differences:
     """Compare point by point, matched by series and place on the axis."""
-    former_ids = {} if after is None else _former_ids(before, after)
-    places = {} if after is None else _renamed_places(before, after)
     was = _points(before, {}, {})
-    now = {} if after is None else _points(after, former_ids, places)
-    both = [key for key in was if key in now]
-    return Differences(
+    nothing_left = Differences(
         before=_headline_and_status(before),
-        after=None if after is None else _headline_and_status(after),
+        after=None,
         missing_runs=tuple(missing_runs),
-        figures=tuple(
-            difference
-            for key in both
-            for difference in _of_point(was[key], now[key], before, relevant)
-        ),
+        figures=(),
+        gone=tuple(place for place, _ in was.values()),
+        new=(),
+        renamed=(),
+    )
+    if after is None:
+        return nothing_left
+    former_ids, places = _former_ids(before, after), _renamed_places(before, after)
+    now = _points(after, former_ids, places)
+    return replace(
+        nothing_left,
+        after=_headline_and_status(after),
+        figures=tuple(_changed(was, now, before, relevant)),
         gone=tuple(was[key][0] for key in was if key not in now),
         new=tuple(now[key][0] for key in now if key not in was),
-        renamed=()
-        if after is None
-        else (*((old, new) for new, old in places.items()), *_renamed(before, after, former_ids)),
+        renamed=(
+            *((old, new) for new, old in places.items()),
+            *_renamed(before, after, former_ids),
+        ),
     )
+
+
+def _changed(
+    was: Mapping[Key, Measured], now: Mapping[Key, Measured], figures: Figures, relevant: float
+) -> Iterator[Difference]:
+    """The figures that differ, of the points that are in both."""
+    for key, point in was.items():
+        if key in now:
+            yield from _of_point(point, now[key], figures, relevant)
 
 
 def _former_ids(before: Figures, after: Figures) -> dict[str, str]:
@@ -131,18 +148,20 @@ def _former_ids(before: Figures, after: Figures) -> dict[str, str]:
     owner = {cell: series.id for series in before.series for cell in _cells(series)}
     former_ids: dict[str, str] = {}
     for series in after.series:
-        owners = Counter(owner[cell] for cell in _cells(series) if cell in owner)
-        others = [id_ for id_, _ in owners.most_common() if id_ not in now]
-        if series.id not in was and others:
-            former_ids[series.id] = others[0]
+        former = _usual_owner(series, owner, now)
+        if series.id not in was and former is not None:
+            former_ids[series.id] = former
     return former_ids
+
+
+def _usual_owner(series: Series, owner: Mapping[str, str], still_used: set[str]) -> str | None:
+    """The former series of most of its cells, of those that are no series any more."""
+    owners = Counter(owner[cell] for cell in _cells(series) if cell in owner)
+    return next((id_ for id_, _ in owners.most_common() if id_ not in still_used), None)
 
 
 def _cells(series: Series) -> list[str]:
     return [cell for point in series.points for cell in point.cells or [point.cell]]
-
-
-Measured = tuple[Place, Mapping[str, Measure | None]]
 
 
 def _renamed_places(before: Figures, after: Figures) -> dict[Any, Any]:

@@ -146,18 +146,30 @@ def make_ratio_table(
     rows = sorted({entry.row for entry in measured})
     if len(columns) < 2 or len(rows) < 2:
         return None
+    servers = {entry.row: entry.server for entry in reversed(measured)}
     loads = {column: _load_of_column(measured, column, at) for column in columns}
     by_cell = _figures_by_cell(measured, loads)
     base = baseline if baseline in rows else _fullest_row(rows, by_cell)
-    servers = {entry.row: entry.server for entry in reversed(measured)}
+    return _fill_table((base, servers[base]), (rows, loads), by_cell, yardstick)
+
+
+def _fill_table(
+    baseline: tuple[str, str],
+    shape: tuple[Sequence[str], Mapping[str, Load]],
+    by_cell: Mapping[_Key, Figure],
+    yardstick: Yardstick,
+) -> RatioTable:
+    """`baseline`: its row and its server. `shape`: the rows, and the load of each column."""
+    (base, server), (rows, loads) = baseline, shape
+    columns = tuple(loads)
     cells = _cells(by_cell, (rows, columns), base, yardstick)
     common = _common_columns(rows, columns, cells)
     means = _means(by_cell, (rows, common), base, yardstick)
     return RatioTable(
         baseline=base,
-        server=servers[base],
+        server=server,
         rows=tuple(rows),
-        columns=tuple(columns),
+        columns=columns,
         loads=tuple(loads.values()),
         cells=tuple(tuple(cells.get((row, column)) for column in columns) for row in rows),
         means=tuple(means.get(row) for row in rows),

@@ -125,10 +125,11 @@ def _centre(
     )
     sample = Sample(observations, step=_half_step(known, step))
     centre = estimate(sample)
+    low, high = _bounds(centre)
     return Measure(
         value=exp(centre.value),
-        low=None if centre.low is None else exp(centre.low),
-        high=None if centre.high is None else exp(centre.high),
+        low=low,
+        high=high,
         each=each,
         origin=origin,
         interval=interval_name(centre),
@@ -137,6 +138,12 @@ def _centre(
         set_aside=tuple(known[index][0] for index in centre.set_aside),
         sample=sample,
     )
+
+
+def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:
+    if centre.low is None or centre.high is None:
+        return None, None
+    return exp(centre.low), exp(centre.high)
 
 
 def _half_step(known: Sequence[tuple[int, float]], step: float | None) -> float:
