@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
+import random
 import re
+import statistics
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from loadsheet_agent.errors import PlanError
 from loadsheet_agent.host.locality import servers_are_here
 from loadsheet_agent.plan.expansion import BETWEEN_S, expand, expand_most, planned_seconds
-from loadsheet_agent.plan.intervals import interval_share
+from loadsheet_agent.plan.intervals import FIRST_REPEATS, repeats_needed, t_95
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import parse_plan, read_plan, tomllib
 from loadsheet_agent.plan.schedule import drive, is_met
@@ -68,7 +69,9 @@ def test_a_short_plan_gets_defaults():
             WORKLOAD + SERVER.replace('"a"', f'"{"a" * 201}"'),
             "expected one line of at most 200 characters",
         ),
-        (WORKLOAD + SERVER + SERVER, "two servers are named 'a'"),
+        (WORKLOAD + SERVER + SERVER + 'version = "2"', "but their version differs"),
+        (WORKLOAD + SERVER * 3, "more than two servers are named 'a'"),
+        (WORKLOAD + (SERVER + 'start = ["x"]\n') * 2, "write {port} in its url"),
         (SERVER + WORKLOAD + WORKLOAD, "two workloads are named 'hello'"),
         (SERVER + WORKLOAD + 'path = "a b"', "expected it to begin with /"),
         (SERVER + WORKLOAD + 'method = "get"', "method is 'get'; expected one of GET, HEAD"),
@@ -235,7 +238,7 @@ def test_the_template_is_a_plan_and_so_is_each_line_it_has_commented_out():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("seed = 1\n" + SERVER + WORKLOAD, 'add order = "randomised"'),
+        (SEARCH + SERVER + SERVER + WORKLOAD, "remove [max_rate]"),
         ("[load]\nrates = [0]\n" + SERVER + WORKLOAD, "numbers above 0"),
         ("[load]\nrates = [5]\n" + SERVER + WORKLOAD, "needs connections = [N]"),
         ("[load]\nduration_s = 1\nrequests = 5\n" + SERVER + WORKLOAD, "keep one of them"),
@@ -297,15 +300,79 @@ def test_a_randomised_order_is_a_shuffle_within_each_repeat_and_kept_by_its_seed
     assert len({step.key for step in one}) == 18
 
 
-def test_an_adaptive_plan_repeats_only_what_does_not_agree_yet():
-    plan = parse("[adaptive]\nmost_repeats = 8\n[load]\nconnections = [1]\n" + TWO)
-    noise = {"a": itertools.repeat(100.0), "b": itertools.cycle([100.0, 150.0])}
-    taken = take_all(plan, 0, lambda step: Glance(next(noise[step.server.name])))
-    counts = Counter(step.server.name for step in taken)
-    assert counts == {"a": 3, "b": 8}
+def test_trials_of_a_round_lie_side_by_side_and_share_their_number():
+    for order in ("interleaved", "randomised"):
+        steps = take_all(parse(f'order = "{order}"\n' + TWO), 3, lambda _: Glance())
+        for one, other in zip(steps[::2], steps[1::2]):
+            assert {one.server.name, other.server.name} == {"a", "b"}
+            assert (one.repeat, one.connections) == (other.repeat, other.connections)
+
+
+def test_no_server_is_always_measured_first():
+    plan = parse("repeats = 4\n[load]\nconnections = [1]\n" + TWO)
+    orders = set()
+    for seed in range(20):
+        names = "".join(step.server.name for step in take_all(plan, seed, lambda _: Glance()))
+        first, second, third, fourth = names[:2], names[2:4], names[4:6], names[6:]
+        assert (second, fourth) == (first[::-1], third[::-1])
+        orders.add(names)
+    assert len(orders) == 4
+
+
+ADAPTIVE = "[adaptive]\nmost_repeats = 12\n[load]\nconnections = [1, 2]\n"
+
+
+def test_the_first_repeats_of_an_adaptive_plan_fix_how_many_follow():
+    plan = parse(ADAPTIVE + TWO)
+    noise = random.Random(4)
+
+    def answer(step: Step) -> Glance:
+        is_noisy = (step.server.name, step.connections) == ("b", 2)
+        return Glance(100.0 * math.exp(noise.gauss(0, 0.2)) if is_noisy else 100.0)
+
+    taken = take_all(plan, 0, answer)
+    # Server b is noisy at 2 connections: both servers are repeated there, round by round.
+    counts = Counter((step.server.name, step.connections) for step in taken)
+    assert counts == {("a", 1): 7, ("b", 1): 7, ("a", 2): 12, ("b", 2): 12}
+    assert {step.repeats for step in taken if step.repeat <= 7} == {7}
+    assert {step.repeats for step in taken if step.repeat > 7} == {12}
+
+
+def test_an_adaptive_plan_says_how_many_trials_it_takes():
+    plan = parse(ADAPTIVE + TWO)
     steps, most = expand(plan), expand_most(plan)
-    assert (len(steps), len(most)) == (6, 16)
-    assert planned_seconds(plan, steps) == pytest.approx(6 * (10 + BETWEEN_S))
+    assert (len(steps), len(most)) == (28, 48)
+    assert planned_seconds(plan, steps) == pytest.approx(28 * (10 + BETWEEN_S))
+    text = summarise(plan, steps, most, None)
+    assert "7 repeats first, then as many as ±2 % needs, at most 12." in text
+
+
+def test_further_trials_are_announced_once_they_are_fixed():
+    plan = parse(ADAPTIVE + TWO)
+    announced, taken = [], []
+
+    def take(step: Step) -> Glance:
+        taken.append(step)
+        return Glance(100.0 if step.repeat % 2 else 150.0)
+
+    drive(plan, take, note_more=lambda steps: announced.append((len(taken), len(steps))))
+    # In the turn of the seventh repeat, each of two load points gets 5 more of 2 servers.
+    assert announced == [(26, 10), (28, 10)]
+    assert len(taken) == 48
+
+
+def test_a_server_given_twice_has_two_sides():
+    plan = parse(SERVER + SERVER + WORKLOAD)
+    assert [server.label for server in plan.servers] == ["a (side A)", "a (side B)"]
+    steps = expand(plan)
+    assert len({step.key for step in steps}) == len(steps) == 18
+    assert "against itself" in summarise(plan, steps, steps, None)
+
+
+def test_the_plan_for_a_machine_against_itself_is_one():
+    plan = parse((files("loadsheet_agent") / "plan.aa.toml").read_text(encoding="utf-8"))
+    assert [server.side for server in plan.servers] == ["A", "B"]
+    assert plan.restart == "each-trial"
 
 
 @pytest.mark.parametrize("limit", [3, 50, 100, 777, 4999, 100_000])
@@ -345,12 +412,25 @@ def test_what_is_unknown_does_not_meet_a_limit():
         assert not is_met(plan.max_rate, unknown, 100)
 
 
-def test_the_interval_is_student_s():
-    # By hand: logs 0, 0.1, 0.2; s = 0.1; t(2) = 4.303; 4.303 * 0.1 / sqrt(3) = 0.24843.
+def test_the_needed_repeats_are_stein_s():
+    # By hand: logs 0, 0.1, 0.2; s = 0.1; t(2) = 4.303; (4.303 * 0.1 / 0.05)² = 74.06.
     values = [1.0, math.exp(0.1), math.exp(0.2)]
-    assert interval_share(values) == pytest.approx(math.exp(0.248434) - 1, rel=1e-4)
-    assert interval_share(values[:2]) is None
-    assert interval_share([5.0] * 40) == pytest.approx(0, abs=1e-12)
+    assert repeats_needed(values, math.exp(0.05) - 1) == 75
+    # Never fewer than there are, and none more where too few trials have a figure.
+    assert repeats_needed([5.0] * 40, 0.02) == 40
+    assert repeats_needed([1.0, 2.0, 0.0, 0.0], 0.02) == 0
+
+
+def test_intervals_of_an_adaptive_plan_cover_as_often_as_they_say():
+    draw = random.Random(20)
+    covered = 0
+    for _ in range(2000):
+        logs = [draw.gauss(0, 0.03) for _ in range(60)]
+        total = repeats_needed([math.exp(each) for each in logs[:FIRST_REPEATS]], 0.02)
+        values = logs[: min(total, 20)]
+        error = abs(statistics.mean(values)) / (statistics.stdev(values) / math.sqrt(len(values)))
+        covered += error <= t_95(len(values) - 1)
+    assert 0.93 <= covered / 2000 <= 0.97
 
 
 def test_a_number_of_requests_has_no_known_time():

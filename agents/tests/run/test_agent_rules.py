@@ -159,8 +159,9 @@ def test_an_adaptive_plan_stops_repeating_when_repeats_agree(
     plan.write_text(plan.read_text() + "\n[adaptive]\nmost_repeats = 9\n")
     done = run_agent("run", plan, *flags(fake_wrk, service))
     assert done.returncode == Exit.OK, done.stderr
-    assert "2 to 9 repeats: 6 to 18 trials" in done.stderr
-    assert len(only(service).envelope["trials"]) == 6
+    assert "7 to 9 repeats: 14 to 18 trials" in done.stderr
+    assert "7 repeats first, then as many as ±2 % needs, at most 9." in done.stderr
+    assert len(only(service).envelope["trials"]) == 14
     assert "1\u202f000/s · p99 2 ms" in done.stderr
 
 

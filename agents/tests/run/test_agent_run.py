@@ -270,6 +270,41 @@ def test_restart_gives_every_trial_a_fresh_server(
     assert [trial["warmup"] for trial in only(service).envelope["trials"]] == [1, 0, 1, 0]
 
 
+def test_a_server_given_twice_is_started_and_recorded_as_two_sides(
+    service: FakeService, fake_wrk: str, tmp_path: Path
+):
+    plan = write_plan(
+        tmp_path, servers=1, connections="[1]", repeats=2, more='restart = "each-trial"\nseed = 1'
+    )
+    text = plan.read_text()
+    plan.write_text(text + text[text.index("[[servers]]") :])
+    assert run_plan(plan, service, fake_wrk).returncode == Exit.OK
+    envelope = only(service).envelope
+    trials = [trial for trial in envelope["trials"] if not trial["warmup"]]
+    assert len({json.dumps(trial["server"]) for trial in trials}) == 1
+    places = [(trial["repeat"], trial["load"]["side"]) for trial in trials]
+    assert sorted(places) == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
+    assert [side for _, side in places[:2]] == [side for _, side in places[:1:-1]]
+    # A warm-up and its trial have the same process, and no two trials have.
+    assert [trial["load"]["start"] for trial in envelope["trials"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert len({trial["command"][-1] for trial in trials}) == 2, "each side has its own port"
+    assert set(envelope["run"]["server_tails"]) == {"server 1 (side A)", "server 1 (side B)"}
+
+
+def test_a_server_that_already_runs_is_warmed_up_once_and_has_no_start(
+    service: FakeService, fake_wrk: str, tmp_path: Path
+):
+    plan = write_plan(tmp_path, servers=1, connections="[1]", repeats=3)
+    started = plan.read_text()
+    url = f'url = "{service.url}"'
+    lines = [line for line in started.splitlines() if not line.startswith("start")]
+    plan.write_text("\n".join(lines).replace('url = "http://127.0.0.1:{port}"', url))
+    assert run_plan(plan, service, fake_wrk).returncode == Exit.OK
+    trials = only(service).envelope["trials"]
+    assert [trial["warmup"] for trial in trials] == [True, False, False, False]
+    assert {trial["load"]["start"] for trial in trials} == {None}
+
+
 def test_plan_errors_run_nothing(fake_wrk: str, tmp_path: Path):
     plan = write_plan(tmp_path, tool="jmeter")
     done = run_agent("run", plan, "--json")

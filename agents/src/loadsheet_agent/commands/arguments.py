@@ -34,7 +34,7 @@ exit codes:
 RUN_EXAMPLES = """examples:
   loadsheet run plan.toml
   loadsheet run plan.toml --tool-path k6=/opt/k6/k6
-  loadsheet run plan.toml --seed 7                     the same random order as another run
+  loadsheet run plan.toml --seed 7                     the same order as another run
   loadsheet run plan.toml --session big --parts 3      together with two other agents
   loadsheet run plan.toml --resume                     continue the interrupted run of this plan
   loadsheet run plan.toml --json > result.json         progress always goes to stderr
@@ -51,6 +51,7 @@ UPLOAD_EXAMPLES = """examples:
 PLAN_EXAMPLES = """examples:
   loadsheet plan new                                   writes plan.toml
   loadsheet plan new - | less
+  loadsheet plan new --aa                              writes aa.toml: this machine against itself
   loadsheet plan check plan.toml                       trials in order, time, load tool
 """
 SPOOL_EXAMPLES = """examples:
@@ -143,7 +144,7 @@ def _add_run(commands: Commands) -> None:
         metavar="N",
         type=int,
         default=None,
-        help="seed of the random order of trials, to repeat the order of another run",
+        help="seed of the order of trials, to repeat the order of another run",
     )
     _add_tool_path(run)
     _add_service(run)
@@ -206,6 +207,11 @@ def _add_plan(commands: Commands) -> None:
     plan = _command(commands, "plan", "write a plan, or show what a plan will do", PLAN_EXAMPLES)
     plan.add_argument("action", choices=("check", "new"))
     plan.add_argument("file", metavar="PLAN.toml", nargs="?")
+    plan.add_argument(
+        "--aa",
+        action="store_true",
+        help="new: a plan with one server twice, to measure this machine against itself",
+    )
     _add_tool_path(plan)
 
 

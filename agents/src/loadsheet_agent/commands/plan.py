@@ -17,7 +17,9 @@ from loadsheet_agent.run.summary import as_json, list_steps, summarise
 from loadsheet_agent.tools import FoundTool, check, tool_paths
 from loadsheet_agent.upload.secrets import redactor_for
 
-TEMPLATE = Path(__file__).resolve().parents[1] / "plan.template.toml"
+PACKAGE = Path(__file__).resolve().parents[1]
+TEMPLATE = PACKAGE / "plan.template.toml"
+AA_TEMPLATE = PACKAGE / "plan.aa.toml"
 SHOWN = 24
 
 
@@ -30,11 +32,11 @@ def run(arguments: Namespace) -> Exit:
 
 
 def _new(arguments: Namespace) -> Exit:
-    text = TEMPLATE.read_text(encoding="utf-8")
+    text = (AA_TEMPLATE if arguments.aa else TEMPLATE).read_text(encoding="utf-8")
     if arguments.file == "-":
         put(text.rstrip("\n"))
         return Exit.OK
-    path = Path(arguments.file or "plan.toml")
+    path = Path(arguments.file or ("aa.toml" if arguments.aa else "plan.toml"))
     try:
         with path.open("x", encoding="utf-8") as handle:
             handle.write(text)
@@ -49,6 +51,8 @@ def _new(arguments: Namespace) -> Exit:
 
 
 def _check(arguments: Namespace) -> Exit:
+    if arguments.aa:
+        raise UsageError("--aa is for `loadsheet plan new`; leave it out.")
     plan = read_plan(Path(arguments.file))
     servers_are_here(plan)
     seed = plan.seed or 0
@@ -66,7 +70,7 @@ def _check(arguments: Namespace) -> Exit:
         put_json({"exit_code": 0, "sha256": plan.sha256, **shown})
         return Exit.OK
     put(redactor.text(summarise(plan, steps, most, tool)))
-    for line in list_steps(plan, steps, SHOWN):
+    for line in list_steps(steps, SHOWN):
         put(redactor.text(line))
     put(f"SHA-256 of the plan: {plan.sha256}")
     return Exit.OK

@@ -33,7 +33,7 @@ from loadsheet_agent.upload.target import Target, read_target
 def run(arguments: Namespace) -> Exit:
     target = read_target(arguments.url, arguments.token)
     plan = read_plan(Path(arguments.plan))
-    _check_arguments(arguments, plan)
+    _check_arguments(arguments)
     same_host = servers_are_here(plan)
     tool = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
     host = client_facts(plan, tool, target, same_host=same_host)
@@ -60,14 +60,12 @@ def run(arguments: Namespace) -> Exit:
     return _upload(entry, record, target, arguments, code)
 
 
-def _check_arguments(arguments: Namespace, plan: Plan) -> None:
-    """Raises UsageError for flags that contradict each other or the plan."""
+def _check_arguments(arguments: Namespace) -> None:
+    """Raises UsageError for flags that contradict each other."""
     is_resumed, has_session = arguments.resume is not None, arguments.session is not None
     if arguments.seed is not None:
         if is_resumed:
             raise UsageError("--seed is given with --resume; a resumed run keeps its seed.")
-        if plan.order != "randomised":
-            raise UsageError("--seed is given, but the plan's order is not random; leave it out.")
         if not 0 <= arguments.seed < SEEDS:
             raise UsageError(f"--seed is {arguments.seed}; expected 0 to {SEEDS - 1}.")
     if has_session != (arguments.parts is not None) or (has_session and arguments.parts < 2):

@@ -15,15 +15,15 @@ from loadsheet_agent.plan.plan import Plan
 def servers_are_here(plan: Plan) -> bool:
     """Whether the plan's servers are on this machine. Raises PlanError where only some are."""
     own = _own_addresses()
-    by_name = {server.name: _is_here(server.url, own) for server in plan.servers}
-    if len(set(by_name.values())) > 1:
-        here = next(name for name, is_here in by_name.items() if is_here)
-        there = next(name for name, is_here in by_name.items() if not is_here)
+    by_label = {server.label: _is_here(server.url, own) for server in plan.servers}
+    if len(set(by_label.values())) > 1:
+        here = next(label for label, is_here in by_label.items() if is_here)
+        there = next(label for label, is_here in by_label.items() if not is_here)
         raise PlanError(
             f"server {here!r} is on this machine and {there!r} is not; a run has one server "
             "host, so write a plan for each."
         )
-    return all(by_name.values())
+    return all(by_label.values())
 
 
 def server_host(plan: Plan) -> str | None:

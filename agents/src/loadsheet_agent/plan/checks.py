@@ -5,10 +5,12 @@ A sentence says what is wrong and what to write instead; the reader puts the pla
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from loadsheet_agent.plan.keys import keys_of
 from loadsheet_agent.plan.plan import LoadSpec, MaxRateSpec, Plan, ServerSpec, WorkloadSpec
 
 # The characters of a header's name (RFC 9110, 5.6.2).
@@ -19,15 +21,37 @@ OWN_HEADERS = ("host", "connection", "content-length", "transfer-encoding")
 
 def check_plan(plan: Plan) -> Iterator[str]:
     """Rules between tables."""
-    if plan.seed is not None and plan.order != "randomised":
-        yield 'seed is given, but the order is not random; add order = "randomised".'
     if plan.adaptive and plan.max_rate:
         yield "both [adaptive] and [max_rate] are given; keep one of them."
-    if plan.adaptive and plan.adaptive.most_repeats < max(plan.repeats, 3):
+    if plan.adaptive and plan.adaptive.most_repeats < plan.repeats:
         yield (
             f"[adaptive] most_repeats is {plan.adaptive.most_repeats}; expected at least repeats "
-            f"({plan.repeats}) and 3, because an interval needs three values."
+            f"({plan.repeats})."
         )
+    yield from check_sides(plan)
+
+
+def check_sides(plan: Plan) -> Iterator[str]:
+    """Rules of a server that the plan has twice: both sides are alike, and run at the same time."""
+    for side_a, side_b in itertools.combinations(plan.servers, 2):
+        if side_a.name != side_b.name:
+            continue
+        for name in keys_of(ServerSpec):
+            if name != "url" and getattr(side_a, name) != getattr(side_b, name):
+                yield (
+                    f"two servers are named {side_a.name!r}, but their {name} differs; give each "
+                    "its own name, or make both alike to measure this machine against itself."
+                )
+        if side_a.start and "{port}" not in side_a.url and side_a.url == side_b.url:
+            yield (
+                f"the server {side_a.name!r} is given twice, and both run at the same time; write "
+                "{port} in its url and its start, so that each gets a port."
+            )
+        if plan.max_rate is not None:
+            yield (
+                f"the server {side_a.name!r} is given twice, to measure this machine against "
+                "itself at fixed loads; remove [max_rate]."
+            )
 
 
 def check_load(load: LoadSpec, *, is_search: bool) -> Iterator[str]:

@@ -34,7 +34,7 @@ def expand_most(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
         search = plan.max_rate
         guesses = (0.5, search.start_rate * 0.7, search.most_rate * 0.7)
         return max((_expand(plan, seed, _Model(rate)) for rate in guesses), key=len)
-    return _expand(plan, seed, lambda _: Glance())
+    return _expand(plan, seed, lambda step: Glance(throughput_rps=1e9 if step.repeat % 2 else 1.0))
 
 
 class _Model:

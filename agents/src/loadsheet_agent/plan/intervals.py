@@ -1,9 +1,21 @@
-"""How well repeats agree: the 95 % interval of their mean, as a share of it. Pure."""
+"""How many repeats an interval of a given width needs: Stein's two stages. Pure.
+
+The first repeats say how much the values differ, and fix the total once. Looking after every
+repeat, and stopping at the first narrow interval, stops where the values agree by chance: such
+intervals cover the true value less often than they say. C. Stein, "A two-sample test for a linear
+hypothesis whose power is independent of the variance", Annals of Mathematical Statistics 16 (1945).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+
+# Below seven, the spread of the first repeats is itself too uncertain: with five, the final
+# intervals cover 92 % in place of 95 %, and noisy servers need more repeats in total.
+FIRST_REPEATS = 7
+# Fewer values give no useful spread.
+LEAST_VALUES = 3
 
 # Two-sided 95 % quantiles of Student's t by degrees of freedom; NIST/SEMATECH e-Handbook 1.3.6.7.2.
 T_95 = (
@@ -18,15 +30,17 @@ def t_95(degrees: int) -> float:
     return T_95[degrees - 1] if degrees <= len(T_95) else T_95[-1]
 
 
-def interval_share(values: Sequence[float]) -> float | None:
-    """Upper half of the 95 % interval of the geometric mean, as a share of the mean.
+def repeats_needed(values: Sequence[float], interval: float) -> int:
+    """Repeats after which the 95 % interval of the mean is within ± `interval`, a share of it.
 
-    Computed on the logs, as the service compares. None for fewer than three values, or where a
-    value is not above 0.
+    Computed on the logs of the first stage's `values`, as the service compares; at least their
+    number. 0 where fewer than three values are above 0: they do not tell their spread.
     """
-    if len(values) < 3 or min(values) <= 0:
-        return None
-    logs = [math.log(value) for value in values]
+    logs = [math.log(value) for value in values if value > 0]
+    if len(logs) < LEAST_VALUES:
+        return 0
     mean = sum(logs) / len(logs)
     variance = sum((each - mean) ** 2 for each in logs) / (len(logs) - 1)
-    return math.exp(t_95(len(logs) - 1) * math.sqrt(variance / len(logs))) - 1
+    half_width = math.log1p(interval)
+    needed = math.ceil(variance * (t_95(len(logs) - 1) / half_width) ** 2)
+    return max(needed, len(values))

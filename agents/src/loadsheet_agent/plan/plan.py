@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadsheet_agent.plan.intervals import FIRST_REPEATS
 from loadsheet_agent.plan.keys import (
     Arguments,
     Choice,
@@ -33,6 +34,8 @@ TOOL_CHOICES = ("auto", *TOOLS)
 ORDERS = ("interleaved", "randomised")
 RESTARTS = ("never", "each-trial")
 ON_DEATH = ("restart", "stop")
+# Of a server that a plan has twice, to measure the machine against itself.
+SIDES = ("A", "B")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 PLAN_LIMIT = 200_000  # characters; the plan travels with every run
 PATH_LIMIT = 2000
@@ -96,6 +99,18 @@ class ServerSpec:
     ready_timeout_s: float = key(
         Number(least=0.1), "Seconds to wait until the server is ready.", default=15.0
     )
+    # A or B, where the plan has this server twice; never part of what the server is.
+    side: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """Tells the servers of a plan apart."""
+        return (self.name, self.side)
+
+    @property
+    def label(self) -> str:
+        """How messages call this server."""
+        return self.name if self.side is None else f"{self.name} (side {self.side})"
 
 
 @dataclass(frozen=True)
@@ -168,14 +183,20 @@ class LoadSpec:
 
 @dataclass(frozen=True)
 class AdaptiveSpec:
-    """Repeat until the 95 % interval of throughput is within ± `interval`, or `most_repeats`."""
+    """As many repeats as a 95 % interval of throughput within ± `interval` needs.
+
+    The first repeats fix the number once: at least 7, and at most `most_repeats`.
+    """
 
     interval: float = key(
         Number(above=0, most=1),
-        "Repeat until the 95 % interval of throughput is within this share of it.",
+        "Half width of the 95 % interval of throughput, as a share of it. The first repeats (7, "
+        "or repeats if that is more) decide how many it needs.",
         default=0.02,
     )
-    most_repeats: int = key(Integer(least=3), "Most repeats of each load point.", default=20)
+    most_repeats: int = key(
+        Integer(least=FIRST_REPEATS), "Most repeats of each load point.", default=20
+    )
 
 
 @dataclass(frozen=True)
@@ -230,8 +251,9 @@ class Plan:
             ServerSpec,
             example='[[servers]] with name = "my app" and url = "http://..."',
             exclusive=(("version", "version_command"),),
+            copies=len(SIDES),
         ),
-        "Servers to measure.",
+        "Servers to measure. The same server twice measures the machine against itself.",
     )
     workloads: tuple[WorkloadSpec, ...] = key(
         Tables(
@@ -247,7 +269,7 @@ class Plan:
         default=LoadSpec(),
     )
     adaptive: AdaptiveSpec | None = key(
-        Subtable(AdaptiveSpec), "Repeat each load point until its repeats agree.", default=None
+        Subtable(AdaptiveSpec), "Repeat noisy load points more often.", default=None
     )
     max_rate: MaxRateSpec | None = key(
         Subtable(MaxRateSpec),
@@ -272,13 +294,14 @@ class Plan:
     rest_s: float = key(Number(least=0), "Seconds between trials.", default=0.0)
     order: str = key(
         Choice(ORDERS),
-        "Each repeat goes over all servers and load points before the next repeat begins; "
-        "randomised shuffles them within a repeat.",
+        "Each repeat goes over all load points before the next repeat begins; randomised shuffles "
+        "them within a repeat. The servers of a load point take turns, in an order that is drawn "
+        "for one repeat and reversed for the next.",
         default="interleaved",
     )
     seed: int | None = key(
         Integer(least=0),
-        "Seed of the randomised order; drawn and recorded when it is left out.",
+        "Seed of the order; drawn and recorded when it is left out.",
         default=None,
     )
     restart: str = key(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from loadsheet_agent.plan import checks, placeholders
 from loadsheet_agent.plan.place import Place
 from loadsheet_agent.plan.plan import (
     PLAN_LIMIT,
+    SIDES,
     USUAL_CONNECTIONS,
     USUAL_DURATION_S,
     LoadSpec,
@@ -67,7 +68,9 @@ class _Completion:
 
     def complete(self, plan: Plan) -> Plan:
         at = self._top.at
-        servers = [self._server(server, place) for server, place in self._items("servers", plan)]
+        servers = _with_sides(
+            [self._server(server, place) for server, place in self._items("servers", plan)]
+        )
         workloads = [
             self._workload(workload, place) for workload, place in self._items("workloads", plan)
         ]
@@ -76,8 +79,7 @@ class _Completion:
         _refuse(checks.check_load(load, is_search=is_search), at("load").subtable())
         if plan.max_rate is not None:
             _refuse(checks.check_max_rate(plan.max_rate), at("max_rate").subtable())
-        _refuse(checks.check_plan(plan), self._top)
-        return replace(
+        plan = replace(
             plan,
             servers=tuple(servers),
             workloads=tuple(workloads),
@@ -85,6 +87,8 @@ class _Completion:
             directory=self._directory,
             secrets=frozenset(secret for secret in self._secrets if secret),
         )
+        _refuse(checks.check_plan(plan), self._top)
+        return plan
 
     def _items(self, name: str, plan: Plan) -> Iterator[tuple[Any, Place]]:
         for number, record in enumerate(getattr(plan, name), 1):
@@ -128,6 +132,17 @@ class _Completion:
             return path.read_bytes()
         except OSError as error:
             raise place.error(f"body_file {path} cannot be read ({error.strerror}).") from error
+
+
+def _with_sides(servers: Sequence[ServerSpec]) -> list[ServerSpec]:
+    """The servers; where two share a name, the first is side A and the second side B."""
+    names = [server.name for server in servers]
+    return [
+        replace(server, side=SIDES[names[:place].count(server.name)])
+        if names.count(server.name) > 1
+        else server
+        for place, server in enumerate(servers)
+    ]
 
 
 def _with_usual_load(load: LoadSpec, *, is_search: bool) -> LoadSpec:

@@ -1,17 +1,18 @@
 """Which trial comes next: lanes that take turns, each deciding by the trials it has seen.
 
-A lane is one server at one load point (or, for a search, one server): a generator that yields the
-trial it wants and receives the load tool's figures. Turns go over all lanes, so that a disturbance
-of the machine hits one repeat of every server and not all repeats of one.
+A lane is one load point with all its servers (or, for a search, all searches of one workload): a
+generator that yields rounds, one trial of each server, and receives the load tool's figures. So the
+trials of a round lie side by side: a disturbance of the machine hits one repeat of every server,
+and the servers can be compared round by round.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
-from loadsheet_agent.plan.intervals import interval_share
+from loadsheet_agent.plan.intervals import FIRST_REPEATS, repeats_needed
 from loadsheet_agent.plan.plan import MaxRateSpec, Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.plan.steps import CONFIRM, SEARCH, Step
 from loadsheet_agent.tools import Glance
@@ -22,43 +23,79 @@ MOST_CONFIRMATIONS = 5
 # Below this share of the offered rate the server did not keep up, whatever its latencies are.
 LEAST_ACHIEVED = 0.98
 
-Lane = Generator[Step, Glance, None]
+Round = tuple[Step, ...]
+Lane = Generator[Round, Sequence[Glance], None]
+Search = Generator[Step, Glance, None]
 TakeStep = Callable[[Step], Glance]
 # Receives the result of a search: server, workload, rate and whether trials confirmed it.
 NoteRate = Callable[[ServerSpec, WorkloadSpec, "float | None", bool], None]
+# Receives the trials that the first repeats of an adaptive plan have shown to be needed.
+NoteMore = Callable[[Round], None]
 
 
 def drive(
-    plan: Plan, take: TakeStep, *, seed: int = 0, note_rate: NoteRate = lambda *_: None
+    plan: Plan,
+    take: TakeStep,
+    *,
+    seed: int = 0,
+    note_rate: NoteRate = lambda *_: None,
+    note_more: NoteMore = lambda _: None,
 ) -> None:
-    """Let the lanes take turns until all have ended; `take` carries out one trial."""
+    """Let the lanes take turns until all have ended; `take` carries out one trial.
+
+    The seed decides every order, so the same seed and figures give the same trials again.
+    """
     draw = random.Random(seed)  # noqa: S311  an order, not a secret
-    waiting = [(lane, next(lane)) for lane in _lanes(plan, note_rate)]
+    lanes = _lanes(plan, note_rate, note_more)
+    orders = [_BalancedOrder(draw) for _ in lanes]
+    waiting = {number: next(lane) for number, lane in enumerate(lanes)}
     while waiting:
-        turn = list(waiting)
+        turn = sorted(waiting)
         if plan.order == "randomised":
             draw.shuffle(turn)
-        following = {}
-        for lane, step in turn:
-            glance = take(step)
+        for number in turn:
+            steps = waiting.pop(number)
+            glances = {step.key: take(step) for step in orders[number].arrange(steps)}
             try:
-                following[id(lane)] = lane.send(glance)
+                waiting[number] = lanes[number].send([glances[step.key] for step in steps])
             except StopIteration:
                 continue
-        # In the plan's order again, so that a turn depends on nothing but the seed.
-        waiting = [(lane, following[id(lane)]) for lane, _ in waiting if id(lane) in following]
 
 
-def _lanes(plan: Plan, note_rate: NoteRate) -> list[Lane]:
+class _BalancedOrder:
+    """The order of the servers in a round: drawn for one round, reversed for the next.
+
+    So over both rounds every server has the same mean place, and a steady drift of the machine
+    cancels out.
+    """
+
+    def __init__(self, draw: random.Random) -> None:
+        self._draw = draw
+        self._places: dict[tuple[object, ...], float] | None = None
+
+    def arrange(self, steps: Round) -> Round:
+        """The trials of a round in the order to take them."""
+        if self._places is None:
+            self._places = {step.server.key: self._draw.random() for step in steps}
+            return self._sorted(steps, self._places)
+        places, self._places = self._places, None
+        return self._sorted(steps, places)[::-1]
+
+    @staticmethod
+    def _sorted(steps: Round, places: dict[tuple[object, ...], float]) -> Round:
+        return tuple(sorted(steps, key=lambda step: places[step.server.key]))
+
+
+def _lanes(plan: Plan, note_rate: NoteRate, note_more: NoteMore) -> list[Lane]:
     lanes: list[Lane] = []
     for workload in plan.workloads:
         if plan.max_rate is not None:
-            for server in plan.servers:
-                lanes.append(_Search(plan, plan.max_rate, server, workload, note_rate).lane())
+            limits = plan.max_rate
+            searches = [_Search(plan, limits, each, workload, note_rate) for each in plan.servers]
+            lanes.append(_together([search.lane() for search in searches]))
             continue
         for connections, rate in _load_points(plan):
-            for server in plan.servers:
-                lanes.append(_repeats(plan, server, workload, connections, rate))
+            lanes.append(_Repeats(plan, workload, connections, rate, note_more).lane())
     return lanes
 
 
@@ -69,28 +106,71 @@ def _load_points(plan: Plan) -> list[tuple[int, float | None]]:
     return [(connections, None) for connections in load.connections]
 
 
-def _repeats(
-    plan: Plan, server: ServerSpec, workload: WorkloadSpec, connections: int, rate: float | None
-) -> Lane:
-    """The plan's repeats; an adaptive plan goes on until they agree well enough."""
-    throughputs: list[float] = []
-    most = plan.adaptive.most_repeats if plan.adaptive else plan.repeats
-    for repeat in range(1, most + 1):
-        glance = yield Step(
-            server=server,
-            workload=workload,
-            connections=connections,
-            rate_rps=rate,
-            duration_s=plan.load.duration_s,
-            requests=plan.load.requests,
-            repeat=repeat,
+def first_repeats(plan: Plan) -> int:
+    """Repeats that every load point gets."""
+    return max(plan.repeats, FIRST_REPEATS) if plan.adaptive else plan.repeats
+
+
+@dataclass(frozen=True)
+class _Repeats:
+    """The repeats of one load point. In an adaptive plan, the first of them fix how many follow.
+
+    All servers get as many rounds as the noisiest of them needs: servers are compared round by
+    round, and a server whose first repeats agree by chance is not left with these alone.
+    """
+
+    plan: Plan
+    workload: WorkloadSpec
+    connections: int
+    rate_rps: float | None
+    note_more: NoteMore
+
+    def lane(self) -> Lane:
+        first, adaptive = first_repeats(self.plan), self.plan.adaptive
+        rounds = []
+        for repeat in range(1, first + 1):
+            glances = yield self._round(repeat, first)
+            rounds.append(glances)
+        if adaptive is None:
+            return
+        needed = (
+            repeats_needed([glance.throughput_rps or 0.0 for glance in glances], adaptive.interval)
+            for glances in zip(*rounds)
         )
-        if glance.throughput_rps:
-            throughputs.append(glance.throughput_rps)
-        if plan.adaptive and repeat >= max(plan.repeats, 3):
-            width = interval_share(throughputs)
-            if width is not None and width <= plan.adaptive.interval:
-                return
+        total = min(max(needed), adaptive.most_repeats)
+        further = range(first + 1, total + 1)
+        self.note_more(tuple(step for repeat in further for step in self._round(repeat, total)))
+        for repeat in further:
+            yield self._round(repeat, total)
+
+    def _round(self, repeat: int, repeats: int) -> Round:
+        return tuple(
+            Step(
+                server=server,
+                workload=self.workload,
+                connections=self.connections,
+                rate_rps=self.rate_rps,
+                duration_s=self.plan.load.duration_s,
+                requests=self.plan.load.requests,
+                repeat=repeat,
+                repeats=repeats,
+            )
+            for server in self.plan.servers
+        )
+
+
+def _together(searches: Sequence[Search]) -> Lane:
+    """Searches as one lane: a round has the next trial of each search that goes on."""
+    waiting = [(search, next(search)) for search in searches]
+    while waiting:
+        glances = yield tuple(step for _, step in waiting)
+        following = []
+        for (search, _), glance in zip(waiting, glances):
+            try:
+                following.append((search, search.send(glance)))
+            except StopIteration:
+                continue
+        waiting = following
 
 
 @dataclass(frozen=True)
@@ -107,7 +187,7 @@ class _Search:
     workload: WorkloadSpec
     note_rate: NoteRate
 
-    def lane(self) -> Lane:
+    def lane(self) -> Search:
         rate = yield from self._find_rate()
         for attempt in range(MOST_CONFIRMATIONS):
             if rate is None or rate < 1:

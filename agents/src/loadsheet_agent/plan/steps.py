@@ -24,6 +24,8 @@ class Step:
     duration_s: float | None
     requests: int | None
     repeat: int
+    # How many repeats this load point has, as far as decided; 0 in a search.
+    repeats: int = 0
     phase: str = MEASURE
     is_warmup: bool = False
 
@@ -31,13 +33,13 @@ class Step:
     def key(self) -> tuple[object, ...]:
         """Identifies this trial among all trials of the plan."""
         point = (self.connections, self.rate_rps)
-        return (self.server.name, self.workload.name, *point, self.phase, self.repeat)
+        return (*self.server.key, self.workload.name, *point, self.phase, self.repeat)
 
     @property
     def warm_key(self) -> tuple[object, ...]:
         """The load point, or the whole search, that one warm-up is for."""
         point = (self.connections, self.rate_rps) if self.phase == MEASURE else ()
-        return (self.server.name, self.workload.name, *point)
+        return (*self.server.key, self.workload.name, *point)
 
     @property
     def recorded_phase(self) -> str:

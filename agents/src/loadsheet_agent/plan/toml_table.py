@@ -32,11 +32,12 @@ class Subtable:
 
 @dataclass(frozen=True)
 class Tables:
-    """A list of named tables, such as `[[servers]]`."""
+    """A list of named tables, such as `[[servers]]`. `copies`: how many may share a name."""
 
     record: type
     example: str
     exclusive: tuple[tuple[str, str], ...] = ()
+    copies: int = 1
 
     def read(self, value: Any, place: Place) -> tuple[Any, ...]:
         is_list = isinstance(value, list) and all(isinstance(table, dict) for table in value)
@@ -48,8 +49,11 @@ class Tables:
         )
         names = [record.name for record in records]
         for name in names:
-            if names.count(name) > 1:
-                raise place.error(f"two {place.key} are named {name!r}; give each its own name.")
+            if names.count(name) > self.copies:
+                number = "two" if self.copies == 1 else "more than two"
+                raise place.error(
+                    f"{number} {place.key} are named {name!r}; give each its own name."
+                )
         return records
 
     def schema(self) -> Schema:

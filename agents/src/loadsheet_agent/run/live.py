@@ -131,7 +131,7 @@ def reports_end(live: Live) -> Iterator[None]:
 def _current(ordinal: int, step: Step) -> dict[str, Any]:
     return {
         "ordinal": ordinal,
-        "server": step.server.name[:NAME_LIMIT],
+        "server": step.server.label[:NAME_LIMIT],
         "workload": step.workload.name[:NAME_LIMIT],
         "connections": step.connections,
         "rate_rps": step.rate_rps,

@@ -42,7 +42,7 @@ class Measurement:
         """Raises KeyboardInterrupt or PlanStoppedError with the finished trials in the spool."""
         record, plan = self._record, self._record.plan
         ahead = self._steps[min(len(record.trials), len(self._steps)) :]
-        progress = choose_progress(ahead, repeats=plan.repeats, rest_s=plan.rest_s)
+        progress = choose_progress(ahead, rest_s=plan.rest_s)
         record.trials_planned = len(self._steps)
         live = NotLive() if target is None else self._broadcast(target, progress.clock)
         runner = Runner(

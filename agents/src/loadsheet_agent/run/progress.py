@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -39,7 +40,7 @@ GUESS_S = 10.0
 class Clock:
     """Time left: the planned time of the remaining steps, scaled by measured ÷ planned so far.
 
-    An adaptive plan counts with its fewest trials; beyond them the total grows.
+    An adaptive plan counts with its first repeats, until these have fixed how many follow.
     """
 
     def __init__(self, steps: tuple[Step, ...], rest_s: float) -> None:
@@ -55,6 +56,11 @@ class Clock:
 
     def _length(self, step: Step) -> float:
         return (GUESS_S if step.duration_s is None else step.duration_s) + self._rest_s
+
+    def extend(self, steps: Sequence[Step]) -> None:
+        """More steps will follow than were planned."""
+        self.count += len(steps)
+        self.total += sum(map(self._length, steps))
 
     def begin(self, step: Step) -> None:
         self._step_began = time.monotonic()
@@ -90,15 +96,15 @@ class Clock:
         return time.monotonic() - self._step_began
 
 
-def describe(step: Step, repeats: int) -> str:
+def describe(step: Step) -> str:
     """Server, workload, load and repeat of a step in a few words."""
-    repeat = f"repeat {step.repeat}/{repeats}"
+    repeat = f"repeat {step.repeat}/{step.repeats}"
     if step.is_warmup or step.phase != MEASURE:
         repeat = "warm-up" if step.is_warmup else f"{step.phase} {step.repeat}"
     load = f"{step.connections} connection" + ("" if step.connections == 1 else "s")
     if step.rate_rps is not None:
         load = f"{step.rate_rps:g} requests/s"
-    return f"{step.server.name} · {step.workload.name} · {load} · {repeat}"
+    return f"{step.server.label} · {step.workload.name} · {load} · {repeat}"
 
 
 def clock_text(seconds: float) -> str:
@@ -122,8 +128,7 @@ def glance_text(glance: Glance) -> str:
 class PlainProgress:
     """One line per trial on stderr; stdout stays free for results."""
 
-    def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
-        self._repeats = repeats
+    def __init__(self, steps: tuple[Step, ...], *, rest_s: float) -> None:
         self.clock = Clock(steps, rest_s)
 
     def __enter__(self) -> PlainProgress:
@@ -146,7 +151,7 @@ class PlainProgress:
         figures = glance_text(glance)
         outcome = f"{took:.1f} s" + (f" · {figures}" if figures else "")
         outcome = outcome if error is None else f"FAILED: {error}"
-        line = f"{count} {describe(step, self._repeats)} · {outcome} · {self.clock.left()}"
+        line = f"{count} {describe(step)} · {outcome} · {self.clock.left()}"
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
@@ -154,8 +159,7 @@ class PlainProgress:
 class LiveProgress:
     """One bar on stderr, drawn four times a second at most."""
 
-    def __init__(self, steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> None:
-        self._repeats = repeats
+    def __init__(self, steps: tuple[Step, ...], *, rest_s: float) -> None:
         self.clock = Clock(steps, rest_s)
         self._bar = _rich_bar()
         self._task = self._bar.add_task(
@@ -175,7 +179,7 @@ class LiveProgress:
         count = f"{self.clock.finished + 1}/{self.clock.count}"
         self._bar.update(
             self._task,
-            description=describe(step, self._repeats),
+            description=describe(step),
             count=count,
             total=self.clock.total,
         )
@@ -192,9 +196,7 @@ class LiveProgress:
         self._bar.update(self._task, last=glance_text(glance))
         self._draw()
         if error is not None:
-            self._bar.console.print(
-                f"[red]✗[/red] {describe(step, self._repeats)}:", error, highlight=False
-            )
+            self._bar.console.print(f"[red]✗[/red] {describe(step)}:", error, highlight=False)
 
     def _draw(self) -> None:
         self._bar.update(
@@ -221,7 +223,7 @@ def _rich_bar() -> Any:
     )
 
 
-def choose_progress(steps: tuple[Step, ...], *, repeats: int, rest_s: float) -> Progress:
+def choose_progress(steps: tuple[Step, ...], *, rest_s: float) -> Progress:
     if sys.stderr.isatty():
-        return LiveProgress(steps, repeats=repeats, rest_s=rest_s)
-    return PlainProgress(steps, repeats=repeats, rest_s=rest_s)
+        return LiveProgress(steps, rest_s=rest_s)
+    return PlainProgress(steps, rest_s=rest_s)

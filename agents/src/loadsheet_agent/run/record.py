@@ -27,6 +27,8 @@ class ServerFacts:
     runtime: str | None
     tls: bool
     payload_bytes: int | None
+    # Which start of a server in this run; None where the plan did not start it.
+    start: int | None
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,11 @@ class RunRecord:
     def planned(self) -> int:
         """Trials of the plan; at least as many as were made."""
         return max(self.trials_planned, len(self.trials))
+
+    @property
+    def next_start(self) -> int:
+        """The number of the next start of a server: a resumed run counts on."""
+        return max((trial["load"].get("start") or 0 for trial in self.trials), default=0) + 1
 
     @property
     def plan_text(self) -> str:
@@ -159,7 +166,7 @@ def step_key(trial: Mapping[str, Any]) -> tuple[object, ...]:
     """`Step.key` of a trial in the envelope; for a warm-up, a key that no step has."""
     load = trial["load"]
     point = (load["connections_asked"], load["rate_rps"])
-    names = (trial["server"]["name"], trial["workload"]["name"])
+    names = (trial["server"]["name"], load.get("side"), trial["workload"]["name"])
     return (*names, *point, trial["phase"], trial["repeat"])
 
 
@@ -224,4 +231,6 @@ def _load_document(trial: Trial) -> dict[str, Any]:
         "duration_s": step.duration_s,
         "requests": step.requests,
         "threads": trial.threads,
+        "side": step.server.side,
+        "start": trial.server.start,
     }

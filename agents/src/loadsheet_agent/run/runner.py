@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -53,7 +54,7 @@ class Runner:
         self._rules = StopRules(record.plan, entry.directory)
         self._done = {step_key(trial): glance_of(trial) for trial in record.trials}
         self._warm: set[tuple[object, ...]] = set()
-        self._servers: Mapping[str, ManagedServer] = {}
+        self._servers: Mapping[tuple[str, str | None], ManagedServer] = {}
         self._is_first = True
 
     def run(self) -> None:
@@ -63,9 +64,15 @@ class Runner:
         the servers were stopped.
         """
         self._commit()
-        with _servers(self._plan) as self._servers:
+        with _servers(self._plan, self._record.next_start) as self._servers:
             try:
-                drive(self._plan, self._take, seed=self._record.seed, note_rate=self._note_rate)
+                drive(
+                    self._plan,
+                    self._take,
+                    seed=self._record.seed,
+                    note_rate=self._note_rate,
+                    note_more=self._note_more,
+                )
             except PlanStoppedError as stop:
                 self._record.stopped = str(stop)
                 self._record.add_event("stopped", str(stop))
@@ -81,7 +88,7 @@ class Runner:
         if step.key in self._done:
             return self._done[step.key]
         self._rules.check_before_trial()
-        server = self._servers[step.server.name]
+        server = self._servers[step.server.key]
         if self._plan.restart == "each-trial":
             server.stop()
         if self._needs_warmup(step, server):
@@ -95,7 +102,7 @@ class Runner:
         # Started first: only then is it known whether this is a fresh process.
         if self._plan.warmup_s <= 0 or self._ensure_ready(server) is not None:
             return False
-        key = (server.starts, *step.warm_key)
+        key = (server.start, *step.warm_key)
         is_cold = key not in self._warm
         self._warm.add(key)
         return is_cold
@@ -105,7 +112,7 @@ class Runner:
         exit_code = server.exit_code()
         if exit_code is not None:
             text = (
-                f"server {server.spec.name!r} had ended with exit code {exit_code}; started again"
+                f"server {server.spec.label!r} had ended with exit code {exit_code}; started again"
             )
             self._record.add_event("server-restart", text)
         try:
@@ -150,6 +157,7 @@ class Runner:
                 runtime=server.runtime,
                 tls=server.url.startswith("https:"),
                 payload_bytes=payload_bytes,
+                start=server.start,
             ),
             tool=self._tool,
             threads=tool.threads(point),
@@ -181,7 +189,7 @@ class Runner:
         resources = sampler.finish(execution.client_cpu_s)
         exit_code = server.exit_code()
         if exit_code is not None:
-            text = f"server {step.server.name!r} ended with exit code {exit_code} during the trial"
+            text = f"server {step.server.label!r} ended with exit code {exit_code} during the trial"
             self._rules.note_death(step.server.name)
             self._record.add_event("server-death", text)
             execution = replace(execution, error=execution.error or text)
@@ -202,6 +210,10 @@ class Runner:
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             return NOTHING_SEEN  # an output of another shape, which the service reads
 
+    def _note_more(self, steps: tuple[Step, ...]) -> None:
+        self._record.trials_planned += len(steps)
+        self._progress.clock.extend([step for step in steps if step.key not in self._done])
+
     def _note_rate(
         self, server: ServerSpec, workload: WorkloadSpec, rate: float | None, confirmed: bool
     ) -> None:
@@ -215,9 +227,9 @@ class Runner:
         )
 
     def _note_tails(self) -> None:
-        for name, server in self._servers.items():
+        for server in self._servers.values():
             tail = server.tail()
-            self._record.server_tails[name] = tail and self._record.redactor.text(tail)
+            self._record.server_tails[server.spec.label] = tail and self._record.redactor.text(tail)
 
     def _commit(self, artefacts: tuple[str, ...] = ()) -> None:
         self._entry.commit(self._record.as_envelope(), artefacts)
@@ -230,9 +242,11 @@ class Runner:
 
 
 @contextmanager
-def _servers(plan: Plan) -> Iterator[dict[str, ManagedServer]]:
+def _servers(
+    plan: Plan, next_start: int
+) -> Iterator[Mapping[tuple[str, str | None], ManagedServer]]:
     with tempfile.TemporaryDirectory(prefix="loadsheet-") as logs:
-        servers = prepare_servers(plan, Path(logs))
+        servers = prepare_servers(plan, Path(logs), itertools.count(next_start))
         try:
             yield servers
         finally:
@@ -249,7 +263,7 @@ def _check_payload(workload: WorkloadSpec, server: ManagedServer) -> tuple[int |
         return planned, str(error)
     if measured is not None and planned is not None and measured != planned:
         return measured, (
-            f"server {server.spec.name!r} answers {workload.path} with {measured} bytes, the "
+            f"server {server.spec.label!r} answers {workload.path} with {measured} bytes, the "
             f"plan says {planned}; the trial was not run"
         )
     return planned if measured is None else measured, None

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loadsheet_agent.errors import ServerStartError
@@ -31,7 +31,15 @@ LINE_LIMIT = 300
 class ManagedServer:
     """One server of the plan: started at first need, or running already and only probed."""
 
-    def __init__(self, spec: ServerSpec, words: Mapping[str, str], plan_dir: Path, log: Path):
+    def __init__(
+        self,
+        spec: ServerSpec,
+        words: Mapping[str, str],
+        plan_dir: Path,
+        log: Path,
+        starts: Iterator[int],
+    ):
+        """`starts` numbers the starts of all servers of a run."""
         self.spec = spec
         self.version = spec.version and placeholders.fill(spec.version, words)
         if spec.version_command:
@@ -52,13 +60,16 @@ class ManagedServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._payloads: dict[str, int | None] = {}
         self._failed_starts = 0
-        self.starts = 0  # tells which process a warm-up was for
+        self._starts = starts
+        # Which start of a server in this run its process comes from; None where the plan did not
+        # start it.
+        self.start: int | None = None
 
     def ensure_ready(self) -> None:
         """Start the server unless it runs, and wait until it answers. Raises ServerStartError."""
         if self._failed_starts >= START_TRIES:
             raise ServerStartError(
-                f"server {self.spec.name!r} was not tried again after {START_TRIES} failed starts"
+                f"server {self.spec.label!r} was not tried again after {START_TRIES} failed starts"
             )
         if self._process is not None and self.exit_code() is None:
             return
@@ -74,7 +85,7 @@ class ManagedServer:
         self.stop()
         if self._argv is not None:
             self._spawn(self._argv)
-        self.starts += 1
+            self.start = next(self._starts)
         self._wait_until_ready()
 
     def _spawn(self, argv: tuple[str, ...]) -> None:
@@ -106,7 +117,7 @@ class ManagedServer:
         if status is not None:
             state = f"answered {status}, not {self.spec.ready_status},"
         return (
-            f"server {self.spec.name!r} {state} at {url} within "
+            f"server {self.spec.label!r} {state} at {url} within "
             f"{self.spec.ready_timeout_s:g} s{self._log_tail()}"
         )
 
@@ -114,7 +125,7 @@ class ManagedServer:
         exit_code = self.exit_code()
         if exit_code is not None:
             raise ServerStartError(
-                f"server {self.spec.name!r} ended with exit code {exit_code} before it was "
+                f"server {self.spec.label!r} ended with exit code {exit_code} before it was "
                 f"ready{self._log_tail()}"
             )
 
@@ -180,13 +191,22 @@ class ManagedServer:
                 process.stdin.close()
 
 
-def prepare_servers(plan: Plan, log_dir: Path) -> dict[str, ManagedServer]:
-    """The plan's servers by name, each with a free port; none is started yet."""
+def prepare_servers(
+    plan: Plan, log_dir: Path, starts: Iterator[int]
+) -> dict[tuple[str, str | None], ManagedServer]:
+    """The plan's servers by their key, each with a free port; none is started yet.
+
+    `starts` numbers their starts.
+    """
     ports = placeholders.free_ports(len(plan.servers))
     constant = placeholders.constant_words(str(plan.directory))
     return {
-        spec.name: ManagedServer(
-            spec, {**constant, "port": str(port)}, plan.directory, log_dir / f"server-{number}.log"
+        spec.key: ManagedServer(
+            spec,
+            {**constant, "port": str(port)},
+            plan.directory,
+            log_dir / f"server-{number}.log",
+            starts,
         )
         for number, (spec, port) in enumerate(zip(plan.servers, ports))
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from loadsheet_agent.plan.expansion import planned_seconds
-from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.plan import SIDES, Plan
+from loadsheet_agent.plan.schedule import first_repeats
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.progress import clock_text, describe
 from loadsheet_agent.tools import FoundTool
@@ -20,19 +21,17 @@ def summarise(
     if plan.max_rate is None:
         shape += [_count(len(points), "load point"), _count(plan.repeats, "repeat")]
     if plan.adaptive:
-        shape[-1] = f"{plan.repeats} to {plan.adaptive.most_repeats} repeats"
+        shape[-1] = f"{first_repeats(plan)} to {plan.adaptive.most_repeats} repeats"
     trials = f"{_trials(steps, most)}{_with_tool(tool)}"
     head = f"{' x '.join(shape)}: {trials}, {_time(plan, steps, most)}."
-    return head if plan.max_rate is None else f"{head}\n{_search_text(plan)}"
+    notes = (_search_text(plan), _adaptive_text(plan), _sides_text(plan))
+    return "\n".join([head, *filter(None, notes)])
 
 
-def list_steps(plan: Plan, steps: tuple[Step, ...], most: int) -> list[str]:
+def list_steps(steps: tuple[Step, ...], most: int) -> list[str]:
     """The first trials in their order, one a line."""
     width = len(str(len(steps)))
-    shown = [
-        f"  {number:{width}}  {describe(step, plan.repeats)}"
-        for number, step in enumerate(steps[:most], 1)
-    ]
+    shown = [f"  {number:{width}}  {describe(step)}" for number, step in enumerate(steps[:most], 1)]
     left = len(steps) - most
     return shown if left <= 0 else [*shown, f"  {'…':>{width}}  and {left} more"]
 
@@ -51,6 +50,7 @@ def as_json(
         "steps": [
             {
                 "server": step.server.name,
+                "side": step.server.side,
                 "workload": step.workload.name,
                 "connections": step.connections,
                 "rate_rps": step.rate_rps,
@@ -98,6 +98,26 @@ def _search_text(plan: Plan) -> str:
         f"Looking for the highest rate with p99 up to {limits.p99_ms:g} ms and at most "
         f"{limits.error_rate:.3%} errors, from {limits.start_rate:g} requests/s on, to within "
         f"{limits.precision:.0%}; then {_count(plan.repeats, 'trial')} to confirm it."
+    )
+
+
+def _adaptive_text(plan: Plan) -> str:
+    adaptive = plan.adaptive
+    if adaptive is None:
+        return ""
+    return (
+        f"{first_repeats(plan)} repeats first, then as many as ±{adaptive.interval * 100:.3g} % "
+        f"needs, at most {adaptive.most_repeats}."
+    )
+
+
+def _sides_text(plan: Plan) -> str:
+    names = [server.name for server in plan.servers if server.side == SIDES[0]]
+    if not names:
+        return ""
+    return (
+        "Measures this machine against itself: sides A and B are the same server "
+        f"({', '.join(names)})."
     )
 
 
