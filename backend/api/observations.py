@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -19,6 +20,7 @@ from backend.api.schema import documented
 from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
+from backend.noise.record import refresh_noise
 from backend.runs.models import Observation
 from backend.runs.observations import Sample, observe
 
@@ -110,11 +112,14 @@ def _require_run(actor: Token | User, run_id: UUID) -> None:
 
 def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
     read_host(fields["host"], "server")
-    return observe(
-        token.workspace,
-        id_=fields["id"],
-        run_id=run_id,
-        host=fields["host"] or {},
-        uncertainty_s=fields["uncertainty_s"],
-        samples=[Sample(**sample) for sample in fields["samples"]],
-    )
+    with transaction.atomic():
+        observation = observe(
+            token.workspace,
+            id_=fields["id"],
+            run_id=run_id,
+            host=fields["host"] or {},
+            uncertainty_s=fields["uncertainty_s"],
+            samples=[Sample(**sample) for sample in fields["samples"]],
+        )
+        refresh_noise(run_id)
+    return observation

@@ -133,6 +133,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "backend.accounts",
     "backend.runs",
+    "backend.noise",
     "backend.ingest",
     "backend.analysis",
     "backend.sharing",

@@ -128,6 +128,9 @@ class Load(Section, frozen=True):
     threads: Count | None = None
     rate_rps: Amount | None = None
     duration_s: Amount | None = None
+    # Of a server that the plan has twice, and which start of a server in this run it was.
+    side: Literal["A", "B"] | None = None
+    start: Small | None = None
 
 
 class Event(Section, frozen=True):

@@ -18,6 +18,7 @@ from backend.ingest.answers import Answers
 from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
+from backend.noise.record import refresh_noise
 from backend.runs.bulk import insert_rows
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
@@ -72,6 +73,7 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
             trials = record_run(run_input, reading.records, reading.elsewhere, meanwhile=meanwhile)
         link_artefacts(trials, reading.artefacts)
         apply_observations(run_input.id)
+        refresh_noise(run_input.id)
         queue.finish(
             held,
             State.PARSED,

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
+from backend.noise.record import hosts_of, refresh_hosts
 from backend.runs.models import Cell, Host, Observation, Run, Series, Server, Workload
 from backend.runs.registry import lock_names
 
@@ -37,6 +38,7 @@ def remove_run(run: Run) -> None:
     measured = Cell.objects.filter(series=OuterRef("pk"))
     Series.objects.filter(~Exists(measured), workspace=run.workspace_id).delete()
     _remove_unused_names(run.workspace_id)
+    refresh_hosts(hosts_of(run))
     run.workspace.changed()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
 

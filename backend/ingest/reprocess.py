@@ -26,6 +26,7 @@ from backend.ingest.process import (
 )
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
+from backend.noise.record import refresh_noise
 from backend.runs.changes import Change, changes_between
 from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
@@ -70,6 +71,7 @@ def _exchange(upload: Upload) -> Rereading:
             trials = rerecord_run(run_input, reading.records, reading.elsewhere)
         link_artefacts(trials, reading.artefacts)
         apply_observations(run_input.id)
+        refresh_noise(run_input.id)
         changes = changes_between(old, trials)
         rereading = _record_rereading(locked, reading.parser_version, changes=changes)
         _finish(locked, reading)

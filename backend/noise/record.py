@@ -1,0 +1,168 @@
+"""Keeping the noise of hosts: called whenever a run is recorded, observed or deleted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import log
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Avg, Count, Q, QuerySet, Variance
+from django.db.models.functions import Ln
+
+from backend.noise.estimate import (
+    RunMean,
+    RunVariation,
+    group_overlapping,
+    noise_floor,
+    run_variation,
+)
+from backend.noise.models import HostNoise, SelfComparison
+from backend.runs.bulk import insert_rows
+from backend.runs.models import Host, Run, Trial
+from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS
+
+# A machine changes: older runs and comparisons say less of it, and reading more takes longer.
+NEWEST_RUNS = 50
+NEWEST_COMPARISONS = 100
+SIDES = ("A", "B")
+
+
+def refresh_noise(run_id: UUID) -> None:
+    """Count a run anew in the noise of its hosts; call it in the transaction that changed the run.
+
+    A run that is still open is not counted yet.
+    """
+    run = Run.objects.filter(pk=run_id).first()
+    if run is None or run.is_open:
+        return
+    SelfComparison.objects.filter(run=run).delete()
+    insert_rows(SelfComparison, _self_comparisons(run))
+    refresh_hosts(hosts_of(run))
+
+
+def hosts_of(run: Run) -> frozenset[UUID]:
+    """The hosts whose noise a run may tell of."""
+    return frozenset(filter(None, (run.server_host_id, run.client_host_id)))
+
+
+def refresh_hosts(host_ids: Iterable[UUID]) -> None:
+    """Estimate the noise of these hosts again; a host that no longer exists is left out."""
+    for host in Host.objects.filter(pk__in=sorted(host_ids)).order_by("pk"):
+        comparisons = list(SelfComparison.objects.filter(host=host)[:NEWEST_COMPARISONS])
+        independent: dict[tuple[UUID, int], list[float]] = defaultdict(list)
+        for row in comparisons:
+            independent[row.run_id, row.start_group].append(row.difference)
+        variation = run_variation(_run_means(host)) or RunVariation(0.0, 0)
+        HostNoise.objects.update_or_create(
+            host=host,
+            defaults={
+                "floor_share": noise_floor(list(independent.values())),
+                "comparisons": len(independent),
+                "latest": comparisons[0].measured_at if comparisons else None,
+                "run_sd": variation.sd if variation.freedom else None,
+                "run_freedom": variation.freedom,
+            },
+        )
+
+
+def _counted_trials() -> QuerySet[Trial]:
+    """Trials whose throughput is the host's: a closed loop, without failures that make it fast.
+
+    At an offered rate, throughput is the rate, however noisy the host is.
+    """
+    is_sound = Q(error_rate=None) | Q(error_rate__lte=HIGH_ERROR_RATE)
+    return Trial.objects.filter(
+        is_sound,
+        cell__series__loop="closed",
+        cell__rate_rps=None,
+        warmup=False,
+        incomplete=False,
+        error="",
+        throughput_rps__gt=0,
+    )
+
+
+def _run_means(host: Host) -> Iterator[RunMean]:
+    """The newest runs of servers on this host, at each of their loads.
+
+    Where the server's host is unknown, the client's host stands for it.
+    """
+    on_host = Q(server_host=host) | Q(server_host=None, client_host=host)
+    runs = Run.objects.filter(on_host, is_open=False).order_by("-recorded_at", "pk")
+    newest = list(runs.values_list("pk", flat=True)[:NEWEST_RUNS])
+    rows = (
+        _counted_trials()
+        .filter(run__in=newest)
+        .order_by()
+        .values_list("cell__series", "cell__connections", "run")
+        .annotate(
+            trials=Count("pk"),
+            mean=Avg(Ln("throughput_rps")),
+            variance=Variance(Ln("throughput_rps")),
+        )
+    )
+    for series, connections, run, trials, mean, variance in rows:
+        yield RunMean((series, connections), run, trials, mean, variance * trials)
+
+
+@dataclass(slots=True)
+class _Side:
+    """The trials of one side at one load: the logs of their throughput, and their server starts."""
+
+    logs: list[float] = field(default_factory=list)
+    starts: set[int] = field(default_factory=set)
+
+    @property
+    def mean(self) -> float:
+        return sum(self.logs) / len(self.logs)
+
+
+def _self_comparisons(run: Run) -> list[SelfComparison]:
+    host_id = run.server_host_id or run.client_host_id
+    if host_id is None:
+        return []
+    levels = [
+        (level, sides[SIDES[0]], sides[SIDES[1]])
+        for level, sides in _sides(run).items()
+        if all(len(sides[side].logs) >= LEAST_TRIALS for side in SIDES)
+    ]
+    groups = group_overlapping([_starts(side_a, side_b) for _, side_a, side_b in levels])
+    return [
+        SelfComparison(
+            run=run,
+            host_id=host_id,
+            series_id=series_id,
+            connections=connections,
+            difference=side_b.mean - side_a.mean,
+            trials_a=len(side_a.logs),
+            trials_b=len(side_b.logs),
+            start_group=group,
+            measured_at=run.started_at or run.recorded_at,
+        )
+        for ((series_id, connections), side_a, side_b), group in zip(levels, groups, strict=True)
+    ]
+
+
+def _sides(run: Run) -> dict[tuple[UUID, int | None], dict[str, _Side]]:
+    """By series and connections, the sides of the trials of a run."""
+    trials = _counted_trials().filter(run=run, load__side__in=SIDES)
+    rows = trials.order_by("ordinal").values_list(
+        "cell__series", "cell__connections", "load__side", "load__start", "throughput_rps"
+    )
+    levels: dict[tuple[UUID, int | None], dict[str, _Side]] = defaultdict(
+        lambda: {side: _Side() for side in SIDES}
+    )
+    for series, connections, side, start, throughput_rps in rows:
+        measured = levels[series, connections][side]
+        measured.logs.append(log(throughput_rps))
+        if start is not None:
+            measured.starts.add(start)
+    return levels
+
+
+def _starts(side_a: _Side, side_b: _Side) -> frozenset[Any]:
+    """The server starts of a comparison; without starts, all comparisons of the run share one."""
+    return frozenset(side_a.starts | side_b.starts or {None})
