@@ -77,7 +77,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         links=_links(gathered),
         finding=overall.headline,
         conditions=conditions_of(gathered.points),
-        replication=explain_replication(gathered.points),
+        replication=explain_replication(gathered.points, gathered.noises),
         outcome=overall.comparability.to_record(),
         x=_axis(gathered),
         metric=gathered.query.metric,

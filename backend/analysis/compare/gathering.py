@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.analysis.compare.ranking import Entrant
-from backend.analysis.compare.ratios import Yardstick
+from backend.analysis.compare.ratios import Yardstick, floor_of
 from backend.analysis.grouping.fired_checks import Dismissals, undismissed_checks
 from backend.analysis.grouping.grouping import Grouping, choose_grouping
 from backend.analysis.grouping.points import Point, point_of
@@ -21,6 +21,8 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS, Metric, shown
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell, LoadedRun
+from backend.noise.models import HostNoise
+from backend.noise.reading import noise_of_hosts
 from backend.runs.checks import withheld_metrics
 from backend.stats.thresholds import RELEVANT_SHARE
 
@@ -46,6 +48,8 @@ class Gathered:
     sweeps: tuple[Sweep, ...]
     left_out: tuple[str, ...]
     dismissals: Dismissals
+    # Of the hosts of the points, as far as it is known.
+    noises: tuple[HostNoise, ...] = ()
 
     @property
     def metric(self) -> Metric:
@@ -81,7 +85,8 @@ class Gathered:
 
     def yardstick(self, *, families: int = 1) -> Yardstick:
         """What ratios are held against, where `families` panels or columns stand on the page."""
-        return Yardstick(self.metric.better, self.demands.relevant, families=families)
+        floor = floor_of(self.noises) if self.metric.group == "rate" else None
+        return Yardstick(self.metric.better, self.demands.relevant, floor, families)
 
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
@@ -108,7 +113,16 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         sweeps=tuple(sweeps),
         left_out=(*loaded.left_out, *groups_left_out, *trials_left_out),
         dismissals=fetch_dismissals([run.id for run in loaded.runs]),
+        noises=_noises(cells, workspace_ids),
     )
+
+
+def _noises(
+    cells: Iterable[LoadedCell], workspace_ids: Sequence[uuid.UUID]
+) -> tuple[HostNoise, ...]:
+    hosts = {cell.series.server_host or cell.series.client_host for cell in cells}
+    host_ids = {host.id for host in hosts if host is not None}
+    return tuple(noise_of_hosts(workspace_ids, host_ids).values()) if host_ids else ()
 
 
 def points_of(sweeps: Iterable[Sweep]) -> list[Point]:

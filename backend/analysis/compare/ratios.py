@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
+from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
 from backend.stats.comparison import (
     AllPairs,
@@ -86,6 +87,18 @@ class Yardstick:
             significant=comparison.significant,
             relevant=abs(comparison.value) > log1p(self.relevant),
         )
+
+
+def floor_of(noises: Sequence[HostNoise]) -> Floor:
+    """What the history of the hosts says: of several hosts, the largest noise counts."""
+    shares = [noise.floor_share for noise in noises if noise.floor_share is not None]
+    varying = [noise for noise in noises if noise.run_sd is not None]
+    most = max(varying, key=lambda noise: noise.run_sd or 0.0, default=None)
+    return Floor(
+        half_width=log1p(max(shares)) if shares else None,
+        run_sd=None if most is None else most.run_sd,
+        run_freedom=0 if most is None else most.run_freedom,
+    )
 
 
 def _run_text(comparison: Comparison) -> str:
