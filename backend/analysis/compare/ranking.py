@@ -182,8 +182,10 @@ def _places(
     pairs = yardstick.pairs([sample for _, sample in compared])
     texts = yardstick.rank_texts(pairs)
     places = {series: text for (series, _), text in zip(compared, texts, strict=True)}
-    lead = yardstick.ratio(pairs.comparison(1, 0)) if len(compared) > 1 else None
-    return places, lead
+    if len(compared) < 2:
+        return places, None
+    first, second = compared[0][1], compared[1][1]
+    return places, yardstick.ratio(pairs.comparison(1, 0), (second, first))
 
 
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:

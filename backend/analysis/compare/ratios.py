@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
+from backend.analysis.compare.advice import advise
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
 from backend.stats.comparison import (
@@ -49,7 +50,10 @@ class Yardstick:
             floor=self.floor,
             families=self.families,
         )
-        return [self.ratio(comparison) for comparison in comparisons]
+        return [
+            self.ratio(comparison, (base, other))
+            for comparison, other in zip(comparisons, others, strict=True)
+        ]
 
     def mean_to_baseline(
         self, bases: Sequence[Sample], rows: Sequence[Sequence[Sample]]
@@ -75,15 +79,18 @@ class Yardstick:
         places = rank_sets(pairs, better=self.better)
         return [str(first) if first == last else f"{first}–{last}" for first, last in places]
 
-    def ratio(self, comparison: Comparison) -> Ratio:
-        """A comparison of logarithms as a ratio."""
+    def ratio(self, comparison: Comparison, sides: tuple[Sample, Sample] | None = None) -> Ratio:
+        """A comparison of logarithms as a ratio; of its `sides` it says what would decide it."""
         value = exp(comparison.value)
+        why = f"{comparison.why}{_run_text(comparison)}"
+        if sides and comparison.low is not None and comparison.verdict == "inconclusive":
+            why = f"{why}; {advise(comparison, *sides, relevant=self.relevant)}"
         return Ratio(
             value=value,
             low=None if comparison.low is None else exp(comparison.low),
             high=None if comparison.high is None else exp(comparison.high),
             verdict=comparison.verdict,
-            why=f"{comparison.why}{_run_text(comparison)}",
+            why=why,
             significant=comparison.significant,
             relevant=abs(comparison.value) > log1p(self.relevant),
         )
