@@ -1,8 +1,8 @@
 """Trials that something other than the server disturbed, told from the other trials of their run.
 
 Generalised ESD (Rosner, Technometrics 1983) on the logs of one run: the trial furthest from the
-mean is tested, then the next, up to a fifth of the trials. Where still more lie apart, that is how
-the server behaves, and no trial is set aside.
+mean is tested, then the next, up to a quarter of the trials. Where still more lie apart, that is
+how the server behaves, and no trial is set aside.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from backend.stats.student import t_quantile
 # Fewer trials do not show what is usual.
 LEAST_TRIALS_TO_JUDGE = 6
 # At most this share of a run's trials counts as disturbed.
-MOST_DISTURBED = 0.2
-# Of honest samples, this share loses a trial.
-FALSE_SHARE = 0.02
+MOST_DISTURBED = 0.25
+# Of the tests on honest samples, this share is wrong.
+FALSE_SHARE = 0.01
 
 
 def disturbed_trials(logs: Sequence[float]) -> tuple[int, ...] | None:

@@ -14,17 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import inf, log
 from statistics import fmean, median
 
 from backend.stats.replicates import Units
 from backend.stats.student import incomplete_beta
 
 # A round's disturbance is taken as shared where pure chance shows it in at most this share.
-CHANCE_OF_BLOCKS = 0.05
+CHANCE_OF_BLOCKS = 0.03
 # Two variances show too little of how much variances differ.
 LEAST_TO_MODERATE = 3
+# A variance is taken for one of the others unless chance gives so large a one on fewer pages.
+IMPLAUSIBLE = 0.5
 _LEAST_VARIANCE_SHARE = 1e-5
+
+# A variance and the degrees of freedom of its estimate.
+Variance = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def _block_groups(series: Sequence[Units]) -> list[list[int]]:
     return [members for members in by_keys.values() if len(members) > 1]
 
 
-def _residuals(members: Sequence[Units]) -> list[tuple[float, float]] | None:
+def _residuals(members: Sequence[Units]) -> list[Variance] | None:
     """Each member's variance without the blocks, and its degrees; None where none are shared.
 
     The degrees of all members together are (members − 1) × degrees of one.
@@ -115,56 +120,87 @@ def _exceeds_chance(of_blocks: float, freedom: int, squares: Sequence[float], sh
         return of_blocks > 0
     degrees = freedom * share * len(squares)
     ratio = (of_blocks / freedom) / (rest / degrees)
-    chance = incomplete_beta(degrees / (degrees + freedom * ratio), degrees / 2, freedom / 2)
-    return chance < CHANCE_OF_BLOCKS
+    return f_tail(ratio, freedom, degrees) < CHANCE_OF_BLOCKS
 
 
 def _moderate(
-    series: Sequence[Units], variances: Sequence[tuple[float, float] | None]
+    series: Sequence[Units], variances: Sequence[Variance | None]
 ) -> tuple[Noise | None, ...]:
     """The noises of the centres: variances of runs and of trials are moderated apart."""
     noises: list[Noise | None] = [None] * len(series)
     for of_runs in (True, False):
-        indices = [
-            index
+        known = {
+            index: variance
             for index, (each, variance) in enumerate(zip(series, variances, strict=True))
             if variance is not None and each.of_runs == of_runs
-        ]
-        known = [variance for variance in (variances[index] for index in indices) if variance]
-        prior, prior_freedom = fit_prior(known)
-        pooled = sum(freedom for _, freedom in known)
-        for index, (variance, freedom) in zip(indices, known, strict=True):
-            total = freedom + prior_freedom
-            drawn = (
-                prior if total == inf else ((prior_freedom * prior + freedom * variance) / total)
-            )
-            noises[index] = Noise(drawn * series[index].weight, min(total, pooled), pooled)
+        }
+        pooled = sum(freedom for _, freedom in known.values())
+        for index, (variance, freedom) in zip(known, moderate(list(known.values())), strict=True):
+            noises[index] = Noise(variance * series[index].weight, min(freedom, pooled), pooled)
     return tuple(noises)
 
 
-def fit_prior(variances: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The variance that (variance, degrees) pairs have in common, and its degrees of freedom.
+def moderate(variances: Sequence[Variance]) -> list[Variance]:
+    """The (variance, degrees) pairs, each drawn towards the mean of all.
 
-    Degrees are 0 where they have nothing in common or are too few, ∞ where they are alike.
+    How far is decided by how alike all are (`prior_freedom`), and how plausible each is among the
+    others: a variance far above them keeps its own (as in Phipson et al., *Annals of Applied
+    Statistics* 2016).
+    """
+    count = len(variances)
+    prior = prior_freedom(variances) if count >= LEAST_TO_MODERATE else 0.0
+    if not prior:
+        return list(variances)
+    weights = _plausibilities(variances)
+    pooled = sum(freedom for _, freedom in variances)
+    mean = sum(
+        weight * freedom * variance
+        for weight, (variance, freedom) in zip(weights, variances, strict=True)
+    ) / sum(weight * freedom for weight, (_, freedom) in zip(weights, variances, strict=True))
+    # The prior was estimated from so few variances: not all of its degrees are known.
+    trust = 1.0 if prior == inf else 1 - 3 / count
+    moderated = []
+    for weight, (variance, freedom) in zip(weights, variances, strict=True):
+        drawn = weight * min(prior, pooled - freedom)
+        total = drawn + freedom
+        moderated.append(((drawn * mean + freedom * variance) / total, freedom + trust * drawn))
+    return moderated
+
+
+def _plausibilities(variances: Sequence[Variance]) -> list[float]:
+    """From 1 (plausible beside the others) to 0: by the chance of so large a ratio (F test)."""
+    squares = [variance * freedom for variance, freedom in variances]
+    pooled = sum(freedom for _, freedom in variances)
+    total = sum(squares)
+    weights = []
+    for (variance, freedom), square in zip(variances, squares, strict=True):
+        others = (total - square) / (pooled - freedom)
+        chance = f_tail(variance / others, freedom, pooled - freedom) if others else 0.0
+        weights.append(min(1.0, chance * len(variances) / IMPLAUSIBLE))
+    return weights
+
+
+def prior_freedom(variances: Sequence[Variance]) -> float:
+    """How alike the variances are: the degrees of their prior; 0 unlike, ∞ as if all are one.
+
     Smyth's moment estimator on the logs of the variances.
     """
-    if len(variances) < LEAST_TO_MODERATE:
-        return 0.0, 0.0
     least = median(variance for variance, _ in variances) * _LEAST_VARIANCE_SHARE
     if least == 0:
-        return 0.0, 0.0
+        return 0.0
     logs = [
         log(max(variance, least)) - digamma(freedom / 2) + log(freedom / 2)
         for variance, freedom in variances
     ]
-    mean, count = fmean(logs), len(logs)
-    spread = sum((value - mean) ** 2 for value in logs) / (count - 1)
+    mean = fmean(logs)
+    spread = sum((value - mean) ** 2 for value in logs) / (len(logs) - 1)
     excess = spread - fmean(trigamma(freedom / 2) for _, freedom in variances)
-    if excess <= 0:
-        total = sum(freedom for _, freedom in variances)
-        return sum(variance * freedom for variance, freedom in variances) / total, inf
-    half = inverse_trigamma(excess)
-    return exp(mean + digamma(half) - log(half)), 2 * half
+    return inf if excess <= 0 else 2 * inverse_trigamma(excess)
+
+
+def f_tail(ratio: float, above: float, below: float) -> float:
+    """P(F > `ratio`) with `above` and `below` degrees of freedom."""
+    return incomplete_beta(below / (below + above * ratio), below / 2, above / 2)
 
 
 def digamma(x: float) -> float:

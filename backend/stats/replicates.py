@@ -145,11 +145,13 @@ def split_units(sample: Sample) -> Units:
     if of_runs:
         keys: list[Hashable] = list(means)
         deviations = [mean - centre for mean in means.values()]
-        freedom, weight = len(means) - 1, 1 / len(means)
+        freedom, weight = len(means) - 1, 1.0 / len(means)
     else:
         keys, deviations = _trial_units(kept, means)
         freedom = n - len(means)
         weight = sum(1 / len(trials) for trials in kept.values()) / len(means) ** 2
+        # Some disturbed trials look like the others: the doubt grows with those that do not.
+        weight *= (len(sample.observations) / n) ** 3
     return Units(
         centre=centre,
         of_runs=of_runs,
