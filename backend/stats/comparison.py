@@ -42,6 +42,27 @@ class Floor:
 
 
 @dataclass(frozen=True, slots=True)
+class Precision:
+    """What the half width of an interval is made of: max(`quantile` × `error`, floor) + rounding.
+
+    All on the log scale, but the degrees of `freedom`. `units`: how many trials, or runs where
+    `of_runs`, the side with fewer has.
+    """
+
+    error: float
+    freedom: float
+    quantile: float
+    floor: float
+    rounding: float
+    units: int
+    of_runs: bool
+
+    @property
+    def half_width(self) -> float:
+        return max(self.quantile * self.error, self.floor) + self.rounding
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """`other` − `base` on the log scale, with the interval of the whole family.
 
@@ -58,6 +79,7 @@ class Comparison:
     scope: Scope
     run_sd: float | None = None
     is_assumed: bool = False
+    precision: Precision | None = None
 
     def inverse(self) -> Comparison:
         """The same two series, the other way round."""
@@ -133,12 +155,29 @@ class Page:
         self, pair: tuple[int, int], contrast: _Contrast, quantile: float, rule: _Rule
     ) -> Comparison:
         """The comparison of a pair whose interval is `quantile` standard errors wide."""
-        half = max(quantile * contrast.error, self.floor.half_width or 0.0) + contrast.rounding
-        low, high = contrast.value - half, contrast.value + half
+        first, second = self.series[pair[0]], self.series[pair[1]]
+        of_runs = first.of_runs or second.of_runs or contrast.run_sd is not None
+        precision = Precision(
+            error=contrast.error,
+            freedom=contrast.freedom,
+            quantile=quantile,
+            floor=self.floor.half_width or 0.0,
+            rounding=contrast.rounding,
+            units=min(len(side.runs) if of_runs else side.n for side in (first, second)),
+            of_runs=of_runs,
+        )
+        low, high = contrast.value - precision.half_width, contrast.value + precision.half_width
         verdict, why = rule.verdict(low, high)
-        scope = _scope(self.series[pair[0]], self.series[pair[1]])
         return Comparison(
-            contrast.value, low, high, verdict, why, scope, contrast.run_sd, contrast.is_assumed
+            value=contrast.value,
+            low=low,
+            high=high,
+            verdict=verdict,
+            why=why,
+            scope=_scope(first, second),
+            run_sd=contrast.run_sd,
+            is_assumed=contrast.is_assumed,
+            precision=precision,
         )
 
 

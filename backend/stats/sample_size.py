@@ -1,28 +1,32 @@
-"""How many trials: Stein's two stages for a run that measures until it is narrow enough, and advice
-for a comparison that is not decided yet.
+"""How many trials: Stein's two stages for a run that measures until its interval is narrow enough,
+and advice for a comparison that is not decided yet.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, floor, inf, log1p
+from dataclasses import dataclass, replace
+from math import floor, log1p, sqrt
 from statistics import NormalDist, fmean
 
+from backend.stats.comparison import Comparison, Precision
 from backend.stats.replicates import CONFIDENCE
 from backend.stats.student import t_quantile
-from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
+from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS, RELEVANT_SHARE
 
-MOST_TRIALS = 999
-# The odds of a verdict that advice aims at.
-ODDS = 0.8
+MOST_UNITS = 999
+# The chance of a verdict that advice aims at: two in three. Four in five would need three times as
+# many trials.
+ODDS = 2 / 3
+_NORMAL = NormalDist()
 
 
 def two_stage_size(first_stage: Sequence[float], half_width: float) -> int:
     """How many trials in all make a 95 % interval of ± `half_width` (Stein, Ann. Math. Stat. 1945).
 
-    `first_stage`: logs of at least three trials. The interval must be computed with the variance
-    and the degrees of freedom of the first stage only.
+    `first_stage`: logs of at least three trials; `half_width` on the log scale. The mean of all
+    trials ± `half_width` is then the interval, whatever noise the later trials show.
     """
     count = len(first_stage)
     if count < LEAST_TRIALS or half_width <= 0:
@@ -35,30 +39,52 @@ def two_stage_size(first_stage: Sequence[float], half_width: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`more` trials on each side give a verdict with these odds; None: over `MOST_TRIALS`."""
+    """`more` trials on each side, or runs (`of_runs`), lead to a verdict with these odds.
+
+    None: more than `MOST_UNITS`.
+    """
 
     more: int | None
-    odds: float
+    of_runs: bool
+    odds: float = ODDS
 
 
-def trials_needed(
-    variances: tuple[float, float],
-    counts: tuple[int, int],
-    difference: float,
-    *,
-    relevant: float = RELEVANT_SHARE,
-) -> Advice:
-    """How many more trials on each side decide a comparison.
+def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -> Advice | None:
+    """How many more trials on each side, or runs, decide a comparison.
 
-    `variances` are of one trial on each side, on the log scale, `counts` the trials so far and
-    `difference` the measured difference. A verdict is an interval that clears the threshold, or
-    lies within it.
+    Decided: the interval clears the threshold, or lies within it. None where the noise is unknown.
     """
+    precision = comparison.precision
+    if precision is None:
+        return None
     threshold = log1p(relevant)
-    distance = abs(abs(difference) - threshold)
-    normal = NormalDist()
-    quantile = normal.inv_cdf((1 + CONFIDENCE) / 2) + normal.inv_cdf(ODDS)
-    half = max(distance, threshold / 4)
-    needed = sum(variances) * (quantile / half) ** 2 + quantile * quantile / 4
-    more = max(1, ceil(needed) - min(counts)) if needed != inf else MOST_TRIALS + 1
-    return Advice(None if more > MOST_TRIALS else more, ODDS)
+    fewest = max(1, LEAST_RUNS - precision.units) if precision.of_runs else 1
+
+    def is_enough(more: int) -> bool:
+        return _odds(comparison.value, precision, more, threshold) >= ODDS
+
+    more = bisect_left(range(MOST_UNITS + 1), True, lo=fewest, key=is_enough)
+    return Advice(more if more <= MOST_UNITS else None, precision.of_runs)
+
+
+def _odds(value: float, precision: Precision, more: int, threshold: float) -> float:
+    """The chance of a decided interval after `more` units a side, by what is known now.
+
+    The later difference lies around today's, with the variance that the new units take away.
+    """
+    total = precision.units + more
+    error = precision.error * sqrt(precision.units / total)
+    later = replace(precision, error=error, quantile=_later_quantile(precision, 2 * total - 2))
+    spread = sqrt(precision.error**2 - error**2) or 1e-9
+    clear = threshold + later.half_width
+    within = max(threshold - later.half_width, 0.0)
+    inside = _NORMAL.cdf((within - value) / spread) - _NORMAL.cdf((-within - value) / spread)
+    beyond = _NORMAL.cdf((-clear - value) / spread) + _NORMAL.cdf((value - clear) / spread)
+    return inside + beyond
+
+
+def _later_quantile(precision: Precision, freedom: int) -> float:
+    """The quantile of the same family with more degrees of freedom."""
+    upper = (1 + CONFIDENCE) / 2
+    now = t_quantile(upper, round(max(precision.freedom, 1.0), 1))
+    return precision.quantile * min(1.0, t_quantile(upper, freedom) / now)
