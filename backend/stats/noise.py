@@ -98,19 +98,19 @@ def _residuals(members: Sequence[Units]) -> list[Variance] | None:
 
     The degrees of all members together are (members − 1) × degrees of one.
     """
-    deviations: list[Mapping[Hashable, float]] = [
-        each.deviations for each in members if each.deviations is not None
-    ]
+    deviations = [each.deviations for each in members if each.deviations is not None]
     count, freedom = len(members), members[0].freedom
     blocks = {key: fmean(each[key] for each in deviations) for key in deviations[0]}
-    squares = [
-        sum((value - blocks[key]) ** 2 for key, value in each.items()) for each in deviations
-    ]
+    squares = [_squares(each, blocks) for each in deviations]
     of_blocks = count * sum(mean * mean for mean in blocks.values())
     share = (count - 1) / count
     if not members[0].of_runs and not _exceeds_chance(of_blocks, freedom, squares, share):
         return None
     return [(square / (freedom * share), freedom * share) for square in squares]
+
+
+def _squares(deviations: Mapping[Hashable, float], blocks: Mapping[Hashable, float]) -> float:
+    return sum((value - blocks[key]) ** 2 for key, value in deviations.items())
 
 
 def _exceeds_chance(of_blocks: float, freedom: int, squares: Sequence[float], share: float) -> bool:

@@ -128,37 +128,24 @@ def estimate(sample: Sample) -> Centre:
 
 def split_units(sample: Sample) -> Units:
     """The units of a sample, without its disturbed trials."""
-    if not sample.observations:
-        raise ValueError("a sample without trials has no centre")
-    by_run: dict[Hashable, list[int]] = {}
-    for index, observation in enumerate(sample.observations):
-        by_run.setdefault(observation.run, []).append(index)
-    set_aside, bimodal = _set_aside(sample, by_run)
-    kept = {
-        run: [sample.observations[index] for index in indices if index not in set_aside]
-        for run, indices in by_run.items()
-    }
+    set_aside, bimodal = _set_aside(sample)
+    kept = _by_run(sample, set_aside)
     means = {run: fmean(each.value for each in trials) for run, trials in kept.items()}
     centre = fmean(means.values())
-    n = sum(map(len, kept.values()))
+    n = len(sample.observations) - len(set_aside)
     of_runs = len(kept) >= LEAST_RUNS
     if of_runs:
         keys: list[Hashable] = list(means)
         deviations = [mean - centre for mean in means.values()]
-        freedom, weight = len(means) - 1, 1.0 / len(means)
     else:
         keys, deviations = _trial_units(kept, means)
-        freedom = n - len(means)
-        weight = sum(1 / len(trials) for trials in kept.values()) / len(means) ** 2
-        # Some disturbed trials look like the others: the doubt grows with those that do not.
-        weight *= (len(sample.observations) / n) ** 3
     return Units(
         centre=centre,
         of_runs=of_runs,
         deviations=_by_key(keys, deviations),
         squares=sum(deviation * deviation for deviation in deviations),
-        freedom=freedom,
-        weight=weight,
+        freedom=len(means) - 1 if of_runs else n - len(means),
+        weight=1 / len(means) if of_runs else _trial_weight(kept, len(sample.observations)),
         step=max(sample.step, LEAST_STEP),
         n=n,
         runs=frozenset(kept),
@@ -167,11 +154,23 @@ def split_units(sample: Sample) -> Units:
     )
 
 
-def _set_aside(
-    sample: Sample, by_run: Mapping[Hashable, Sequence[int]]
-) -> tuple[tuple[int, ...], bool]:
+def _trial_weight(kept: Mapping[Hashable, Sequence[Observation]], measured: int) -> float:
+    """The variance of the mean of the runs' means ÷ the variance of a trial.
+
+    Some disturbed trials look like the others: the more were set aside, the more are among those
+    that were kept. So the standard error grows with (measured ÷ kept) to the power of 1.5.
+    """
+    share = measured / sum(map(len, kept.values()))
+    return sum(1 / len(trials) for trials in kept.values()) / len(kept) ** 2 * share**3
+
+
+def _set_aside(sample: Sample) -> tuple[tuple[int, ...], bool]:
+    """The indices of disturbed trials, and whether some run has too many for that."""
     if sample.keeps_all:
         return (), False
+    by_run: dict[Hashable, list[int]] = {}
+    for index, observation in enumerate(sample.observations):
+        by_run.setdefault(observation.run, []).append(index)
     set_aside: list[int] = []
     bimodal = False
     for indices in by_run.values():
@@ -181,6 +180,16 @@ def _set_aside(
         else:
             set_aside.extend(indices[place] for place in disturbed)
     return tuple(sorted(set_aside)), bimodal
+
+
+def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Observation]]:
+    if not sample.observations:
+        raise ValueError("a sample without trials has no centre")
+    kept: dict[Hashable, list[Observation]] = {}
+    for index, observation in enumerate(sample.observations):
+        if index not in set_aside:
+            kept.setdefault(observation.run, []).append(observation)
+    return kept
 
 
 def _trial_units(
