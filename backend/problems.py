@@ -83,8 +83,15 @@ class Answer:
 STORAGE_FULL = Answer(
     507, "Storage full", _MAKE_ROOM, 60, "There is no room for raw files at the moment."
 )
-_DATABASE_AWAY = Answer(
+DATABASE_AWAY = Answer(
     503, "Database away", _AGAIN, 5, "The database does not answer at the moment."
+)
+BODIES_BUSY = Answer(
+    503,
+    "Busy",
+    _AGAIN,
+    RETRY_AFTER_S,
+    "The service is receiving as many large requests as it can, in all or from your address.",
 )
 _STORAGE_AWAY = Answer(
     503, "Storage away", _AGAIN, 30, "The storage of raw files cannot be used at the moment."
@@ -168,7 +175,7 @@ def seconds_to_wait(error: LoadsheetError, answer: Answer) -> int | None:
 def answer_to(error: BaseException | None) -> Answer | None:
     """The answer to `error`; None for a fault of the service, which is a 500."""
     if is_database_away(error):
-        return _DATABASE_AWAY
+        return DATABASE_AWAY
     # The temporary file of a large request body.
     if isinstance(error, OSError) and error.errno in FULL:
         return STORAGE_FULL

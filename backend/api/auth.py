@@ -24,7 +24,7 @@ class TokenAuthentication(BaseAuthentication):
         header = get_authorization_header(request)
         if not header:
             return None
-        token = _find(_clear_text(header), throttle.address_of(request.META))
+        token = _find(clear_text(header), throttle.address_of(request.META))
         tokens.touch(token)
         # Most requests ask nothing of the user: then its row is not read.
         user = cast(User, SimpleLazyObject(lambda: token.user or AnonymousUser()))
@@ -34,7 +34,8 @@ class TokenAuthentication(BaseAuthentication):
         return CHALLENGE
 
 
-def _clear_text(header: bytes) -> str:
+def clear_text(header: bytes) -> str:
+    """The token in an Authorization header; raises Problem 401 where the form is another."""
     scheme, _, rest = header.partition(b" ")
     try:
         clear = rest.strip().decode("ascii")

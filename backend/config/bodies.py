@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from backend.api import errors as api
-from backend.ingest.limits import ANONYMOUS_BYTES, FORM_BYTES
+from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
+from backend.config.errors import outage_answer
+from backend.ingest.limits import ANONYMOUS_BYTES
+from backend.problems import BODIES_BUSY, DATABASE_AWAY, STORAGE_FULL
 from backend.web.errors import message
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
+# The answers to bodies that the web server left unread. Credentials that are not valid are answered
+# by whoever asks for valid ones.
+UNREAD = {
+    BodyRefusal.AWAY: DATABASE_AWAY,
+    BodyRefusal.BUSY: BODIES_BUSY,
+    BodyRefusal.FULL: STORAGE_FULL,
+}
 LENGTH_HINT = "Send Content-Length; a body in chunks is not taken."
 
 
@@ -28,6 +37,8 @@ class LimitBodies:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             return _nul_refused(request)
+        if (unread := UNREAD.get(request.META.get(REFUSAL_KEY))) is not None:
+            return outage_answer(request, unread)
         length = _length(request)
         if length is None:
             sentence = "The request does not say how many bytes its body has."
@@ -54,7 +65,7 @@ def _length(request: HttpRequest) -> int | None:
 
 def _limit_of(request: HttpRequest) -> int:
     if request.path.startswith("/api/") or request.user.is_authenticated:
-        return settings.UPLOAD_MAX_BYTES + FORM_BYTES
+        return largest_body()
     return ANONYMOUS_BYTES
 
 

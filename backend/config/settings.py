@@ -60,6 +60,11 @@ LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default
 # Limits and clocks of receiving and reading uploads
 
 UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", "largest upload as sent", default=256 << 20)
+BODIES_MAX_BYTES = env.whole(
+    "BODIES_MAX_BYTES",
+    "bytes of large requests that a web process takes at a time",
+    default=1536 << 20,
+)
 DECOMPRESSED_MAX_BYTES = env.whole(
     "DECOMPRESSED_MAX_BYTES", "largest artefact when unpacked", default=8 << 30
 )

@@ -3,38 +3,55 @@
 Waitress reads a request whole, its body included, before a thread sees it, and keeps what a slow
 reader has not taken: a slow client costs a file descriptor, never a thread. A process that is told
 to stop takes no new connections and first answers the requests it has read.
+
+A body above `ANONYMOUS_BYTES` is read only of a sender that the service knows, and while there is
+room (`body_gate`). Until that is decided, nothing more is read of the connection.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import errno
 import signal
 import socket
 import time
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
+from django.http import parse_cookie
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
+from waitress.task import WSGITask
 from waitress.utilities import Error
+
+from backend.accounts.throttle import address_of
+from backend.config.body_gate import (
+    REFUSAL_KEY,
+    BodyRefusal,
+    Gate,
+    Reservation,
+    Reservations,
+    largest_body,
+)
 
 THREADS = 8
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
 CONNECTIONS = 1000
 BACKLOG = 1024
 HEADER_BYTES = 64 << 10
-# What a request without credentials may bring: a sign-in form fits many times.
+# What a request without credentials may bring, and what is kept of a body in memory: a sign-in form
+# fits many times.
 ANONYMOUS_BODY_BYTES = 64 << 10
-# Beside the files of an upload: the envelope and the frame of the form.
-FORM_BYTES = 1 << 20
 IDLE_S = 60
 STOP_S = 30
+# After an answer to a request whose body was left unread.
+LINGER_S = 2.0
 # Of an answer that a slow reader has not taken: in memory up to the first, then in a file.
 ANSWER_MEMORY_BYTES = 1 << 20
 ANSWER_BYTES = 256 << 20
@@ -52,21 +69,52 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
 
     adj: Adjustments
     content_length: int
+    # Of a large body that may be read only once `Gate` has decided.
+    is_held = False
+    is_body_left = False
+    refusal: BodyRefusal | None = None
+    reservation: Reservation | None = None
+    _expects_continue = False
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        limit = settings.UPLOAD_MAX_BYTES + FORM_BYTES
-        if not _has_credentials(self.headers):
-            limit = ANONYMOUS_BODY_BYTES
+        has_credentials = _has_credentials(self.headers)
+        limit = largest_body() if has_credentials else ANONYMOUS_BODY_BYTES
         # A body in chunks tells no length; the limit holds while it is read.
         self.adj = copy.copy(self.adj)
         self.adj.max_request_body_size = limit + 1
         if self.content_length > limit:
-            self.body_rcv = None
-            self.content_length = 0
-            self.expect_continue = False
-            # The body that is on its way would be read as the next request.
-            self.headers["CONNECTION"] = "close"
+            self._leave_body()
+        elif has_credentials and self.announced_bytes > ANONYMOUS_BODY_BYTES:
+            self.is_held = True
+            self._expects_continue, self.expect_continue = self.expect_continue, False
+
+    @property
+    def announced_bytes(self) -> int:
+        """What the body may have at most."""
+        return largest_body() if self.chunked else self.content_length
+
+    def admit(self, reservation: Reservation) -> None:
+        """Read the body."""
+        self.is_held = False
+        self.reservation = reservation
+        self.expect_continue = self._expects_continue
+
+    def refuse(self, refusal: BodyRefusal) -> None:
+        """Leave the body unread; the application says why."""
+        self.is_held = False
+        self.refusal = refusal
+        self.close()
+        self._leave_body()
+        self.completed = True
+
+    def _leave_body(self) -> None:
+        self.is_body_left = True
+        self.body_rcv = None
+        self.content_length = 0
+        self.expect_continue = False
+        # The body that is on its way would be read as the next request.
+        self.headers["CONNECTION"] = "close"
 
     def received(self, data: bytes) -> int:
         try:
@@ -79,25 +127,105 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
             return len(data)
         return read
 
+    def close(self) -> None:
+        """Let go of the body, and of the room for it."""
+        super().close()
+        if self.reservation is not None:
+            self.reservation.release()
 
-def _has_credentials(headers: dict[str, str]) -> bool:
+
+def _has_credentials(headers: Mapping[str, str]) -> bool:
     if "AUTHORIZATION" in headers:
         return True
-    try:
-        return settings.SESSION_COOKIE_NAME in SimpleCookie(headers.get("COOKIE", ""))
-    except CookieError:
-        return False
+    return settings.SESSION_COOKIE_NAME in parse_cookie(headers.get("COOKIE", ""))
+
+
+class Task(WSGITask):  # type: ignore[misc]
+    """One request, as the application sees it."""
+
+    def get_environment(self) -> dict[str, Any]:
+        environment: dict[str, Any] = super().get_environment()
+        environment[REFUSAL_KEY] = self.request.refusal
+        return environment
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
     """One connection."""
 
     parser_class = RequestParser
+    task_class = Task
+    server: Server
+    request: RequestParser | None
+    _is_body_left = False
+    _lingers_until: float | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether a request was read and its answer is not sent whole."""
         return bool(self.requests or self.total_outbufs_len)
+
+    def readable(self) -> bool:
+        is_held = self.request is not None and self.request.is_held
+        return not is_held and bool(super().readable())
+
+    def received(self, data: bytes) -> bool:
+        if self._lingers_until is not None:
+            self.will_close = time.monotonic() > self._lingers_until
+            return False
+        is_taken: bool = super().received(data)
+        if self.request is not None and self.request.is_held:
+            self.server.gate.ask((self, self.request), self.request.headers)
+        return is_taken
+
+    def settle(self, request: RequestParser, refusal: BodyRefusal | None) -> None:
+        """Read the body of the request that was held, or leave it; in the thread that reads."""
+        with self.requests_lock:
+            if request is not self.request or not self.connected:
+                return
+            if refusal is None:
+                taken = self.server.reservations.take(self._address(), request.announced_bytes)
+                if isinstance(taken, Reservation):
+                    self._admit(request, taken)
+                    return
+                refusal = taken
+            request.refuse(refusal)
+            self.request = None
+            self.requests.append(request)
+            if len(self.requests) == 1:
+                self.server.add_task(self)
+
+    def _admit(self, request: RequestParser, reservation: Reservation) -> None:
+        request.admit(reservation)
+        if request.expect_continue and not self.requests and not self.sent_continue:
+            self.send_continue()
+
+    def service(self) -> None:
+        request = self.requests[0]
+        self._is_body_left = request.is_body_left or request.error is not None
+        super().service()
+
+    def handle_write(self) -> None:
+        """As Waitress, but a socket that is closed on unread bytes may cut off its answer: it is
+        closed when the client has read the answer, or after a while."""
+        if not (self._is_body_left and self.close_when_flushed):
+            super().handle_write()
+            return
+        self._flush_exception(self._flush_some)
+        if not self.total_outbufs_len and not self.will_close:
+            self.close_when_flushed = False
+            self._lingers_until = time.monotonic() + LINGER_S
+            with contextlib.suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+
+    def _address(self) -> str:
+        assert self.request is not None
+        forwarded = self.request.headers.get("X_FORWARDED_FOR", "")
+        return address_of({"REMOTE_ADDR": self.addr[0], "HTTP_X_FORWARDED_FOR": forwarded})
+
+    def handle_close(self) -> None:
+        super().handle_close()
+        if self.request is not None:
+            self.request.close()
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
@@ -105,6 +233,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     channel_class = Channel
     is_stopping = False
+    gate: Gate
+    reservations: Reservations
 
     def run(self) -> None:
         """Serve until `stop` is called, then finish what was begun."""
@@ -116,6 +246,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         deadline = time.monotonic() + STOP_S
         while self._is_busy() and time.monotonic() < deadline:
             self._step()
+        self.gate.stop()
         self.task_dispatcher.shutdown(timeout=1)
         wasyncore.close_all(self._map, ignore_all=True)
 
@@ -126,32 +257,41 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def _step(self) -> None:
         wasyncore.loop(timeout=1, use_poll=True, map=self._map, count=1)
+        for (channel, request), refusal in self.gate.decided():
+            channel.settle(request, refusal)
 
     def _is_busy(self) -> bool:
         return any(channel.is_busy for channel in list(self.active_channels.values()))
 
 
-def make_server(application: Any, listener: socket.socket) -> Server:
-    """A server on a socket that listens already."""
+def make_server(
+    application: Any, listener: socket.socket, *, is_known: Callable[[Mapping[str, str]], bool]
+) -> Server:
+    """A server on a socket that listens already. `is_known`: see `Gate`."""
     server_options = {
         "threads": THREADS,
         "connection_limit": CONNECTIONS,
         "backlog": BACKLOG,
         "channel_timeout": IDLE_S,
         "max_request_header_size": HEADER_BYTES,
+        "inbuf_overflow": ANONYMOUS_BODY_BYTES,
         "outbuf_overflow": ANSWER_MEMORY_BYTES,
         "outbuf_high_watermark": ANSWER_BYTES,
         "ident": "",
         # Django reads them, and only where the settings say that a proxy sets them.
         "clear_untrusted_proxy_headers": not settings.TRUST_PROXY,
     }
-    return Server(
+    server = Server(
         application,
         _sock=listener,
         bind_socket=False,
         adj=Adjustments(sockets=[listener], **server_options),
         sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
     )
+    server.reservations = Reservations()
+    server.gate = Gate(is_known, server.pull_trigger)
+    server.gate.start()
+    return server
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -176,7 +316,11 @@ def main() -> None:
         listener = socket.socket(fileno=options.socket)
     from backend.config.wsgi import application
 
-    server = make_server(application, listener)
+    # isort: split
+    # Models can be imported once there is an application.
+    from backend.config.senders import is_known
+
+    server = make_server(application, listener, is_known=is_known)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, server.stop)
     server.run()

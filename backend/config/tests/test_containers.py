@@ -15,8 +15,8 @@ from django.core.management import get_commands
 from django.urls import resolve
 
 from backend.config import commands, heartbeat
+from backend.config.body_gate import FORM_BYTES
 from backend.config.environment import VARIABLES
-from backend.config.web_server import FORM_BYTES
 from backend.sharing import drawing
 
 ROOT = settings.BASE_DIR

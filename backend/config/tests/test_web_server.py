@@ -9,9 +9,12 @@ import time
 import pytest
 from django.conf import settings
 
+from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
 from backend.config.web_server import ANONYMOUS_BODY_BYTES, THREADS, listen, make_server
 
 PATIENCE_S = 60
+TOKEN = "Authorization: Bearer good"
+SESSION = f"Cookie: {settings.SESSION_COOKIE_NAME}=good"
 
 
 class Application:
@@ -19,12 +22,14 @@ class Application:
 
     def __init__(self):
         self.requests = []
+        self.refusals = []
         self.released = threading.Event()
         self.holding = threading.Event()
 
     def __call__(self, environ, start_response):
         body = environ["wsgi.input"].read()
         self.requests.append((environ["PATH_INFO"], environ.get("CONTENT_LENGTH"), len(body)))
+        self.refusals.append(environ[REFUSAL_KEY])
         if environ["PATH_INFO"] == "/hold":
             self.holding.set()
             self.released.wait(PATIENCE_S)
@@ -35,10 +40,18 @@ class Application:
         return [answer]
 
 
+def is_known(headers):
+    if "AWAY" in headers:
+        raise ConnectionError("away")
+    return headers.get("AUTHORIZATION") == "Bearer good" or headers.get("COOKIE", "").endswith(
+        "=good"
+    )
+
+
 @pytest.fixture
 def site():
     application = Application()
-    server = make_server(application, listen("127.0.0.1", 0))
+    server = make_server(application, listen("127.0.0.1", 0), is_known=is_known)
     application.port = int(server.effective_port)
     application.server = server
     application.thread = threading.Thread(target=server.run)
@@ -73,6 +86,13 @@ def answer(connection):
     while data := connection.recv(1 << 16):
         text += data
     return text
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert is_so()
 
 
 def quick(connect):
@@ -142,20 +162,88 @@ class TestBodies:
             assert b" 413 " in answer(connection)
         assert site.requests == []
 
-    @pytest.mark.parametrize(
-        "credentials", ["Authorization: Bearer x", f"Cookie: {settings.SESSION_COOKIE_NAME}=x"]
-    )
-    def test_of_known_senders_are_read_whole(self, site, connect, credentials):
-        size = 2 * ANONYMOUS_BODY_BYTES
+    @pytest.mark.parametrize("credentials", [TOKEN, SESSION])
+    @pytest.mark.parametrize("size", [2 * ANONYMOUS_BODY_BYTES, 1 << 20])
+    def test_of_known_senders_are_read_whole(self, site, connect, credentials, size):
         fields = (credentials, f"Content-Length: {size}", "Connection: close")
         connection = connect(head("/x", *fields, method="POST") + b"x" * size)
 
         assert b"200 OK" in answer(connection)
         assert site.requests == [("/x", str(size), size)]
+        assert site.server.reservations.total == 0
+
+    def test_of_known_senders_may_come_in_chunks(self, site, connect):
+        fields = (TOKEN, "Transfer-Encoding: chunked", "Connection: close")
+        connection = connect(head("/x", *fields, method="POST"))
+        for _ in range(100):
+            connection.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        connection.sendall(b"0\r\n\r\n")
+
+        assert b"200 OK" in answer(connection)
+        assert site.requests == [("/x", "409600", 409600)]
+
+    def test_are_asked_for_once_the_sender_is_known(self, site, connect):
+        size = 2 * ANONYMOUS_BODY_BYTES
+        fields = (f"Content-Length: {size}", "Expect: 100-continue", "Connection: close")
+        connection = connect(head("/x", TOKEN, *fields, method="POST"))
+
+        assert connection.recv(1 << 10).startswith(b"HTTP/1.1 100 Continue")
+        connection.sendall(b"x" * size)
+        assert b"200 OK" in answer(connection)
+
+    @pytest.mark.parametrize(
+        ("fields", "refusal"),
+        [
+            (["Authorization: Bearer x"], BodyRefusal.UNKNOWN),
+            ([SESSION.replace("good", "x")], BodyRefusal.UNKNOWN),
+            ([TOKEN, "Away: 1"], BodyRefusal.AWAY),
+        ],
+    )
+    @pytest.mark.parametrize("length", ["Content-Length: 70000", "Transfer-Encoding: chunked"])
+    def test_of_senders_that_nobody_knows_are_left_unread(
+        self, site, connect, fields, refusal, length
+    ):
+        expect = ("Expect: 100-continue",)
+        connection = connect(head("/x", *fields, *expect, length, method="POST"))
+
+        text = answer(connection)
+        assert b"200 OK" in text
+        assert b"100 Continue" not in text
+        assert [read for _, _, read in site.requests] == [0]
+        assert site.refusals == [refusal]
+
+    def test_that_were_refused_let_the_sender_read_the_answer(self, site, connect):
+        size = 4 << 20
+        fields = ("Authorization: Bearer x", f"Content-Length: {size}")
+        connection = connect(head("/x", *fields, method="POST"))
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(b"x" * size)
+
+        assert b"200 OK" in answer(connection)
+
+    def test_of_one_address_share_its_room(self, site, connect):
+        size = largest_body()
+        first, *others = [
+            connect(head("/x", TOKEN, f"Content-Length: {size}", method="POST")) for _ in range(3)
+        ]
+        assert b"200 OK" in answer(others[-1])
+        assert site.refusals == [BodyRefusal.BUSY]
+
+        for connection in (first, *others):
+            connection.close()
+        assert quick(connect).endswith(b"done")
+        wait_until(lambda: site.server.reservations.total == 0)
+
+    def test_need_room_on_disk(self, site, connect, monkeypatch):
+        monkeypatch.setattr("backend.config.body_gate.room_for_bodies", lambda: 3 * 70_000 - 1)
+        connection = connect(head("/x", TOKEN, "Content-Length: 70000", method="POST"))
+
+        assert b"200 OK" in answer(connection)
+        assert site.refusals == [BodyRefusal.FULL]
 
     def test_above_the_limit_of_an_upload_are_left_unread(self, site, connect):
-        size = settings.UPLOAD_MAX_BYTES + (1 << 20) + 1
-        fields = ("Authorization: Bearer x", f"Content-Length: {size}", "Expect: 100-continue")
+        size = largest_body() + 1
+        fields = (TOKEN, f"Content-Length: {size}", "Expect: 100-continue")
         connection = connect(head("/x", *fields, method="POST"))
 
         text = answer(connection)
