@@ -6,6 +6,7 @@ of the body is kept; the application answers a refused request by its header alo
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import shutil
@@ -148,10 +149,12 @@ class Gate:
     def _decide(self) -> None:
         while (asked := self._waiting.get()) is not None:
             request, headers = asked
-            # Django does it at the begin of a request; this is none.
+            # Django does it at the beginning of a request; this is none.
             close_old_connections()
             self._decided.append((request, self._refusal_of(headers)))
-            self.wake()
+            # The server may have stopped meanwhile.
+            with contextlib.suppress(OSError):
+                self.wake()
 
     def _refusal_of(self, headers: Mapping[str, str]) -> BodyRefusal | None:
         try:
