@@ -11,13 +11,13 @@ from backend.api import errors as api
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
 from backend.config.errors import outage_answer
 from backend.ingest.limits import ANONYMOUS_BYTES
-from backend.problems import BODIES_BUSY, DATABASE_AWAY, STORAGE_FULL
+from backend.problems import BODIES_BUSY, DATABASE_AWAY, STORAGE_FULL, Answer
 from backend.web.errors import message
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 # The answers to bodies that the web server left unread. Credentials that are not valid are answered
 # by whoever asks for valid ones.
-UNREAD = {
+UNREAD: dict[str, Answer] = {
     BodyRefusal.AWAY: DATABASE_AWAY,
     BodyRefusal.BUSY: BODIES_BUSY,
     BodyRefusal.FULL: STORAGE_FULL,
@@ -37,7 +37,7 @@ class LimitBodies:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             return _nul_refused(request)
-        if (unread := UNREAD.get(request.META.get(REFUSAL_KEY))) is not None:
+        if (unread := UNREAD.get(request.META.get(REFUSAL_KEY) or "")) is not None:
             return outage_answer(request, unread)
         length = _length(request)
         if length is None:

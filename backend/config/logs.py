@@ -10,6 +10,7 @@ from typing import Any
 from backend.ingest.redaction import Redactor
 
 REDACTOR = Redactor()
+OUTAGES = (503, 507)
 STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "request"}
 
 
@@ -30,18 +31,36 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(REDACTOR.value(line), default=str, ensure_ascii=False)
 
 
+class ShortOutages(logging.Filter):
+    """Makes a line of each answer of 503 or 507, with its reason in the place of a traceback.
+
+    The sender was told, and no fault of the code was its cause.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "status_code", None) in OUTAGES:
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+            record.msg, record.args = "not_available", ()
+            record.path = getattr(getattr(record, "request", None), "path", "")
+            if record.exc_info:
+                record.reason = repr(record.exc_info[1])[:300]
+                record.exc_info = record.exc_text = None
+        return True
+
+
 def logging_config(level: str) -> dict[str, Any]:
     """Django's LOGGING with everything of at least `level` on stderr."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": JsonFormatter}},
+        "filters": {"short_outages": {"()": ShortOutages}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django.server": {"handlers": ["stderr"], "propagate": False},
             # Broken links and bots are no fault of ours.
-            "django.request": {"level": "ERROR"},
+            "django.request": {"level": "ERROR", "filters": ["short_outages"]},
             # Requests that wait for a thread are no event; how long they wait is in the answers.
             "waitress.queue": {"level": "ERROR"},
             "celery.worker.strategy": {"level": "WARNING"},

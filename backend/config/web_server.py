@@ -69,6 +69,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
 
     adj: Adjustments
     content_length: int
+    expect_continue: bool
     # Of a large body that may be read only once `Gate` has decided.
     is_held = False
     is_body_left = False
@@ -156,6 +157,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     task_class = Task
     server: Server
     request: RequestParser | None
+    close_when_flushed: bool
     _is_body_left = False
     _lingers_until: float | None = None
 

@@ -100,7 +100,7 @@ def test_a_megabyte_of_open_lists_is_received(client):
 
 @pytest.mark.parametrize("url", [UPLOADS, PREVIEW])
 def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
-    client, folder, monkeypatch, url
+    client, folder, monkeypatch, caplog, url
 ):
     monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
     none_left = slots.Slots(running=1, waiting=1)
@@ -111,6 +111,9 @@ def test_where_all_turns_are_taken_the_answer_says_when_to_come_back(
     answer = send(client, WRK, LARGE, url=url)
     assert problem(answer, 503)["title"] == "Busy"
     assert int(answer["Retry-After"]) > 0
+    assert [(line.levelname, line.getMessage()) for line in caplog.records] == [
+        ("WARNING", "not_available")
+    ]
     assert (Upload.objects.count(), stored_files(folder)) == (0, [])
     none_left._running.release()
     assert send(client, LARGE, url=url).status_code in {200, 202}

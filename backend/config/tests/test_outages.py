@@ -51,7 +51,7 @@ def is_an_outage(response, path, status=503):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("visitor", ["owner", "token"])
-def test_every_route_says_that_the_database_is_away(visitor):
+def test_every_route_says_that_the_database_is_away(visitor, caplog):
     scene = make_scene()
     ids = ids_of(scene)
     client = quiet_client(headers=scene.own.headers if visitor == "token" else {})
@@ -68,6 +68,10 @@ def test_every_route_says_that_the_database_is_away(visitor):
                 assert response.status_code == WITHOUT_DATABASE[name]
             elif name != "api-docs" or visitor == "owner":
                 is_an_outage(response, row.path)
+    lines = [line for line in caplog.records if line.name == "django.request"]
+    assert lines
+    assert {(line.levelname, line.exc_info) for line in lines} == {("WARNING", None)}
+    assert any("OperationalError" in getattr(line, "reason", "") for line in lines)
     assert ask(client, ROWS["run"], ids).status_code == 200
 
 
