@@ -22,7 +22,7 @@ from backend.errors import (
 from backend.fleet.sessions import JoinRefused
 from backend.ingest.envelope_errors import EnvelopeError
 from backend.ingest.faults import is_database_away
-from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing
+from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
 from backend.ingest.receive import UploadConflict
 from backend.ingest.rewriting import CannotClean
@@ -118,6 +118,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     RunElsewhere: Answer(409, "Id used before", _NEW_ID),
     ObservationConflict: Answer(409, "Id used before", _NEW_ID),
     PartConflict: Answer(409, "Sent before", _NEW_ID),
+    PartTooSmall: Answer(400, "Too small", "Send fewer and larger parts."),
     PartDamaged: Answer(408, "Not whole", "Send the part again."),
     PartsMissing: Answer(424, "Parts are missing", "Send these parts, then this request again."),
     PartsDiffer: Answer(

@@ -20,7 +20,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet, Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce, Greatest, Now
 
 from backend.errors import Conflict, Refused, TooLarge, TooMany, Unprocessable
 from backend.ingest.faults import DatabaseGone
@@ -28,12 +28,18 @@ from backend.ingest.models import Part
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 MAX_PART_BYTES = 8 << 20
+# Of all but the last part of an artefact; a waiting part counts as this much at least.
+LEAST_PART_BYTES = 256 << 10
 MAX_PARTS = 10_000
 NO_ROOM_WAIT_S = 600
 
 
 class PartConflict(Conflict):
     """A part of this number came before with other bytes."""
+
+
+class PartTooSmall(Refused):
+    """A second part below the least size."""
 
 
 class PartDamaged(Refused):
@@ -110,10 +116,13 @@ def receive_part(
 ) -> tuple[Part, bool]:
     """Store a part durably; the part, and whether this request brought it.
 
-    Raises PartConflict, PartDamaged, PartsTooLarge, NoRoom, StorageAway; nothing is stored then.
+    Raises PartConflict, PartDamaged, PartTooSmall, PartsTooLarge, NoRoom, StorageAway; nothing is
+    stored then.
     """
     if (earlier := place.earlier()) is not None:
         return _same(earlier, sha256), False
+    if size_bytes < LEAST_PART_BYTES:
+        _check_last(place, size_bytes)
     _check_room(place, size_bytes)
     part = place.new_row()
     try:
@@ -147,9 +156,23 @@ def _same(earlier: Part, sha256: str) -> Part:
     return earlier
 
 
+def _check_last(place: Place, size_bytes: int) -> None:
+    """Only the last part may be small, and no second part is the last."""
+    rows = parts_of(place.workspace_id, place.upload_id)
+    artefact = rows.filter(artefact_sha256=place.artefact_sha256)
+    is_small, is_later = Q(size_bytes__lt=LEAST_PART_BYTES), Q(number__gt=place.number)
+    if artefact.filter(is_small | is_later).exists():
+        raise PartTooSmall(
+            f"Part {place.number} has {size_bytes} bytes and is not the last; expected at least "
+            f"{LEAST_PART_BYTES}."
+        )
+
+
 def _check_room(place: Place, size_bytes: int) -> None:
+    # A row and a file cost something, however little is in them.
+    counted = Greatest("size_bytes", LEAST_PART_BYTES)
     waiting = Part.objects.filter(workspace=place.workspace_id).aggregate(
-        here=Coalesce(Sum("size_bytes"), 0),
+        here=Coalesce(Sum(counted), 0),
         upload=Coalesce(Sum("size_bytes", filter=Q(upload_id=place.upload_id)), 0),
     )
     if waiting["upload"] + size_bytes > settings.UPLOAD_MAX_BYTES:
@@ -157,10 +180,11 @@ def _check_room(place: Place, size_bytes: int) -> None:
             f"The parts of this upload have {waiting['upload'] + size_bytes} bytes; at most "
             f"{settings.UPLOAD_MAX_BYTES} are accepted."
         )
-    if waiting["here"] + size_bytes > settings.PARTS_MAX_BYTES:
+    if waiting["here"] + max(size_bytes, LEAST_PART_BYTES) > settings.PARTS_MAX_BYTES:
         raise NoRoom(
             f"{waiting['here']} bytes of parts wait in this workspace for the rest of their "
-            f"uploads; at most {settings.PARTS_MAX_BYTES} are kept.",
+            f"uploads, each counted as {LEAST_PART_BYTES} at least; at most "
+            f"{settings.PARTS_MAX_BYTES} are kept.",
             wait_s=NO_ROOM_WAIT_S,
         )
 

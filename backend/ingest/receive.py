@@ -19,10 +19,11 @@ from backend.ingest import queue
 from backend.ingest.cleaning import Cleaning, clean_envelope, clean_name, hash_of
 from backend.ingest.envelope import Envelope, EnvelopeError, read_envelope
 from backend.ingest.insert import insert_once
-from backend.ingest.limits import ENVELOPE_BYTES
+from backend.ingest.limits import ENVELOPE_BYTES, FILES
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.parts import Whole, forget, put_together
+from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
+from backend.ingest.slots import LONG_WORK
 from backend.ingest.storage import StorageAway, Stored, storage
 from backend.runs.identity import canonical_json
 
@@ -113,13 +114,26 @@ def receive(
     )
     if not wholes:
         return _commit(upload, arrived, is_clean=cleaned == sent)
-    # A sender that lost the answer sends the upload again, after the parts were deleted.
-    if Upload.objects.filter(pk=upload.pk).exists():
-        receipt = _answer_again(upload)
-    else:
-        receipt = _commit(upload, arrived, is_clean=cleaned == sent)
+    receipt = _commit_parts(upload, arrived, is_clean=cleaned == sent)
     forget(upload.workspace_id, upload.pk)
     return receipt
+
+
+def _commit_parts(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
+    # A sender that lost the answer sends the upload again, after the parts were deleted, or while
+    # the first request still puts them together.
+    if _is_received(upload):
+        return _answer_again(upload)
+    try:
+        return _commit(upload, arrived, is_clean=is_clean)
+    except (PartsMissing, PartsDiffer):
+        if _is_received(upload):
+            return _answer_again(upload)
+        raise
+
+
+def _is_received(upload: Upload) -> bool:
+    return Upload.objects.filter(pk=upload.pk).exists()
 
 
 def _clean(sent: object) -> dict[str, Any]:
@@ -164,12 +178,20 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
 
 def _store(upload: Upload, arrived: Sequence[Arrived], stored: list[Stored]) -> None:
     cleaning = Cleaning()
+    # Several names may share an artefact, which is put together once.
+    of_wholes: dict[str, Stored] = {}
     for file in arrived:
         if isinstance(file.content, Whole):
-            with put_together(upload.workspace_id, upload.pk, file.content) as whole:
-                stored.append(storage().put(cleaning.cleaned(whole)))
+            if file.sha256 not in of_wholes:
+                of_wholes[file.sha256] = _store_whole(upload, file.content, cleaning)
+            stored.append(of_wholes[file.sha256])
         else:
             stored.append(storage().put(cleaning.cleaned(cast(IO[bytes], file.content.file))))
+
+
+def _store_whole(upload: Upload, whole: Whole, cleaning: Cleaning) -> Stored:
+    with LONG_WORK.take(), put_together(upload.workspace_id, upload.pk, whole) as file:
+        return storage().put(cleaning.cleaned(file))
 
 
 def _take_back(stored: Iterable[Stored]) -> None:
@@ -216,6 +238,8 @@ def _unique_names(given: Sequence[str]) -> list[str]:
 
 
 def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
+    if (count := len(files) + len(wholes)) > FILES:
+        raise EnvelopeError("the number of files", count, f"at most {FILES}")
     total = sum(file.size or 0 for file in files) + sum(whole.size_bytes for whole in wholes)
     if total > settings.UPLOAD_MAX_BYTES:
         raise UploadTooLarge(

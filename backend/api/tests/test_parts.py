@@ -14,8 +14,10 @@ from django.test import Client
 from django.utils import timezone
 
 from backend.accounts.models import Token
+from backend.ingest import receive as receiving
+from backend.ingest import slots
 from backend.ingest.models import Artefact, Part, Upload
-from backend.ingest.storage import open_artefact
+from backend.ingest.storage import open_artefact, storage
 from backend.ingest.worker import process
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_trial
 
@@ -54,18 +56,24 @@ class Sender:
     def there(self, headers=None):
         return self.client.get(f"{URL}/{self.id}/parts", headers=headers or self.headers).json()
 
-    def post(self, *files, trials=(), **changed):
+    def post(self, *files, trials=(), names=("big.txt",), **changed):
         whole = {
-            "name": "big.txt",
             "sha256": self.whole,
             "size_bytes": len(self.data),
             "parts": len(self.pieces),
+            **changed,
         }
         envelope = {**make_envelope(0), "id": self.id, "trials": list(trials)}
-        data = {"envelope": json.dumps(envelope), "parts": json.dumps([{**whole, **changed}])}
+        wholes = [{"name": name, **whole} for name in names]
+        data = {"envelope": json.dumps(envelope), "parts": json.dumps(wholes)}
         if files:
             data["file"] = list(files)
         return self.client.post(URL, data, headers=self.headers)
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch):
+    monkeypatch.setattr("backend.ingest.parts.LEAST_PART_BYTES", PIECE)
 
 
 def problem(answer, status):
@@ -205,6 +213,87 @@ def test_sent_again_after_a_lost_answer_it_needs_no_parts(sender):
     problem(other.post(), 409)
 
 
+@pytest.mark.parametrize("was_received", [True, False])
+def test_sent_again_while_the_first_request_takes_the_parts_it_is_received(
+    sender, monkeypatch, was_received
+):
+    sender.put_all()
+    put_together = receiving.put_together
+    firsts = []
+
+    def after_the_first(*place):
+        monkeypatch.setattr(receiving, "put_together", put_together)
+        if was_received:
+            firsts.append(sender.post().status_code)
+        Part.objects.all().delete()
+        return put_together(*place)
+
+    monkeypatch.setattr(receiving, "put_together", after_the_first)
+
+    again = sender.post()
+    assert (firsts, again.status_code) == (([202], 200) if was_received else ([], 424))
+    assert Upload.objects.count() == was_received
+
+
+def test_an_artefact_of_many_names_is_put_together_once(sender, monkeypatch):
+    sender.put_all()
+    opened = []
+    open_part = type(storage()).open_part
+    monkeypatch.setattr(
+        type(storage()), "open_part", lambda *place: opened.append(place) or open_part(*place)
+    )
+    names = [f"{number}.txt" for number in range(31)]
+
+    assert sender.post(names=names).status_code == 202
+    assert len(opened) == len(sender.pieces)
+    assert {artefact.sha256 for artefact in Artefact.objects.all()} == {sender.whole}
+    assert Artefact.objects.count() == len(names)
+
+
+def test_parts_are_put_together_by_turns(sender, monkeypatch):
+    sender.put_all()
+    monkeypatch.setattr(slots, "PATIENCE_S", 0.0)
+    none_left = slots.Slots(running=1, waiting=1)
+    none_left._running.acquire()
+    monkeypatch.setattr(receiving, "LONG_WORK", none_left)
+
+    assert problem(sender.post(), 503)["title"] == "Busy"
+    none_left._running.release()
+    assert sender.post().status_code == 202
+
+
+def test_only_the_last_part_may_be_small(sender):
+    small = len(sender.pieces) - 1
+    assert sender.put(small).status_code == 201
+    refused = problem(sender.put(0, b"x"), 400)
+    assert "is not the last" in refused["detail"]
+    assert str(PIECE) in refused["detail"]
+    assert "is not the last" in problem(sender.put(small + 1, b"x"), 400)["detail"]
+    assert Part.objects.count() == 1
+    assert sender.put(0).status_code == 201
+
+
+def test_a_small_part_is_not_followed(sender):
+    assert sender.put(1).status_code == 201
+    problem(sender.put(0, b"x"), 400)
+
+
+def test_small_parts_count_as_parts_of_the_least_size(tenant, settings):
+    settings.PARTS_MAX_BYTES = 3 * PIECE
+    answers = [Sender(tenant, data=b"%d" % number).put(0) for number in range(4)]
+
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
+    assert f"counted as {PIECE} at least" in problem(answers[-1], 429)["detail"]
+
+
+def test_an_upload_has_a_limit_of_files(sender, monkeypatch):
+    monkeypatch.setattr(receiving, "FILES", 2)
+    sender.put_all()
+
+    assert "at most 2" in problem(sender.post(names=["a", "b", "c"]), 400)["detail"]
+    assert sender.post(names=["a", "b"]).status_code == 202
+
+
 def test_another_workspaces_parts_do_not_exist(sender):
     sender.put_all()
     other = Sender(make_tenant("other"), upload_id=sender.id)
@@ -253,10 +342,10 @@ def test_a_lost_file_of_a_part_is_a_missing_part(sender, tmp_path):
 
 
 def test_limits(sender, settings, monkeypatch):
-    monkeypatch.setattr("backend.api.parts.MAX_PART_BYTES", PIECE - 1)
-    assert str(PIECE) in problem(sender.put(0), 413)["detail"]
-    monkeypatch.undo()
-    settings.PARTS_MAX_BYTES = PIECE + 1
+    with monkeypatch.context() as smaller:
+        smaller.setattr("backend.api.parts.MAX_PART_BYTES", PIECE - 1)
+        assert str(PIECE) in problem(sender.put(0), 413)["detail"]
+    settings.PARTS_MAX_BYTES = 2 * PIECE - 1
     assert sender.put(0).status_code == 201
     full = sender.put(1)
     assert "wait in this workspace" in problem(full, 429)["detail"]
