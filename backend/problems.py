@@ -24,6 +24,7 @@ from backend.ingest.envelope_errors import EnvelopeError
 from backend.ingest.faults import is_database_away
 from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
+from backend.ingest.quota import WorkspaceFull
 from backend.ingest.receive import UploadConflict
 from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed
@@ -47,6 +48,10 @@ _JSON = "Correct the JSON and send it again; GET /api/v1/limits lists the limits
 _NEW_ID = "Give a new measurement a new id."
 _AGAIN = "Nothing was half kept. Send the same request again after the time Retry-After gives."
 _MAKE_ROOM = "Nothing was half kept. Tell who runs this service to make room, then send it again."
+_DELETE = (
+    "Nothing was stored. Delete runs that you no longer need, or ask who runs this service for "
+    "more room (WORKSPACE_MAX_BYTES)."
+)
 _OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
 _FORM = "Go back, correct the form and send it again."
 _LINK = "We don't understand this link"
@@ -124,6 +129,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     PartsDiffer: Answer(
         422, "Parts differ from the whole", "The parts were thrown away; send them anew."
     ),
+    WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
     CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
     ParserFailed: Answer(503, "Busy", "Try again in a minute."),
     # What a query asks for

@@ -1,16 +1,20 @@
-"""GET /api/v1/limits: what one request may bring."""
+"""GET /api/v1/limits: what one request may bring, and how full the workspaces are."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from backend.accounts import access
+from backend.api.auth import actor_of
 from backend.ingest.limits import Limit, limits
+from backend.ingest.quota import stored_bytes
 
 
 class LimitSerializer(serializers.Serializer[Limit]):
@@ -23,10 +27,21 @@ class LimitSerializer(serializers.Serializer[Limit]):
     status = serializers.IntegerField(help_text="HTTP status of the answer to more")
 
 
+class StoredBytesSerializer(serializers.Serializer[Any]):
+    """How full a workspace is."""
+
+    workspace = serializers.CharField(help_text="Slug")
+    stored_bytes = serializers.IntegerField(help_text="Of the raw files, as stored")
+    max_bytes = serializers.IntegerField(help_text="The limit workspace_bytes")
+
+
 class LimitListSerializer(serializers.Serializer[Any]):
     """The limits of this installation."""
 
     limits = LimitSerializer(many=True)
+    workspaces = StoredBytesSerializer(
+        many=True, help_text="Those that the token or session may read"
+    )
 
 
 class LimitList(APIView):
@@ -34,5 +49,15 @@ class LimitList(APIView):
 
     @extend_schema(operation_id="limit_list", responses={200: LimitListSerializer})
     def get(self, request: Request) -> Response:
-        """The limits of sizes, counts and lengths. Anyone may ask."""
-        return Response(LimitListSerializer({"limits": limits()}).data)
+        """The limits of sizes, counts and lengths, and how full the workspaces are. Anyone may ask;
+        without a token or session there are no workspaces."""
+        workspaces = [
+            {
+                "workspace": workspace.slug,
+                "stored_bytes": stored_bytes(workspace.pk),
+                "max_bytes": settings.WORKSPACE_MAX_BYTES,
+            }
+            for workspace in access.workspaces_of(actor_of(request))
+        ]
+        body = {"limits": limits(), "workspaces": workspaces}
+        return Response(LimitListSerializer(body).data)

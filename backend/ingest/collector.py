@@ -22,6 +22,7 @@ from django.db import connection, transaction
 from backend.errors import WorkFailed
 from backend.ingest.models import Artefact, Part
 from backend.ingest.parts import discard_expired, expired_parts
+from backend.ingest.quota import recount
 from backend.ingest.storage import Listed, StorageAway, storage
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ def collect(*, is_dry_run: bool = False, is_forced: bool = False) -> list[Collec
     if not is_dry_run:
         artefacts = _remove(artefacts, parts, unfinished)
         discard_expired()
+        _correct_quotas()
     figures = [
         _figures("artefacts without a row", artefacts),
         _figures("parts without a row", parts),
@@ -110,6 +112,11 @@ def _remove(
     for entry in unfinished:
         storage().remove_unfinished(entry.name)
     return [entry for entry in artefacts if entry.name in removed]
+
+
+def _correct_quotas() -> None:
+    if corrected := recount():
+        log.warning("stored_bytes_corrected", extra={"workspaces": corrected})
 
 
 _ended_at = -float("inf")

@@ -1,4 +1,4 @@
-"""An upload and its artefacts in one statement, in a transaction of its own.
+"""An upload, its artefacts and their bytes in one statement, in a transaction of its own.
 
 Composing the same SQL anew and going to the database four times for it took a third of the time
 in which an upload is received.
@@ -15,6 +15,7 @@ from django.db.models import Field, Model
 
 from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.quota import add_statement, any_share
 from backend.ingest.storage import StorageAway, storage
 
 
@@ -27,7 +28,9 @@ def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_statement(), [*_values(upload), *(list(column) for column in columns)])
+            added = [upload.workspace_id, any_share(), sum(each.size_bytes for each in artefacts)]
+            lists = [list(column) for column in columns]
+            cursor.execute(_statement(), [*_values(upload), *added, *lists])
             written: int = cursor.rowcount
         is_new = written == len(artefacts)
         if is_new:
@@ -53,6 +56,8 @@ def _statement() -> str:
             INSERT INTO {_table(Upload)} ({_names(uploads)})
             VALUES ({", ".join(["%s"] * len(uploads))})
             ON CONFLICT (id) DO NOTHING RETURNING id
+        ), stored AS (
+            {add_statement("%s", "%s", "%s", "FROM upload")}
         )
         INSERT INTO {_table(Artefact)} ({_names(artefacts)})
         SELECT artefact.* FROM unnest({arrays}) AS artefact

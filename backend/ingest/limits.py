@@ -58,6 +58,13 @@ def limits() -> tuple[Limit, ...]:
             413,
         ),
         Limit(
+            "workspace_bytes",
+            settings.WORKSPACE_MAX_BYTES,
+            "bytes",
+            "the raw files of one workspace, as stored",
+            507,
+        ),
+        Limit(
             "unpacked_bytes",
             settings.DECOMPRESSED_MAX_BYTES,
             "bytes",

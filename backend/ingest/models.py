@@ -127,6 +127,24 @@ class Artefact(models.Model):
         return self.name
 
 
+class StoredBytes(models.Model):
+    """A share of the bytes of a workspace's artefacts; the shares make up the sum (quota)."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    share = models.PositiveSmallIntegerField()
+    # Below 0 where more was deleted from this row than added to it.
+    size_bytes = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["share"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "share"], name="stored_bytes_per_share")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.size_bytes} bytes of {self.workspace_id}"
+
+
 class Part(models.Model):
     """A numbered part of an artefact whose upload is still on its way."""
 

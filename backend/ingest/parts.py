@@ -25,6 +25,7 @@ from django.db.models.functions import Coalesce, Greatest, Now
 from backend.errors import Conflict, Refused, TooLarge, TooMany, Unprocessable
 from backend.ingest.faults import DatabaseGone
 from backend.ingest.models import Part
+from backend.ingest.quota import check_quota
 from backend.ingest.storage import CHUNK_BYTES, StorageAway, storage
 
 MAX_PART_BYTES = 8 << 20
@@ -116,8 +117,8 @@ def receive_part(
 ) -> tuple[Part, bool]:
     """Store a part durably; the part, and whether this request brought it.
 
-    Raises PartConflict, PartDamaged, PartTooSmall, PartsTooLarge, NoRoom, StorageAway; nothing is
-    stored then.
+    Raises PartConflict, PartDamaged, PartTooSmall, PartsTooLarge, NoRoom, WorkspaceFull,
+    StorageAway; nothing is stored then.
     """
     if (earlier := place.earlier()) is not None:
         return _same(earlier, sha256), False
@@ -180,6 +181,7 @@ def _check_room(place: Place, size_bytes: int) -> None:
             f"The parts of this upload have {waiting['upload'] + size_bytes} bytes; at most "
             f"{settings.UPLOAD_MAX_BYTES} are accepted."
         )
+    check_quota(place.workspace_id, waiting["here"] + size_bytes)
     if waiting["here"] + max(size_bytes, LEAST_PART_BYTES) > settings.PARTS_MAX_BYTES:
         raise NoRoom(
             f"{waiting['here']} bytes of parts wait in this workspace for the rest of their "

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
+from backend.ingest.quota import subtract_uploads
 from backend.noise.record import hosts_of, refresh_hosts
 from backend.runs.models import Cell, Host, Observation, Run, Series, Server, Workload
 from backend.runs.registry import lock_names
@@ -31,6 +32,7 @@ def remove_run(run: Run) -> None:
     held = list(Upload.objects.select_for_update().filter(pk__in=uploads.values("pk")))
     ids = [upload.pk for upload in held]
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
+    subtract_uploads(run.workspace_id, ids)
     Upload.objects.filter(pk__in=ids).delete()
     Observation.objects.filter(run=run.pk, workspace=run.workspace_id).delete()
     Run.objects.filter(pk=run.pk).delete()

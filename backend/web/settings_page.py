@@ -1,9 +1,10 @@
-"""The settings of a workspace: when a difference is relevant, and what must match."""
+"""The settings of a workspace: when a difference is relevant, what must match; how full it is."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,6 +15,7 @@ from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
+from backend.ingest.quota import stored_bytes
 from backend.web import visible
 
 LARGEST_SHARE = 0.5
@@ -88,6 +90,8 @@ def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> H
     context: dict[str, Any] = {
         "workspace": workspace,
         "refused": refused,
+        "stored_bytes": stored_bytes(workspace.pk),
+        "max_bytes": settings.WORKSPACE_MAX_BYTES,
         "percent": sent.get("relevant_percent", "")
         if sent is not None
         else f"{100 * workspace.relevant_share:g}",

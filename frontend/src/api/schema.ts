@@ -372,6 +372,8 @@ export interface components {
         /** @description The limits of this installation. */
         readonly LimitList: {
             readonly limits: readonly components["schemas"]["Limit"][];
+            /** @description Those that the token or session may read */
+            readonly workspaces: readonly components["schemas"]["StoredBytes"][];
         };
         /** @description The same view as page, json and csv. */
         readonly Links: {
@@ -929,6 +931,15 @@ export interface components {
         };
         /** @enum {string} */
         readonly StatusEnum: "caveats" | "comparable" | "not_comparable";
+        /** @description How full a workspace is. */
+        readonly StoredBytes: {
+            /** @description Slug */
+            readonly workspace: string;
+            /** @description Of the raw files, as stored */
+            readonly stored_bytes: number;
+            /** @description The limit workspace_bytes */
+            readonly max_bytes: number;
+        };
         /** @description A trial over time. */
         readonly Timeline: {
             /** Format: uuid */
@@ -1183,6 +1194,7 @@ export type Session = components['schemas']['Session'];
 export type SeverityEnum = components['schemas']['SeverityEnum'];
 export type SourceRun = components['schemas']['SourceRun'];
 export type StatusEnum = components['schemas']['StatusEnum'];
+export type StoredBytes = components['schemas']['StoredBytes'];
 export type Timeline = components['schemas']['Timeline'];
 export type Total = components['schemas']['Total'];
 export type Trial = components['schemas']['Trial'];

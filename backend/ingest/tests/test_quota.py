@@ -1,0 +1,151 @@
+"""The bytes that a workspace has stored: what is counted, what is refused, what is freed."""
+
+import json
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.test import Client
+
+from backend.ingest.models import Artefact, StoredBytes, Upload
+from backend.ingest.quota import recount, stored_bytes
+from backend.ingest.removal import remove_run
+from backend.ingest.storage import storage
+from backend.ingest.worker import process
+from backend.runs.models import Run
+from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_upload
+
+URL = "/api/v1/uploads"
+SIZE = len(WRK.encode())
+
+
+@pytest.fixture(autouse=True)
+def _folder(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield
+    storage.cache_clear()
+
+
+@pytest.fixture
+def tenant(db):
+    return make_tenant()
+
+
+def used(tenant):
+    return stored_bytes(tenant.workspace.pk)
+
+
+def post(tenant, *names, envelope=None):
+    data = {"file": [make_file(name=name) for name in names or ("wrk.txt",)]}
+    if envelope:
+        data["envelope"] = json.dumps(envelope)
+    return Client().post(URL, data, headers=tenant.headers)
+
+
+def test_every_file_of_every_upload_counts(tenant):
+    other = make_tenant("other")
+    post(tenant, "one.txt", "two.txt")
+    post(tenant)
+    post(other)
+
+    assert used(tenant) == 3 * SIZE
+    assert used(other) == SIZE
+
+
+def test_the_same_upload_counts_once(tenant):
+    envelope = {**make_envelope(0), "id": str(uuid.uuid4())}
+    answers = [post(tenant, envelope=envelope).status_code for _ in range(3)]
+
+    assert answers == [202, 200, 200]
+    assert used(tenant) == SIZE
+
+
+def test_a_full_workspace_says_what_came_and_what_to_do(tenant, settings, tmp_path):
+    settings.WORKSPACE_MAX_BYTES = 2 * SIZE - 1
+    envelope = {**make_envelope(0), "id": str(uuid.uuid4())}
+    assert post(tenant, envelope=envelope).status_code == 202
+
+    refused = post(tenant)
+
+    assert refused.status_code == 507
+    problem = refused.json()
+    assert f"it has {SIZE} bytes" in problem["detail"]
+    assert f"{SIZE} more came; at most {2 * SIZE - 1}" in problem["detail"]
+    assert "Delete runs" in problem["hint"]
+    assert int(refused["Retry-After"]) > 0
+    assert Upload.objects.count() == Artefact.objects.count() == 1
+    # What was received stays received, and others have room of their own.
+    assert post(tenant, envelope=envelope).status_code == 200
+    assert post(make_tenant("other")).status_code == 202
+
+
+def test_the_upload_form_of_a_full_workspace_says_so(client, tenant, settings):
+    settings.WORKSPACE_MAX_BYTES = SIZE - 1
+    client.force_login(tenant.user)
+
+    page = client.post("/w/lab/upload", {"action": "save", "file": make_file()})
+
+    assert page.status_code == 507
+    assert b"This workspace is full" in page.content
+    assert b"Delete runs" in page.content
+
+
+def test_deleted_runs_do_not_count(tenant):
+    deleted, kept = make_upload(tenant, WRK, WRK + "\n"), make_upload(tenant, WRK)
+    for upload in (deleted, kept):
+        process(upload.pk)
+
+    remove_run(Run.objects.get(upload=deleted.pk))
+
+    assert used(tenant) == SIZE
+
+
+def test_a_wrong_sum_is_corrected_by_the_collector(tenant):
+    post(tenant)
+    StoredBytes.objects.update(size_bytes=-5)
+    without_files = make_tenant("other").workspace
+    StoredBytes.objects.create(workspace=without_files, share=3, size_bytes=7)
+
+    call_command("collect")
+
+    assert used(tenant) == SIZE
+    assert stored_bytes(without_files.pk) == 0
+    assert recount() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploads_at_the_same_time_all_count():
+    tenant = make_tenant()
+
+    def send(_):
+        try:
+            return post(tenant).status_code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(send, range(40))) == [202] * 40
+
+    assert used(tenant) == 40 * SIZE
+    assert recount() == 0
+
+
+def test_owners_and_programs_see_how_full_a_workspace_is(client, tenant, settings):
+    settings.WORKSPACE_MAX_BYTES = 3 << 30
+    make_tenant("other")
+    post(tenant)
+
+    client.force_login(tenant.user)
+    page = client.get("/w/lab/settings").content.decode().replace("\N{NO-BREAK SPACE}", " ")
+    answer = client.get("/api/v1/limits").json()
+
+    assert f"Raw files: {SIZE} bytes of 3.0 GB." in page
+    assert answer["workspaces"] == [
+        {"workspace": "lab", "stored_bytes": SIZE, "max_bytes": 3 << 30}
+    ]
+    (limit,) = [row for row in answer["limits"] if row["name"] == "workspace_bytes"]
+    assert (limit["value"], limit["status"]) == (3 << 30, 507)
+    assert Client().get("/api/v1/limits").json()["workspaces"] == []
