@@ -20,6 +20,7 @@ from django.db import transaction
 
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
+from backend.runs.bulk import MAX_ROWS
 from backend.runs.models import Cell, Observation, Run, Trial
 from backend.runs.record import RunElsewhere
 from backend.runs.registry import SeriesIdentity, lock_names, register_host, register_series
@@ -122,14 +123,16 @@ def _set_server_host(run: Run, observation: Observation) -> None:
     cells = list(
         Cell.objects.filter(run=run).select_related(*(f"series__{part}" for part in parts))
     )
-    for cell in cells:
-        identity = replace(SeriesIdentity.of(cell.series), server_host=run.server_host)
-        cell.series = register_series(run.workspace, identity)
-    Cell.objects.bulk_update(cells, ["series"])
+    identities = [
+        replace(SeriesIdentity.of(cell.series), server_host=run.server_host) for cell in cells
+    ]
+    for cell, series in zip(cells, register_series(run.workspace, identities), strict=True):
+        cell.series = series
+    Cell.objects.bulk_update(cells, ["series"], batch_size=MAX_ROWS)
     trials = list(Trial.objects.filter(run=run).only("checks"))
     for trial in trials:
         trial.checks = [check for check in trial.checks if check["id"] != "unknown-host"]
-    Trial.objects.bulk_update(trials, ["checks"])
+    Trial.objects.bulk_update(trials, ["checks"], batch_size=MAX_ROWS)
 
 
 def _set_resources(run: Run, observations: Sequence[Observation]) -> None:
@@ -149,7 +152,7 @@ def _set_resources(run: Run, observations: Sequence[Observation]) -> None:
         if use := resource_use(samples, trial.started_at + shift, trial.finished_at + shift):
             observed = {**use, "server_clock_uncertainty_s": round(uncertainty_s, 4)}
             trial.resources = _filled(trial.resources, observed)
-    Trial.objects.bulk_update(trials, ["resources"], batch_size=500)
+    Trial.objects.bulk_update(trials, ["resources"], batch_size=MAX_ROWS)
 
 
 def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,16 +20,15 @@ from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import insert_rows
 from backend.runs.checks import CheckInput, check_cell, check_trial
-from backend.runs.identity import identity_of
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
-from backend.runs.models import Cell, Run, Series, Server, Trial, TrialTimeline, Workload
+from backend.runs.models import Cell, Run, Series, Trial, TrialTimeline
 from backend.runs.registry import (
     SeriesIdentity,
     lock_names,
     register_host,
     register_series,
-    register_server,
-    register_workload,
+    register_servers,
+    register_workloads,
 )
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
@@ -179,15 +178,37 @@ def _write(
         replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
         ids |= dict(replaced.values_list("ordinal", "pk"))
         replaced.delete()
+    points = [load_point(record) for record in records]
     writer = _Writer(run, ids)
-    trials = []
-    for record in records:
-        # A new server, workload or series takes several statements.
+    for record, point, series in zip(
+        records, points, _series_of(run, records, points), strict=True
+    ):
         meanwhile()
-        trials.append(writer.trial(record))
+        writer.add(record, point, series)
     writer.finish([] if is_new else list(Cell.objects.filter(run=run.pk)))
     run.workspace.changed()
-    return trials
+    return writer.trials
+
+
+def _series_of(
+    run: Run, records: Sequence[TrialRecord], points: Sequence[LoadPoint]
+) -> Sequence[Series]:
+    """The series of each record, with its server and its workload, made where they are new."""
+    servers = register_servers(run.workspace, [record.server for record in records])
+    workloads = register_workloads(run.workspace, [record.workload for record in records])
+    identities = [
+        SeriesIdentity(
+            server=server,
+            workload=workload,
+            server_host=run.server_host,
+            client_host=run.client_host,
+            tool=point.tool,
+            tool_version=point.tool_version,
+            loop=point.loop,
+        )
+        for server, workload, point in zip(servers, workloads, points, strict=True)
+    ]
+    return register_series(run.workspace, identities)
 
 
 def _run_row(run_input: RunInput, *, is_open: bool = False) -> Run:
@@ -232,21 +253,15 @@ class _Writer:
         self.cells: dict[tuple[object, ...], Cell] = {}
         self.trials: list[Trial] = []
         self.timelines: list[TrialTimeline] = []
-        self.servers: dict[bytes, Server] = {}
-        self.workloads: dict[bytes, Workload] = {}
-        self.series: dict[SeriesIdentity, Series] = {}
 
-    def trial(self, record: TrialRecord) -> Trial:
-        server, workload = self._server(record.server), self._workload(record.workload)
-        point = load_point(record)
-        cell = self._cell(server, workload, point)
+    def add(self, record: TrialRecord, point: LoadPoint, series: Series) -> None:
+        cell = self._cell(series, point)
         figures = check_input_of(record, point, self.run)
         trial = _trial_row(self.run, cell, record, figures)
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
         self.trials.append(trial)
         if record.parsed.timeline:
             self.timelines.append(TrialTimeline.of(trial, record.parsed.timeline))
-        return trial
 
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
@@ -266,41 +281,15 @@ class _Writer:
         insert_rows(Trial, self.trials)
         insert_rows(TrialTimeline, self.timelines)
 
-    def _server(self, fields: Mapping[str, Any]) -> Server:
-        key = identity_of(fields)
-        if key not in self.servers:
-            self.servers[key] = register_server(self.run.workspace, fields)
-        return self.servers[key]
-
-    def _workload(self, fields: Mapping[str, Any]) -> Workload:
-        key = identity_of(fields)
-        if key not in self.workloads:
-            self.workloads[key] = register_workload(self.run.workspace, fields)
-        return self.workloads[key]
-
-    def _cell(self, server: Server, workload: Workload, point: LoadPoint) -> Cell:
+    def _cell(self, series: Series, point: LoadPoint) -> Cell:
         cell = Cell(
             run=self.run,
             workspace=self.run.workspace,
-            series=self._series(server, workload, point),
+            series=series,
             connections=point.connections,
             rate_rps=point.rate_rps,
         )
         return self.cells.setdefault(_load_of(cell), cell)
-
-    def _series(self, server: Server, workload: Workload, point: LoadPoint) -> Series:
-        identity = SeriesIdentity(
-            server=server,
-            workload=workload,
-            server_host=self.run.server_host,
-            client_host=self.run.client_host,
-            tool=point.tool,
-            tool_version=point.tool_version,
-            loop=point.loop,
-        )
-        if identity not in self.series:
-            self.series[identity] = register_series(self.run.workspace, identity)
-        return self.series[identity]
 
 
 def _load_of(cell: Cell) -> tuple[object, ...]:

@@ -1,20 +1,21 @@
 """The registry of a workspace: one row per distinct server, host, workload and series.
 
-Registering looks the row up by its identity, and makes it where there is none.
+Registering looks rows up by their identities, and makes those that are missing: a few statements
+for any number of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from backend.accounts.models import Workspace
+from backend.runs.bulk import insert_rows
 from backend.runs.identity import identity_of
 from backend.runs.models import FormerName, Host, Series, Server, Workload
 
@@ -32,6 +33,7 @@ MODELS: dict[FormerName.Kind, type[Server | Host | Workload]] = {
     FormerName.Kind.WORKLOAD: Workload,
 }
 Row = TypeVar("Row", Server, Host, Workload)
+HIGHEST_SLOT = 32_000
 
 
 def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
@@ -48,40 +50,56 @@ def lock_names(workspace: Workspace, *, exclusive: bool = False) -> None:
 
 def current_name(workspace_ids: Iterable[UUID], kind: FormerName.Kind, name: str) -> str:
     """The current name of the rows once called `name`; `name` itself where it was never renamed."""
-    own = Q(workspace__in=list(workspace_ids))
-    former = FormerName.objects.filter(own, kind=kind, former=name)
-    current = former.values_list("current", flat=True).first()
-    if current is None or MODELS[kind]._default_manager.filter(own, name=name).exists():
-        return name
+    return _current_names(list(workspace_ids), kind, {name}).get(name, name)
+
+
+def _current_names(
+    workspace_ids: Sequence[UUID], kind: FormerName.Kind, names: Collection[str]
+) -> dict[str, str]:
+    """The current names by the former ones; only of names that no row has any more."""
+    own = Q(workspace__in=workspace_ids)
+    former = FormerName.objects.filter(own, kind=kind, former__in=names)
+    # The oldest row of a name comes last, and counts.
+    current = dict(former.order_by("-pk").values_list("former", "current"))
+    if current:
+        rows = MODELS[kind]._default_manager.filter(own, name__in=current)
+        for name in rows.values_list("name", flat=True).distinct():
+            current.pop(str(name), None)
     return current
 
 
 def register_server(workspace: Workspace, fields: Mapping[str, Any]) -> Server:
-    """The server with this identity. A new version keeps the colour slot of its name."""
-    identity = _pick(fields, SERVER_FIELDS)
-    identity["configuration"] = dict(fields.get("configuration") or {})
-    return _register(Server, workspace, identity, slot=_slot)
+    """The server with this identity."""
+    return register_servers(workspace, [fields])[0]
 
 
-def _slot(workspace: Workspace, name: str) -> int:
-    rows = Server.objects.filter(workspace=workspace)
-    same = rows.filter(name=name).values_list("slot", flat=True).first()
-    if same is not None:
-        return same
-    highest = rows.order_by("-slot").values_list("slot", flat=True).first()
-    return 0 if highest is None else min(highest + 1, 32_000)
+def register_servers(
+    workspace: Workspace, servers: Sequence[Mapping[str, Any]]
+) -> Sequence[Server]:
+    """The server of each identity. A new version keeps the colour slot of its name."""
+    return _register(Server, workspace, [_server_identity(fields) for fields in servers])
+
+
+def _server_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+    configuration = dict(fields.get("configuration") or {})
+    return {**_pick(fields, SERVER_FIELDS), "configuration": configuration}
 
 
 def register_host(workspace: Workspace, fields: Mapping[str, Any] | None) -> Host | None:
     """The host with these facts; None where no fact is known."""
-    return _register(Host, workspace, _pick(fields, HOST_FIELDS)) if fields else None
+    return _register(Host, workspace, [_pick(fields, HOST_FIELDS)])[0] if fields else None
 
 
-def register_workload(workspace: Workspace, fields: Mapping[str, Any]) -> Workload:
-    """The workload with this identity."""
-    identity = _pick(fields, WORKLOAD_FIELDS)
-    identity["headers"] = dict(fields.get("headers") or {})
-    return _register(Workload, workspace, identity)
+def register_workloads(
+    workspace: Workspace, workloads: Sequence[Mapping[str, Any]]
+) -> Sequence[Workload]:
+    """The workload of each identity."""
+    return _register(Workload, workspace, [_workload_identity(fields) for fields in workloads])
+
+
+def _workload_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+    headers = dict(fields.get("headers") or {})
+    return {**_pick(fields, WORKLOAD_FIELDS), "headers": headers}
 
 
 def identity_hash(fields: Mapping[str, Any]) -> bytes:
@@ -96,24 +114,67 @@ def identity_hash(fields: Mapping[str, Any]) -> bytes:
 
 
 def _register(
-    model: type[Row],
-    workspace: Workspace,
-    identity: dict[str, Any],
-    **computed: Callable[[Workspace, str], Any],
-) -> Row:
-    """The row with this identity, or a new row. A former name is replaced by the current one."""
-    rows = model._default_manager.filter(workspace=workspace)
-    existing = rows.filter(identity=identity_hash(identity)).first()
-    if existing is not None:
-        return existing
-    if identity["name"] is not None:
-        kind = FormerName.Kind(str(model._meta.model_name))
-        identity = {**identity, "name": current_name([workspace.pk], kind, identity["name"])}
-    more = {name: partial(read, workspace, identity["name"]) for name, read in computed.items()}
-    row, _ = model._default_manager.get_or_create(
-        workspace=workspace, identity=identity_hash(identity), defaults={**identity, **more}
-    )
-    return row
+    model: type[Row], workspace: Workspace, identities: Sequence[dict[str, Any]]
+) -> Sequence[Row]:
+    """The row of each identity: stored before, or new."""
+    hashes = [identity_hash(identity) for identity in identities]
+    rows = _stored_rows(model, workspace, hashes)
+    pairs = zip(hashes, identities, strict=True)
+    missing = {hash_: identity for hash_, identity in pairs if hash_ not in rows}
+    if missing:
+        rows |= _make_rows(model, workspace, missing)
+    return [rows[hash_] for hash_ in hashes]
+
+
+def _stored_rows(
+    model: type[Row], workspace: Workspace, hashes: Iterable[bytes]
+) -> dict[bytes, Row]:
+    rows = model._default_manager.filter(workspace=workspace, identity__in=set(hashes))
+    return {bytes(row.identity): row for row in rows}
+
+
+def _make_rows(
+    model: type[Row], workspace: Workspace, missing: Mapping[bytes, dict[str, Any]]
+) -> dict[bytes, Row]:
+    """New rows, by the hashes of what was asked for. A former name is replaced by the current one,
+    so the row of the current name may be stored already."""
+    names = {identity["name"] for identity in missing.values() if identity["name"] is not None}
+    kind = FormerName.Kind(str(model._meta.model_name))
+    current = _current_names([workspace.pk], kind, names)
+    identities = {
+        hash_: {**identity, "name": current.get(identity["name"], identity["name"])}
+        for hash_, identity in missing.items()
+    }
+    current_hashes = {hash_: identity_hash(fields) for hash_, fields in identities.items()}
+    rows = {
+        current_hashes[hash_]: model(
+            workspace=workspace, identity=current_hashes[hash_], **identities[hash_]
+        )
+        for hash_ in missing
+    }
+    if model is Server:
+        _choose_slots(workspace, cast(Collection[Server], rows.values()))
+    # In one order, so that two recordings of the same new rows do not wait for each other.
+    insert_rows(model, [rows[hash_] for hash_ in sorted(rows)], ignore_conflicts=True)
+    stored = _stored_rows(model, workspace, rows)
+    return {hash_: stored[current_hash] for hash_, current_hash in current_hashes.items()}
+
+
+def _choose_slots(workspace: Workspace, servers: Collection[Server]) -> None:
+    """Give each new server the slot of its name, or the next one."""
+    stored = Server.objects.filter(workspace=workspace)
+    names = {server.name for server in servers}
+    same = stored.filter(name__in=names).order_by("-pk")
+    slots: dict[str, int] = dict(same.values_list("name", "slot"))
+    if len(slots) < len(names):
+        highest = stored.aggregate(highest=Max("slot"))["highest"]
+        following = 0 if highest is None else highest + 1
+        for server in servers:
+            if server.name not in slots:
+                slots[server.name] = min(following, HIGHEST_SLOT)
+                following += 1
+    for server in servers:
+        server.slot = slots[server.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +213,26 @@ def _identity(row: Server | Workload | Host | None) -> str | None:
     return None if row is None else bytes(row.identity).hex()
 
 
-def register_series(workspace: Workspace, identity: SeriesIdentity) -> Series:
-    """The series with this identity."""
+def register_series(workspace: Workspace, identities: Sequence[SeriesIdentity]) -> Sequence[Series]:
+    """The series of each identity."""
+    keys = {identity: identity.key for identity in set(identities)}
+    stored = _stored_series(workspace, keys.values())
+    missing = {key: identity for identity, key in keys.items() if key not in stored}
+    if missing:
+        rows = [_series_row(workspace, key, missing[key]) for key in sorted(missing)]
+        insert_rows(Series, rows, ignore_conflicts=True)
+        stored |= _stored_series(workspace, missing)
+    return [stored[keys[identity]] for identity in identities]
+
+
+def _stored_series(workspace: Workspace, keys: Iterable[bytes]) -> dict[bytes, Series]:
+    rows = Series.objects.filter(workspace=workspace, key__in=set(keys))
+    return {bytes(row.key): row for row in rows}
+
+
+def _series_row(workspace: Workspace, key: bytes, identity: SeriesIdentity) -> Series:
     fields = {name: getattr(identity, name) for name in SeriesIdentity.__dataclass_fields__}
-    series, _ = Series.objects.get_or_create(workspace=workspace, key=identity.key, defaults=fields)
-    return series
+    return Series(workspace=workspace, key=key, **fields)
 
 
 def _pick(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
     cell = Cell.objects.create(
         run=run,
         workspace=run.workspace,
-        series=register_series(run.workspace, identity),
+        series=register_series(run.workspace, [identity])[0],
         connections=spec.connections,
         rate_rps=spec.rate_rps,
         trial_count=sum(rate is not None for rate in spec.rates),

@@ -8,7 +8,7 @@ from backend.ingest import worker
 from backend.ingest.models import Artefact, State
 from backend.runs import bulk
 from backend.runs.bulk import MAX_PARAMETERS, insert_rows, rows_per_statement
-from backend.runs.models import Cell, Trial
+from backend.runs.models import Cell, Series, Server, Trial, Workload
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 TRIALS = 5000
@@ -34,6 +34,25 @@ def test_an_upload_of_five_thousand_trials_is_recorded_whole():
     assert Trial.objects.filter(run=upload.run_id).count() == TRIALS
     assert Cell.objects.filter(run=upload.run_id).count() == TRIALS // 5
     assert Artefact.trials.through.objects.count() == TRIALS
+
+
+def test_new_servers_and_workloads_take_no_statement_each():
+    def statements_for(trial_count):
+        envelope = make_envelope(trial_count)
+        for trial in envelope["trials"]:
+            trial["artefacts"] = ["0.txt"]
+            trial["server"]["name"] = f"server {trial['ordinal']} of {trial_count}"
+            trial["workload"]["path"] = f"/{trial['ordinal']}/{trial_count}"
+        upload = make_upload(tenant, WRK, envelope=envelope)
+        with CaptureQueriesContext(connection) as queries:
+            worker.drain()
+        upload.refresh_from_db()
+        assert Trial.objects.filter(run=upload.run_id).count() == trial_count
+        return len(queries)
+
+    tenant = make_tenant()
+    assert statements_for(200) < statements_for(2) + 10
+    assert Series.objects.count() == Server.objects.count() == Workload.objects.count() == 202
 
 
 def test_rows_go_in_as_many_statements_as_their_parameters_need(monkeypatch):

@@ -67,16 +67,16 @@ def test_a_slow_upload_moves_to_the_slow_lane_and_is_read_there(other, settings)
 
 
 def test_an_upload_that_is_slow_to_write_moves_to_the_slow_lane(other, monkeypatch):
-    # Time stands still but for the writing: each row that it looks up takes a minute.
+    # Time stands still but for the writing: each trial takes a minute.
     clock = [0.0]
     monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    looked_up = record.register_server
+    check = record.check_trial
 
-    def register_server(workspace, fields):
+    def check_trial(figures):
         clock[0] += 60
-        return looked_up(workspace, fields)
+        return check(figures)
 
-    monkeypatch.setattr(record, "register_server", register_server)
+    monkeypatch.setattr(record, "check_trial", check_trial)
     envelope = make_envelope(3)
     for trial in envelope["trials"]:
         trial["artefacts"] = ["0.txt"]

@@ -13,7 +13,13 @@ from backend.runs.identity import identity_of
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Cell, FormerName, Host, Run, Series, Server, Trial, Workload
 from backend.runs.record import RunInput, record_run, rerecord_run
-from backend.runs.registry import SERVER_FIELDS, SeriesIdentity, current_name, register_server
+from backend.runs.registry import (
+    SERVER_FIELDS,
+    SeriesIdentity,
+    current_name,
+    register_server,
+    register_servers,
+)
 from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
 from backend.runs.search import RunSearch
 from backend.testing.rows import make_workspace
@@ -221,6 +227,32 @@ def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
         for name, pk in things.items():
             found = register_server(lab, {"name": name})
             assert (found.pk, found.name) == (pk, current[pk])
+
+
+def test_servers_registered_together_get_slots_and_current_names_in_order(lab):
+    record(lab, record_of("old"), record_of("stays", ordinal=1))
+    rename(lab, Kind.SERVER, "old", "new", None)
+    names_sent = ["second", "old", "stays", "first", "second", "new"]
+    versions = [None, "2", None, None, "2", "2"]
+    servers = register_servers(
+        lab,
+        [
+            {"name": name, "version": version}
+            for name, version in zip(names_sent, versions, strict=True)
+        ],
+    )
+    assert [server.name for server in servers] == [
+        "second",
+        "new",
+        "stays",
+        "first",
+        "second",
+        "new",
+    ]
+    assert [server.slot for server in servers] == [2, 0, 1, 3, 2, 0]
+    assert servers[1] == servers[5]
+    again = register_servers(lab, [{"name": "first"}])
+    assert again == [servers[3]]
 
 
 def test_runs_are_found_by_a_former_name(lab):
