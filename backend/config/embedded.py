@@ -19,7 +19,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +30,10 @@ SHARED_ROOT = Path("/var/lib/loadsheet")
 START_TIMEOUT_S = 60
 USERS = ("postgres", "nobody", "daemon")
 PR_SET_PDEATHSIG = 1
+# A fast shutdown, then an immediate one, after which the next start recovers from the log. The
+# first never ends a PostgreSQL 18 that is just recovering from the kill of a session.
+LEFTOVER_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL)
+LEFTOVER_TIMEOUT_S = 10
 VALKEY_BYTES = 256 << 20
 
 Process = subprocess.Popen[bytes]
@@ -197,22 +201,46 @@ class Postgres:
 
     def _stop_leftover(self) -> None:
         """End a server that a killed start left behind on the same data."""
+        for number in LEFTOVER_SIGNALS:
+            pid = self._leftover()
+            if pid is None:
+                return
+            # Sessions that outlive their server keep the next one from starting.
+            pids = [pid, *_children_of(pid)] if number == signal.SIGKILL else [pid]
+            for each in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(each, number)
+            deadline = time.monotonic() + LEFTOVER_TIMEOUT_S
+            while any(map(_command_of, pids)) and time.monotonic() < deadline:
+                time.sleep(0.1)
+
+    def _leftover(self) -> int | None:
+        """The process that serves these data, if there is one."""
         try:
             pid = int((self.data / "postmaster.pid").read_text().split("\n")[0])
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError):
-            return
-        if str(self.data).encode() not in command:
-            return
-        os.kill(pid, signal.SIGINT)
-        deadline = time.monotonic() + 10
-        while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
+            return None
+        return pid if str(self.data).encode() in _command_of(pid) else None
 
     def stop(self) -> None:
         """A fast shutdown: sessions end, nothing is lost."""
         _end(self.process, signal.SIGINT)
         shutil.rmtree(self.sockets, ignore_errors=True)
+
+
+def _command_of(pid: int) -> Sequence[bytes]:
+    """The words of its command line; empty for a process that has ended."""
+    try:
+        return [word for word in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") if word]
+    except OSError:
+        return []
+
+
+def _children_of(pid: int) -> Sequence[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 class Valkey:

@@ -6,6 +6,7 @@ What ends is started again, with growing pauses; nothing that ends takes the res
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 from backend.config import commands
@@ -21,14 +23,15 @@ from backend.config.embedded import EmbeddedFailed, Postgres, Valkey, ends_with_
 from backend.config.progress import say
 from backend.config.reserve import RUNNING, STARTING, Reserve
 from backend.config.site_folder import SiteFolder, StartFailed
-from backend.config.web_server import listen
+from backend.config.web_server import STOP_S, listen
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WEB_PROCESSES = 2
 READY_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 35
-# A start right after a killed one finds the port in use until the old processes have ended.
-PORT_TIMEOUT_S = 5
+# A start right after a killed one finds the port in use until the old web processes have answered
+# what they had begun.
+PORT_TIMEOUT_S = STOP_S + 15
 LOOK_AT_DISK_S = 1.0
 
 
@@ -59,7 +62,7 @@ class Site:
         self.manage("migrate", "--verbosity=0")
         web = commands.web(socket=self._listener.fileno())
         for number in range(1, WEB_PROCESSES + 1):
-            self._run(f"web-{number}", web, log="web")
+            self._run(f"web-{number}", web, log="web", is_listening=True)
         self._run("worker", commands.worker())
         self._run("beat", commands.beat())
         self._wait_until_ready()
@@ -68,17 +71,29 @@ class Site:
         """The socket of all web processes: while they are started again, requests wait in it."""
         if not 0 < self.port < 1 << 16:
             raise StartFailed(f"{self.port} is not a port: give 1 to 65535 with --port N.")
+        try:
+            return listen("127.0.0.1", self.port)
+        except OSError as error:
+            # A new folder has no site that was killed: the port is somebody else's.
+            if error.errno == errno.EADDRINUSE and not self.folder.is_new:
+                say(f"Port {self.port} is in use. Waiting up to {PORT_TIMEOUT_S} s for it")
+                return self._wait_for_port()
+            raise self._port_refused(error) from None
+
+    def _wait_for_port(self) -> socket.socket:
         deadline = time.monotonic() + PORT_TIMEOUT_S
         while True:
             try:
                 return listen("127.0.0.1", self.port)
             except OSError as error:
                 if time.monotonic() > deadline:
-                    reason = error.strerror or "refused"
-                    hint = "Stop what listens there or choose another with --port N."
-                    line = f"port {self.port} cannot be used: {reason}. {hint}"
-                    raise StartFailed(line) from None
+                    raise self._port_refused(error) from None
             time.sleep(0.1)
+
+    def _port_refused(self, error: OSError) -> StartFailed:
+        hint = "Stop what listens there or choose another with --port N."
+        reason = error.strerror or "refused"
+        return StartFailed(f"port {self.port} cannot be used: {reason}. {hint}")
 
     def _environment(self) -> dict[str, str]:
         data = self.folder.path
@@ -113,16 +128,19 @@ class Site:
         child.start()
         service.wait(log)
 
-    def _run(self, name: str, command: list[str], *, log: str = "") -> None:
+    def _run(
+        self, name: str, command: list[str], *, log: str = "", is_listening: bool = False
+    ) -> None:
+        """Only what is listening gets the socket: a worker that outlives us would keep the port."""
         say(f"Starting {name}")
         path = self.folder.log_of(log or name)
-        child = Child(name, path, lambda: self._spawn(command, path))
+        sockets = [self._listener.fileno()] if is_listening and self._listener else []
+        child = Child(name, path, lambda: self._spawn(command, path, sockets))
         self._processes.append(child)
         self.children.append(child)
         child.start()
 
-    def _spawn(self, command: list[str], log: Path) -> Process:
-        assert self._listener is not None
+    def _spawn(self, command: list[str], log: Path, sockets: Sequence[int]) -> Process:
         with log.open("ab") as out:
             return subprocess.Popen(
                 command,
@@ -131,7 +149,7 @@ class Site:
                 stdout=out,
                 stderr=out,
                 process_group=0,
-                pass_fds=[self._listener.fileno()],
+                pass_fds=sockets,
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
 

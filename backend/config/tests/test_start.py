@@ -97,12 +97,25 @@ def test_temporary_files_of_a_killed_start_are_removed(tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_a_port_in_use_is_named(monkeypatch, tmp_path):
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_port_in_use_is_named(monkeypatch, tmp_path, is_new, capsys):
     monkeypatch.setattr(site, "PORT_TIMEOUT_S", 0)
+    if not is_new:
+        SiteFolder(tmp_path).secrets()
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(StartFailed, match=f"port {port} cannot be used.*--port N"):
             site.Site(port, tmp_path).start()
+    assert ("Waiting up to" in capsys.readouterr().out) != is_new
+
+
+def test_a_start_waits_for_the_port_of_a_killed_site(monkeypatch, tmp_path):
+    SiteFolder(tmp_path).secrets()
+    with socket.create_server(("127.0.0.1", 0)) as dying:
+        started = site.Site(dying.getsockname()[1], tmp_path)
+        # Called while it waits: the holder of the port ends meanwhile.
+        monkeypatch.setattr(site.time, "sleep", lambda _: dying.close())
+        started._listen().close()
 
 
 def test_a_demo_that_fails_leaves_the_service_running(monkeypatch, tmp_path, capsys):

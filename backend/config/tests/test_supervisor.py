@@ -2,13 +2,15 @@
 
 import re
 import signal
+import threading
 import time
 import urllib.request
 
 import psutil
 import pytest
 
-from backend.config.embedded import free_port
+from backend.config import embedded
+from backend.config.embedded import Postgres, free_port
 from backend.testing.supervised import (
     PATIENCE_S,
     SupervisedSite,
@@ -146,3 +148,20 @@ def test_a_killed_supervisor_takes_its_children_along_and_starts_again(folder):
     finally:
         assert second.stop() == 0
     assert not psutil.pid_exists(second.process.pid)
+
+
+def test_a_database_that_a_killed_start_left_and_that_does_not_stop_is_ended(folder, monkeypatch):
+    monkeypatch.setattr(embedded, "LEFTOVER_TIMEOUT_S", 0.2)
+    first = Postgres(folder / "data")
+    first.start(folder / "postgres.log")
+    # It takes no signal but the last one.
+    first.process.send_signal(signal.SIGSTOP)
+    reaper = threading.Thread(target=first.process.wait)
+    reaper.start()
+    second = Postgres(folder / "data")
+    try:
+        second.start(folder / "postgres.log")
+        reaper.join()
+        assert first.process.returncode == -signal.SIGKILL
+    finally:
+        second.stop()
