@@ -273,7 +273,7 @@ class _Run:
             requests_completed=None if self.unknown else times.completed,
             requests_ok=self.ok,
             errors=self._errors(),
-            tool_errors=self.texts + self.crashes,
+            tool_errors=dict(sorted((self.texts + self.crashes).items())),
             latency=Latency(
                 mean_us=None if mean is None else round(mean, 3), min_us=low, max_us=high
             ),

@@ -221,7 +221,7 @@ class Samples:
             requests_ok=self.ok if has_codes or has_success else None,
             bytes_received=self.bytes if {"bytes", "responseCode"} <= self.columns else None,
             errors=self._errors() if has_codes else {},
-            tool_errors=dict(self.names),
+            tool_errors=dict(sorted(self.names.items())),
             status_counts=dict(sorted(self.codes.items())) if has_codes else None,
             latency=Latency(
                 mean_us=round(requests.total_us / self.count, 3),
