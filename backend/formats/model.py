@@ -87,6 +87,8 @@ class ParsedTrial:
     requested_duration_s: Number | None = None
     keepalive: bool | None = None
     elapsed_s: Number | None = None
+    # What the printed rate and its count say of the same time, where that is finer.
+    exact_elapsed_s: Number | None = None
     # The share of `elapsed_s` that was a warm-up, which the counts leave out.
     warmup_s: Number | None = None
     requests_completed: int | None = None
@@ -123,8 +125,9 @@ class ParsedTrial:
 
     @property
     def measured_s(self) -> float | None:
-        """How long was measured: the elapsed time without the warm-up."""
-        return None if self.elapsed_s is None else float(self.elapsed_s - (self.warmup_s or 0))
+        """How long was measured, as exactly as the output says it, without the warm-up."""
+        elapsed_s = self.elapsed_s if self.exact_elapsed_s is None else self.exact_elapsed_s
+        return None if elapsed_s is None else float(elapsed_s - (self.warmup_s or 0))
 
     def as_dict(self) -> dict[str, Any]:
         """The trial in the JSON shape in which tools are compared: one key per fact."""
@@ -144,10 +147,14 @@ class ParsedTrial:
             "latency_origin": self.latency_origin,
             "latency_resolution_us": self.latency_resolution_us,
             "samples": self.samples,
-            **({} if self.warmup_s is None else {"warmup_s": self.warmup_s}),
+            **{name: value for name, value in self._times() if value is not None},
             **self.extra,
             **({"incomplete": True} if self.incomplete else {}),
         }
+
+    def _times(self) -> tuple[tuple[str, Number | None], ...]:
+        """The times that few tools tell."""
+        return (("exact_elapsed_s", self.exact_elapsed_s), ("warmup_s", self.warmup_s))
 
 
 _BEFORE_LATENCY = (

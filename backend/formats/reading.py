@@ -11,7 +11,7 @@ from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
 from backend.formats.text import Line, Source
 
 # Raised whenever a reading of the same bytes can change.
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,4 +110,6 @@ def _missing(best: ParsedTrial, other: ParsedTrial) -> list[str]:
         fields.append("latency")
     if best.histogram is None and (other.histogram is not None or best.latency_origin is None):
         fields += DISTRIBUTION
+    if best.elapsed_s is None:
+        fields.append("exact_elapsed_s")
     return fields if best.timeline else [*fields, "timeline"]

@@ -10,6 +10,7 @@ from backend.formats.model import ERROR_CLASSES
 from backend.runs.models import Trial
 
 COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"
+EXACT_ELAPSED = "exact_elapsed_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,14 @@ def list_trial_figures(trial: Trial) -> list[FigureGroup]:
 
 def _rates(trial: Trial) -> Iterator[Figure]:
     warm = ("warmup_s",) if trial.parsed.get("warmup_s") else ()
-    counted = (COMPLETED, ELAPSED, *warm)
+    elapsed = EXACT_ELAPSED if EXACT_ELAPSED in trial.parsed else ELAPSED
+    counted = (COMPLETED, elapsed, *warm)
     yield Figure(
         "throughput", "Throughput", trial.throughput_rps, "rate", counted,
         "completed ÷ elapsed", "higher",
     )  # fmt: skip
     yield Figure(
-        "goodput", "Goodput", trial.goodput_rps, "rate", (OK, ELAPSED, *warm),
+        "goodput", "Goodput", trial.goodput_rps, "rate", (OK, elapsed, *warm),
         "successful ÷ elapsed", "higher",
     )  # fmt: skip
     yield Figure(
@@ -72,9 +74,19 @@ def _rates(trial: Trial) -> Iterator[Figure]:
     )
     yield Figure("completed", "Requests completed", trial.requests_completed, "count", (COMPLETED,))
     yield Figure("ok", "Requests successful", trial.requests_ok, "count", (OK,))
-    formula = "elapsed − warm-up" if warm else ""
-    yield Figure("elapsed", "Time measured", trial.elapsed_s, "seconds", (ELAPSED, *warm), formula)
+    yield Figure(
+        "elapsed", "Time measured", trial.elapsed_s, "seconds", (elapsed, *warm),
+        _elapsed_formula(elapsed, has_warmup=bool(warm)),
+    )  # fmt: skip
     yield Figure("bytes", "Bytes received", trial.bytes_received, "bytes", ("bytes_received",))
+
+
+def _elapsed_formula(path: str, *, has_warmup: bool) -> str:
+    # The tool prints its rate with more digits than the time from which it computed the rate.
+    formula = "count ÷ printed rate" if path == EXACT_ELAPSED else ""
+    if not has_warmup:
+        return formula
+    return f"{formula or 'elapsed'} − warm-up"
 
 
 def _latencies(trial: Trial) -> Iterator[Figure]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line, Source, blocks
@@ -100,6 +101,9 @@ class _Report:
             connections=self._count("Concurrency Level"),
             keepalive="Keep-Alive requests" in self.values,
             elapsed_s=elapsed,
+            exact_elapsed_s=implied_elapsed_s(
+                elapsed, step_s=0.001, count=completed, rate_rps=rps, rate_step=0.01
+            ),
             requests_completed=completed,
             requests_ok=self._ok(completed, errors),
             reported_rps=rps,

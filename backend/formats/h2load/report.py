@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
@@ -17,6 +18,8 @@ from backend.formats.text import Line, Source, blocks, last_line
 
 NAME = "h2load"
 BEGIN = "starting benchmark..."
+# Of the requests per second.
+RATE_STEP = 0.01
 SPAWNED = "spawning thread #"
 ROWS_OF_REQUESTS = ("time for request", "request")
 ROWS_OF_FIRST_BYTE = ("time to 1st byte", "TTFB")
@@ -79,7 +82,7 @@ class _Report:
         self.block = block
 
     def trial(self) -> ParsedTrial:
-        elapsed_s, rate, transfer = self._finished()
+        elapsed_s, step_s, rate, transfer = self._finished()
         counts = self._counts("requests:", REQUESTS, optional=("timeout",))
         codes = self._counts("status codes:", CODES)
         completed = counts["succeeded"] + counts["failed"] - counts["errored"]
@@ -94,6 +97,13 @@ class _Report:
             requested_requests=asked,
             requested_duration_s=self._seconds("of main duration"),
             elapsed_s=elapsed_s,
+            exact_elapsed_s=implied_elapsed_s(
+                elapsed_s,
+                step_s=step_s,
+                count=counts["succeeded"],
+                rate_rps=rate,
+                rate_step=RATE_STEP,
+            ),
             warmup_s=self._seconds("of warm-up time"),
             requests_completed=completed,
             requests_ok=counts["succeeded"],
@@ -117,17 +127,19 @@ class _Report:
                 return line, line.text.removeprefix(label).strip()
         return None
 
-    def _finished(self) -> tuple[float, float | None, float | None]:
+    def _finished(self) -> tuple[float, float, float | None, float | None]:
+        """Elapsed seconds and their step, requests and bytes per second."""
         line = next((line for line in self.block if _finishes(line)), None)
         if line is None:
             raise self._refusal("no result", self.block[-1], "finished in 8.53s, 351.52 req/s, …")
         words = line.words
-        elapsed_us = parse_amount(words[2].rstrip(","), TIME_UNITS_US)
+        time = words[2].rstrip(",")
+        elapsed_us = parse_amount(time, TIME_UNITS_US)
         if elapsed_us is None:
             raise self._refusal("no elapsed time", line, "finished in 8.53s, 351.52 req/s, …")
         rate = words[5] if len(words) == 6 and words[5].endswith("/s") else ""
         transfer = parse_amount(rate.removesuffix("/s"), BINARY_UNITS)
-        return elapsed_us / 1e6, parse_number(words[3]), transfer
+        return elapsed_us / 1e6, (step_us(time) or 0) / 1e6, parse_number(words[3]), transfer
 
     def _counts(
         self, label: str, names: Sequence[str], optional: Sequence[str] = ()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_number, parse_count, parse_number
 from backend.formats.refusals import read_figures
@@ -172,6 +173,13 @@ def _trial(figures: Mapping[str, Any], **others: Any) -> ParsedTrial:
     return ParsedTrial(
         tool=NAME,
         elapsed_s=figures["total_time"],
+        exact_elapsed_s=implied_elapsed_s(
+            figures["total_time"],
+            step_s=0.0001,
+            count=count,
+            rate_rps=figures["rps"],
+            rate_step=0.01,
+        ),
         requests_completed=count,
         reported_rps=figures["rps"],
         latency=Latency(mean_us=mean, stdev_us=stdev, min_us=low, max_us=high)

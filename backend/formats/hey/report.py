@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line, is_prompt, last_line
@@ -60,6 +61,13 @@ class _Report:
         return ParsedTrial(
             tool=NAME,
             elapsed_s=self.elapsed_s,
+            exact_elapsed_s=implied_elapsed_s(
+                self.elapsed_s,
+                step_s=2 * ROUNDING,
+                count=self._counted_by_rate(),
+                rate_rps=self.rps,
+                rate_step=2 * ROUNDING,
+            ),
             requests_completed=None if is_capped else self.answered,
             requests_ok=None if is_capped else self._good(),
             reported_rps=self.rps,
@@ -230,6 +238,11 @@ class _Report:
         if self.is_old or not self.elapsed_s or self.rps is None or not self._counts_attempts():
             return 0.0, float("inf")
         return self.rps * self.elapsed_s, (self.rps + self.elapsed_s) * ROUNDING
+
+    def _counted_by_rate(self) -> int:
+        """The requests that Requests/sec counts."""
+        failed = sum(self._printed_failures().values())
+        return self.answered + (failed if not self.is_old and self._counts_attempts() else 0)
 
     def _counts_attempts(self) -> bool:
         """Whether Requests/sec counts failures: then a blank line follows it, and data or none.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
@@ -91,6 +92,9 @@ class _Report:
             requested_requests=self.command.requests,
             requested_duration_s=self.command.duration_s,
             elapsed_s=elapsed,
+            exact_elapsed_s=implied_elapsed_s(
+                elapsed, step_s=0.001, count=requests, rate_rps=rate, rate_step=0.1
+            ),
             requests_completed=replies,
             requests_ok=None if status is None else status["2xx"] + status["3xx"],
             reported_rps=rate,

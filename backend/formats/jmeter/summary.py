@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line, blocks, last_line
@@ -81,6 +82,9 @@ def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
         loop=None,
         # 00:00:00 is any time below half a second.
         elapsed_s=summary.elapsed_s or None,
+        exact_elapsed_s=implied_elapsed_s(
+            summary.elapsed_s, step_s=1, count=summary.count, rate_rps=summary.rate, rate_step=0.1
+        ),
         requests_completed=summary.count if summary.errors == 0 else None,
         requests_ok=summary.count - summary.errors,
         reported_rps=summary.rate,

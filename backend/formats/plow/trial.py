@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.numbers import (
     parse_count,
@@ -19,6 +20,8 @@ from backend.formats.transport_errors import counted_classes
 NAME = "plow"
 RESOLUTION_US = 1
 MEGABYTE = 1 << 20
+# To which the time is cut, and of the rate, which is computed before.
+ELAPSED_STEP_S, RATE_STEP = 0.1, 0.001
 INTRO = "Benchmarking "
 
 
@@ -73,13 +76,21 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
         raise ValueError(f"{failed} errors of {figures.count} requests")
     concurrency = figures.concurrency
     measured = figures.count > 0
+    elapsed_s = require_duration_us(figures.elapsed) / 1e6
     return ParsedTrial(
         tool=NAME,
         url=asked.url,
         connections=asked.connections if concurrency is None else concurrency,
         requested_requests=asked.requests,
         requested_duration_s=asked.duration_s,
-        elapsed_s=require_duration_us(figures.elapsed) / 1e6,
+        elapsed_s=elapsed_s,
+        exact_elapsed_s=implied_elapsed_s(
+            elapsed_s,
+            step_s=ELAPSED_STEP_S,
+            count=figures.count,
+            rate_rps=figures.rps,
+            rate_step=RATE_STEP,
+        ),
         requests_completed=completed,
         requests_ok=None if failed else sum(figures.codes.get(key, 0) for key in ("2xx", "3xx")),
         reported_rps=figures.rps,

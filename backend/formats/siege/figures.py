@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.siege.runs import BANNER, PREPARING, Run, is_log_header
@@ -139,6 +140,13 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
         tool_version=_after(run, BANNER),
         connections=parse_count(_after(run, PREPARING) or ""),
         elapsed_s=_float(figures["elapsed_time"]),
+        exact_elapsed_s=implied_elapsed_s(
+            figures["elapsed_time"],
+            step_s=0.01,
+            count=completed,
+            rate_rps=figures.get("transaction_rate"),
+            rate_step=0.01,
+        ),
         requests_completed=completed,
         requests_ok=_count(figures["successful_transactions"]),
         reported_rps=_float(figures.get("transaction_rate")),

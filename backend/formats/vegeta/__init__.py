@@ -73,6 +73,7 @@ def _joined(first: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
     return replace(
         first,
         elapsed_s=_either(first.elapsed_s, other.elapsed_s),
+        exact_elapsed_s=(other if first.elapsed_s is None else first).exact_elapsed_s,
         requests_completed=_either(first.requests_completed, other.requests_completed),
         requests_ok=_either(first.requests_ok, other.requests_ok),
         bytes_received=_either(first.bytes_received, other.bytes_received),

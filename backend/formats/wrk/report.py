@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
@@ -24,6 +25,8 @@ STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
 # What begins a report, or a later part of one.
 START, THREADS, STATS = range(3)
 WRK2_MARKS = ("Thread calibration:", "HdrHistogram - ")
+# Of Requests/sec.
+RATE_STEP = 0.01
 REFUSED = "unable to connect to "
 
 
@@ -101,8 +104,9 @@ class _Report:
     def trial(self) -> ParsedTrial:
         threads, connections = self._threads_and_connections()
         url, duration_s, count = self._asked()
-        requests, elapsed_us, received = self._totals()
+        requests, elapsed_us, step_s, received = self._totals()
         rate = self._rate()
+        rate_rps = None if rate is None else parse_number(rate)
         transfer = parse_amount(self._after("Transfer/sec:") or "", BINARY_UNITS)
         # The lines of errors stand before the rate: without it they may be what was cut off.
         reached = any(line.text.startswith("Requests/sec:") for line in self.block)
@@ -117,9 +121,16 @@ class _Report:
             requested_requests=count,
             requested_duration_s=duration_s,
             elapsed_s=elapsed_us / 1e6,
+            exact_elapsed_s=implied_elapsed_s(
+                elapsed_us / 1e6,
+                step_s=step_s,
+                count=requests,
+                rate_rps=rate_rps,
+                rate_step=RATE_STEP,
+            ),
             requests_completed=requests,
             requests_ok=self._ok(requests, status, sockets.get("timeout")),
-            reported_rps=None if rate is None else parse_number(rate),
+            reported_rps=rate_rps,
             bytes_received=round(received),
             transfer_rate_bytes_s=transfer,
             errors={**sockets, "status": status},
@@ -150,15 +161,17 @@ class _Report:
         pairs = (threads_and_connections(line) for line in self.block[:2])
         return next((pair for pair in pairs if pair is not None), (None, None))
 
-    def _totals(self) -> tuple[int, float, float]:
+    def _totals(self) -> tuple[int, float, float, float]:
+        """Requests, elapsed µs, the step of that time in seconds, and bytes."""
         for line in self.block:
             words = line.words
             if len(words) >= 6 and words[1:3] == ["requests", "in"] and words[5] == "read":
                 requests = parse_count(words[0])
-                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
+                time = words[3].rstrip(",")
+                elapsed = parse_amount(time, TIME_UNITS_US)
                 received = parse_amount(words[4], BINARY_UNITS)
                 if requests is not None and elapsed is not None and received is not None:
-                    return requests, elapsed, received
+                    return requests, elapsed, (step_us(time) or 0) / 1e6, received
         last = self.block[-1]
         raise FormatError(
             "The wrk report is cut off before its totals.",

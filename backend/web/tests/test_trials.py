@@ -60,7 +60,8 @@ def test_each_figure_points_to_the_number_it_was_read_from(owner, scene):
     texts, said = places(html, "throughput")
     assert texts == ["18000"]
     assert "computed, completed ÷ elapsed" in said
-    assert "line 11" in said
+    # The rate in the next line says the elapsed time more exactly.
+    assert "lines 11–12" in said
     assert 'href="#figure-completed"' in html
 
 
