@@ -152,7 +152,14 @@ class TrialSerializer(serializers.Serializer[Any]):
     phase = serializers.ChoiceField(PHASES, allow_null=True, help_text="What the trial was for")
     started_at = serializers.DateTimeField(allow_null=True)
     elapsed_s = serializers.FloatField(allow_null=True)
-    throughput = serializers.FloatField(allow_null=True, help_text="Completed responses / elapsed")
+    throughput = serializers.FloatField(
+        allow_null=True, help_text="Completed responses / elapsed, else the rate the tool printed"
+    )
+    throughput_origin = serializers.ChoiceField(
+        ["computed", "reported"],
+        allow_null=True,
+        help_text="Reported: the tool's own rate, of an output without elapsed time",
+    )
     reported_rps = serializers.FloatField(allow_null=True, help_text="The rate the tool printed")
     p50_us = serializers.FloatField(allow_null=True)
     p99_us = serializers.FloatField(allow_null=True)

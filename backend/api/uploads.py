@@ -126,6 +126,12 @@ class DryTrialSerializer(serializers.Serializer[Any]):
     connections = serializers.IntegerField(source="point.connections", allow_null=True)
     rate_rps = serializers.FloatField(source="point.rate_rps", allow_null=True)
     throughput = serializers.FloatField(source="figures.throughput", allow_null=True)
+    throughput_origin = serializers.ChoiceField(
+        ["computed", "reported"],
+        source="figures.throughput_origin",
+        allow_null=True,
+        help_text="Reported: the tool's own rate, of an output without elapsed time",
+    )
     p50_us = serializers.FloatField(source="figures.p50", allow_null=True)
     p99_us = serializers.FloatField(source="figures.p99", allow_null=True)
     origin = serializers.CharField(source="figures.origin", allow_null=True)

@@ -276,6 +276,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
         "AxisKind": ["number", "category"],
+        "OriginEnum": ["computed", "reported"],
         "ResultSetKind": "backend.sharing.models.Kind",
         "ResultSetState": "backend.sharing.models.State",
     },

@@ -15,6 +15,11 @@ rate and count give the time more exactly than it is printed (ab, h2load, hey, h
 summariser, plow, siege, wrk, wrk2), Loadsheet takes the time from them. A printed time of 1.15 s
 can be 0.4 % off, plow's 0.2 s by 40 %. If rate and time contradict each other, the printed time
 stands.
+
+Some outputs have a rate and no elapsed time (k6's text and --summary-export, bombardier's text,
+artillery's and Gatling's console, locust's tables). Then throughput is the printed rate, marked as
+reported. Tools differ in whether their rate counts attempts without a response, so a printed rate
+is used only if no attempt stayed without one, as far as the output says.
 """
 
 

@@ -20,7 +20,13 @@ from backend.ingest.receive import IncomingFile, UploadTooLarge
 from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
 from backend.ingest.slots import LONG_WORK
 from backend.runs.checks import Finding, check_trial
-from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
+from backend.runs.measured import (
+    LoadPoint,
+    TrialRecord,
+    check_input_of,
+    load_point,
+    throughput_origin,
+)
 from backend.runs.models import Host, Run
 
 MAX_BYTES = 16 << 20
@@ -165,6 +171,7 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
             "error_rate": figures.error_rate,
             "requests": figures.requests_completed,
             "elapsed_s": figures.elapsed_s,
+            "throughput_origin": throughput_origin(figures.throughput_rps, figures.elapsed_s),
             "origin": figures.percentiles_origin,
         },
         findings=check_trial(figures),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import CheckInput
 from backend.runs.host_facts import link_bits_s, local_ports
 from backend.runs.models import Run
 
+Origin = Literal["computed", "reported"]
 # Stands for a trial whose artefacts were not read.
 UNREAD = ParsedTrial(tool="", loop=None)
 
@@ -87,7 +88,7 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         elapsed_s=elapsed_s,
         requests_completed=completed,
         requests_ok=ok,
-        throughput_rps=_rate(completed, elapsed_s),
+        throughput_rps=_throughput(parsed),
         goodput_rps=_rate(ok, elapsed_s),
         reported_rps=parsed.reported_rps,
         error_rate=error_rate(completed, ok, errors),
@@ -130,10 +131,30 @@ def _second_rates(timeline: Sequence[TimeSlice]) -> Iterator[float]:
             yield float(part.completed)
 
 
-def _origin(computed: Latency | None, reported: Latency) -> str | None:
+def _origin(computed: Latency | None, reported: Latency) -> Origin | None:
     if computed is not None:
         return "computed"
     return "reported" if reported.percentiles else None
+
+
+def _throughput(parsed: ParsedTrial) -> float | None:
+    """Completed ÷ elapsed; where the output has no elapsed time, the rate that the tool printed.
+
+    Tools differ in whether their rate counts attempts without a response: a printed rate stands for
+    throughput only where every attempt was answered, as far as the output says.
+    """
+    if parsed.measured_s is not None:
+        return _rate(parsed.requests_completed, parsed.measured_s)
+    unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
+    is_split_unknown = parsed.requests_completed is None and parsed.requests_ok is not None
+    return None if unanswered or is_split_unknown else parsed.reported_rps
+
+
+def throughput_origin(throughput_rps: float | None, elapsed_s: float | None) -> Origin | None:
+    """Whether a throughput is computed or the tool's own rate; None where there is none."""
+    if throughput_rps is None:
+        return None
+    return "reported" if elapsed_s is None else "computed"
 
 
 def _rate(count: int | None, elapsed_s: float | None) -> float | None:

@@ -10,7 +10,7 @@ from statistics import median
 from msgspec import UNSET
 
 from backend.analysis import figures
-from backend.analysis.query.metrics import Metric
+from backend.analysis.query.metrics import THROUGHPUT_METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.stats.replicates import Centre, Observation, Sample, estimate
 from backend.stats.thresholds import LEAST_TRIALS
@@ -90,7 +90,14 @@ def measure_of(metric: Metric, trials: Trials, merged_us: Mapping[str, float | N
         return _largest(each, trials.trials)
     if metric.group == "latency":
         return _latency(metric, each, trials, merged_us)
-    return _centre(each, trials, origin="computed")
+    return _centre(each, trials, origin=_rate_origin(metric, trials.trials))
+
+
+def _rate_origin(metric: Metric, trials: Sequence[LoadedTrial]) -> figures.Origin:
+    """Reported as soon as one trial has the tool's own rate as its throughput."""
+    is_rate = metric.id in THROUGHPUT_METRICS
+    is_reported = any(trial.throughput_origin == "reported" for trial in trials)
+    return "reported" if is_rate and is_reported else "computed"
 
 
 def _latency(

@@ -30,7 +30,7 @@ from backend.analysis.query.records import (
     LoadedTrial,
 )
 from backend.runs.dismissals import dismissals_of
-from backend.runs.measured import attempts
+from backend.runs.measured import attempts, throughput_origin
 from backend.runs.models import Cell, Trial
 
 MAX_RUNS = 100
@@ -182,6 +182,8 @@ def _trial_rows(
         _check_ids("checks"),
         "repeat",
         "latency_resolution_us",
+        # Beside `more`, which may have the same column.
+        F("elapsed_s"),
         *(as_text(name) if name in _JSON else name for name in more),
     )
     return list(columns[: MAX_TRIALS + 1]), more
@@ -202,9 +204,10 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         checks=check_ids(row[8]),
         repeat=row[9],
         latency_step_us=row[10],
+        throughput_origin=throughput_origin(row[1], row[11]),
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[11:], strict=True)
+            for name, value in zip(more, row[12:], strict=True)
         },
     )
 

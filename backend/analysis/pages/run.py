@@ -10,6 +10,7 @@ from typing import Any
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.timestamps import instant
+from backend.runs.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
 from backend.runs.transactions import repeatable_read
 
@@ -95,6 +96,7 @@ def describe_trial(trial: Trial) -> dict[str, Any]:
         "started_at": instant(trial.started_at),
         "elapsed_s": trial.elapsed_s,
         "throughput": trial.throughput_rps,
+        "throughput_origin": throughput_origin(trial.throughput_rps, trial.elapsed_s),
         "reported_rps": trial.reported_rps,
         "p50_us": trial.percentiles_us.get("50"),
         "p99_us": trial.percentiles_us.get("99"),

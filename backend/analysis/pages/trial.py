@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.formats.model import ERROR_CLASSES
+from backend.runs.measured import throughput_origin
 from backend.runs.models import Trial
 
 COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"
@@ -47,7 +48,7 @@ class FigureGroup:
 def list_trial_figures(trial: Trial) -> list[FigureGroup]:
     """Every figure of the trial by group; unknown ones are there as unknown."""
     groups = [
-        FigureGroup("rates", "Rates and counts", tuple(_rates(trial))),
+        FigureGroup("rates", "Rates and counts", tuple(_rates(trial)), _rate_note(trial)),
         FigureGroup("latency", "Latency", tuple(_latencies(trial)), _latency_note(trial)),
         FigureGroup("errors", "Errors by class", tuple(_errors(trial))),
         FigureGroup("tool-errors", "Errors as the tool names them", tuple(_tool_errors(trial))),
@@ -61,9 +62,11 @@ def _rates(trial: Trial) -> Iterator[Figure]:
     warm = ("warmup_s",) if trial.parsed.get("warmup_s") else ()
     elapsed = EXACT_ELAPSED if EXACT_ELAPSED in trial.parsed else ELAPSED
     counted = (COMPLETED, elapsed, *warm)
+    is_reported = throughput_origin(trial.throughput_rps, trial.elapsed_s) == "reported"
     yield Figure(
-        "throughput", "Throughput", trial.throughput_rps, "rate", counted,
-        "completed ÷ elapsed", "higher",
+        "throughput", "Throughput", trial.throughput_rps, "rate",
+        ("reported_rps",) if is_reported else counted,
+        "" if is_reported else "completed ÷ elapsed", "higher",
     )  # fmt: skip
     yield Figure(
         "goodput", "Goodput", trial.goodput_rps, "rate", (OK, elapsed, *warm),
@@ -79,6 +82,12 @@ def _rates(trial: Trial) -> Iterator[Figure]:
         _elapsed_formula(elapsed, has_warmup=bool(warm)),
     )  # fmt: skip
     yield Figure("bytes", "Bytes received", trial.bytes_received, "bytes", ("bytes_received",))
+
+
+def _rate_note(trial: Trial) -> str:
+    if throughput_origin(trial.throughput_rps, trial.elapsed_s) != "reported":
+        return ""
+    return f"Throughput as {trial.cell.series.tool} reports it: its output has no elapsed time."
 
 
 def _elapsed_formula(path: str, *, has_warmup: bool) -> str:

@@ -184,6 +184,8 @@ METRICS = {
 }
 # As they stand in every answer.
 METRIC_RECORDS = tuple(figures.record_of(figures.Metric, metric) for metric in METRICS.values())
+# Those made of a trial's throughput, which may be the tool's own rate.
+THROUGHPUT_METRICS = ("throughput", "achieved")
 # In every answer: what the page draws side by side.
 CORE = ("throughput", "p50", "p99", "error_rate")
 PERCENTILE_KEYS = tuple(metric.percentile for metric in METRICS.values() if metric.percentile)

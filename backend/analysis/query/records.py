@@ -142,6 +142,8 @@ class LoadedTrial:
     repeat: int | None = None
     # The smallest step of the latencies that the load tool prints, in µs.
     latency_step_us: float | None = None
+    # Of the throughput; `origin` is that of the latencies.
+    throughput_origin: str | None = None
     # Further columns, where the asked metric needs them.
     more: Mapping[str, Any] = field(default_factory=dict)
 

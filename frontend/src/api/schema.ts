@@ -184,6 +184,13 @@ export interface components {
             readonly rate_rps: number | null;
             /** Format: double */
             readonly throughput: number | null;
+            /**
+             * @description Reported: the tool's own rate, of an output without elapsed time
+             *
+             *     * `computed` - computed
+             *     * `reported` - reported
+             */
+            readonly throughput_origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
             /** Format: double */
             readonly p50_us: number | null;
             /** Format: double */
@@ -444,7 +451,11 @@ export interface components {
             readonly uncertainty_s: number;
             readonly samples: readonly components["schemas"]["Sample"][];
         };
-        /** @enum {string} */
+        /**
+         * @description * `computed` - computed
+         *     * `reported` - reported
+         * @enum {string}
+         */
         readonly OriginEnum: "computed" | "reported";
         /** @description Whether the series may be compared at all. */
         readonly Outcome: {
@@ -986,9 +997,16 @@ export interface components {
             readonly elapsed_s: number | null;
             /**
              * Format: double
-             * @description Completed responses / elapsed
+             * @description Completed responses / elapsed, else the rate the tool printed
              */
             readonly throughput: number | null;
+            /**
+             * @description Reported: the tool's own rate, of an output without elapsed time
+             *
+             *     * `computed` - computed
+             *     * `reported` - reported
+             */
+            readonly throughput_origin: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
             /**
              * Format: double
              * @description The rate the tool printed
