@@ -113,6 +113,8 @@ class ParsedTrial:
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.
     disagreements: tuple[str, ...] = ()
+    # What was removed from the artefacts before they were read, as sentences.
+    notes: tuple[str, ...] = ()
     # Why this tool was chosen.
     detected_by: str = ""
     # Figures of the tool that have no field above.
@@ -150,6 +152,7 @@ class ParsedTrial:
             **{name: value for name, value in self._times() if value is not None},
             **self.extra,
             **({"incomplete": True} if self.incomplete else {}),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def _times(self) -> tuple[tuple[str, Number | None], ...]:

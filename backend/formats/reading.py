@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
+from backend.formats.prefixes import plain_texts
 from backend.formats.text import Line, Source
 
 # Raised whenever a reading of the same bytes can change.
@@ -57,8 +58,10 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when
     there is nothing to read.
     """
-    sources = [Source(artefact) for artefact in artefacts]
+    texts = [text for artefact in artefacts for text in plain_texts(artefact)]
+    sources = [Source(text.artefact) for text in texts]
     chosen, why, claimed = _choose(sources)
+    notes = tuple(note for text in texts for note in text.notes)
     if tool is not None and tool != chosen.name:
         raise FormatError(
             f"This output is from {chosen.name}, not from {tool}.",
@@ -77,7 +80,7 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     if len(entries) == 1 and isinstance(entries[0], FormatError):
         raise entries[0]
     return [
-        replace(entry, detected_by=why) if isinstance(entry, ParsedTrial) else entry
+        replace(entry, detected_by=why, notes=notes) if isinstance(entry, ParsedTrial) else entry
         for entry in entries
     ]
 

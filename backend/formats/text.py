@@ -5,8 +5,10 @@ Line splits and string methods only: everything here is linear in the input.
 
 from __future__ import annotations
 
+import codecs
 import html
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +27,15 @@ HEAD_BYTES = 64 << 10
 # Broken documents that are told of: each costs a look at all of the text before it.
 MOST_FAULTS = 50
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+# Handles bytes that are no UTF-8; the name that `bytes.decode` knows it by. More than so many are
+# no text, and each takes a call.
+FROM_WINDOWS, MOST_FROM_WINDOWS = "loadsheet-windows-1252", 100_000
+UNREADABLE = "\ufffd"
+# Codes of terminals other than "\x1b[…": titles, character sets, keypad modes, saved cursors.
+OTHER_CODES = re.compile(
+    r"\x1b(?:\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[()*+][0-9A-Z]|[=>78cDEHM])"
+)
 
 # No-break, narrow no-break, figure and thin space, apostrophes.
 SEPARATORS = ("\u00a0", "\u202f", "\u2007", "\u2009", "'", "\u2019")
@@ -200,12 +211,29 @@ def decode(data: bytes) -> str:
 
     A file that was pasted behind other text has its mark in the middle.
     """
-    encoding = "utf-16" if data.startswith(UTF16_MARKS) else "utf-8"
-    return _without_ansi(data.decode(encoding, errors="replace").replace("\ufeff", ""))
+    if data.startswith(UTF16_MARKS):
+        text = data.decode("utf-16", errors="replace")
+    else:
+        text = data.decode("utf-8", errors="replace")
+        if 0 < text.count(UNREADABLE) <= MOST_FROM_WINDOWS:
+            text = data.decode("utf-8", errors=FROM_WINDOWS)
+    return _without_ansi(text.replace("\ufeff", ""))
+
+
+def _from_windows(fault: UnicodeError) -> tuple[str, int]:
+    """What bytes that are no UTF-8 are in Windows-1252: only there "µs" has such a byte."""
+    if not isinstance(fault, UnicodeDecodeError):
+        raise fault
+    return fault.object[fault.start : fault.end].decode("cp1252", errors="replace"), fault.end
+
+
+codecs.register_error(FROM_WINDOWS, _from_windows)
 
 
 def _without_ansi(text: str) -> str:
-    first, *rest = text.split("\x1b[")
+    if "\x1b" not in text:
+        return text
+    first, *rest = OTHER_CODES.sub("", text).split("\x1b[")
     return "".join([first, *(_after_code(piece) for piece in rest)])
 
 

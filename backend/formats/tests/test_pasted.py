@@ -1,5 +1,7 @@
 """What people paste says what the clean capture says, or is refused: never another figure."""
 
+from dataclasses import replace
+
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
@@ -73,10 +75,26 @@ PASTES = {
     "indented": each_line(lambda line: "    " + line),
     "quoted in a mail": each_line(lambda line: "> " + line),
     "between blank lines": lambda text: "\n\n" + text + "\n\n",
+    "in a log of GitHub": each_line(lambda line: f"2026-01-02T03:04:05.1234567Z {line}"),
+    "in a log of kubectl": each_line(
+        lambda line: f"[pod/load-x2/load] 2026-01-02T03:04:05.123456789Z {line}"
+    ),
+    "beside another service": lambda text: "".join(
+        f"load-1    | {line}\nserver-1  | GET / 200\n" for line in text.split("\n")
+    ),
+    "with a title of the window": lambda text: "\x1b]0;load\x07\x1b(B\x1b[0m\x1b[2K" + text,
     "thousands by narrow space": with_thousands("\u202f"),
     "thousands by apostrophe": with_thousands("'"),
     "thousands by nothing": with_thousands(""),
 }
+
+
+def is_of_windows(text):
+    """Whether a Windows code page has all of its letters."""
+    try:
+        return not text.isascii() and bool(text.encode("cp1252"))
+    except UnicodeEncodeError:
+        return False
 
 
 def read(text, name, encoding="utf-8"):
@@ -85,7 +103,10 @@ def read(text, name, encoding="utf-8"):
         entries = parse([RawArtefact.of(name, text.encode(encoding))])
     except FormatError as refused:
         entries = [refused]
-    return [str(one) if isinstance(one, FormatError) else one.as_dict() for one in entries]
+    return [
+        str(one) if isinstance(one, FormatError) else replace(one, notes=()).as_dict()
+        for one in entries
+    ]
 
 
 def has_figures(path):
@@ -108,6 +129,8 @@ def test_a_pasted_report_says_the_same(path):
     for how, paste in PASTES.items():
         assert figures(read(paste(text), path.name)) == clean, how
     assert figures(read(text, path.name, "utf-16")) == clean
+    if is_of_windows(text):
+        assert figures(read(text, path.name, "cp1252")) == clean
 
 
 @pytest.mark.parametrize("path", list(filter(has_figures, REPORTS)), ids=name_of)

@@ -1,0 +1,189 @@
+"""Logs as they are kept: what a CI system, docker or kubectl puts before each line is removed.
+
+Only the beginnings of lines are looked at, each once for each kind, so the cost grows with the
+bytes alone. The lines stay, and so do their numbers, unless the lines of several services are
+mixed: then the lines of each service are a text of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from backend.formats.logs import line_chunks
+from backend.formats.model import RawArtefact
+from backend.formats.text import HEAD_BYTES, UTF16_MARKS, Source, read_up_to
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+# Fewer lines, or a smaller share of those that are not blank, may begin so by chance.
+FEWEST_LINES, LEAST_SHARE = 3, 0.6
+# docker compose in a CI system writes two, kubectl with names and times three.
+MOST_LAYERS = 4
+# More are no names of services. Each costs a look at all of the text.
+MOST_NAMES = 20
+CHUNK_BYTES = 1 << 20
+
+_COLOURS = r"(?:\x1b\[[0-9;]{0,16}[mK]){0,6}"
+_CLOCK = r"[0-2]\d:[0-5]\d:[0-6]\d(?:[.,]\d{1,9})?"
+_TIME = rf"\d{{4}}-[01]\d-[0-3]\dT{_CLOCK}(?:Z|[+-]\d\d:?\d\d)"
+# One space, or none where nothing follows.
+_GAP = rf"{_COLOURS}(?: |(?=\r?$))"
+_NAME = "NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What may stand before each line. In `text`, NAME stands for `name`: whose line it is."""
+
+    title: str
+    text: str
+    name: str = ""
+
+    def pattern(self, name: str = "") -> re.Pattern[bytes]:
+        """Matches the prefix at the start of a line; with a name, that of its lines alone."""
+        text = self.text.replace(_NAME, f"({re.escape(name) if name else self.name})")
+        return re.compile(rf"(?m)^{_COLOURS}{text}{_COLOURS}".encode())
+
+
+# The longer ones first: some begin as others do.
+PREFIXES = (
+    Prefix(
+        "GitHub's job, step and time",
+        rf"{_NAME}\t{_TIME}{_GAP}",
+        r"[^\t\n]{1,200}\t[^\t\n]{1,200}",
+    ),
+    Prefix("GitLab's time", rf"{_TIME} [0-9a-f]{{2}}[OE](?:[ +]|(?=\r?$))"),
+    Prefix("the container log's time", rf"{_TIME} std(?:out|err) [FP] ?"),
+    Prefix("a time", rf"(?:\[{_TIME}\]|{_TIME}){_GAP}"),
+    Prefix("a time", rf"(?:\[{_CLOCK}\]{_GAP}|{_CLOCK}(?:  |(?=\r?$)))"),
+    Prefix("docker compose's name", rf"{_NAME} {{0,80}}\|{_GAP}", r"[A-Za-z0-9][\w.-]{0,80}"),
+    Prefix("kubectl's name", rf"\[{_NAME}\]{_GAP}", r"pod/[^\]\n]{1,300}"),
+    Prefix(
+        "the journal's time and name",
+        r"[A-Z][a-z]{2} [ 0-3]\d [0-2]\d:[0-5]\d:[0-6]\d [\w.-]{1,80} [\w./-]{1,80}"
+        r"(?:\[\d{1,9}\])?: ?",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainText:
+    """An artefact as its tool wrote it, and what was removed from it, as sentences."""
+
+    artefact: RawArtefact
+    notes: tuple[str, ...] = ()
+
+
+def plain_texts(artefact: RawArtefact) -> list[PlainText]:
+    """The artefact without prefixes; the lines of each service apart where several are mixed."""
+    return _without_prefixes(PlainText(artefact), MOST_LAYERS)
+
+
+def _without_prefixes(text: PlainText, layers: int) -> list[PlainText]:
+    prefix = _prefix_of(_head(text.artefact)) if layers else None
+    if prefix is None:
+        return [text]
+    names = _names(prefix, text.artefact)
+    if len(names) > MOST_NAMES:
+        return [text]
+    return [
+        inner
+        for name in (names if len(names) > 1 else [""])
+        for inner in _without_prefixes(_removed(text, prefix, name), layers - 1)
+    ]
+
+
+def _head(artefact: RawArtefact) -> bytes:
+    """Whole lines from the beginning, in UTF-8; nothing of a binary file."""
+    with artefact.open() as stream:
+        head = read_up_to(stream, HEAD_BYTES)
+    is_cut = len(head) == HEAD_BYTES
+    if head.startswith(UTF16_MARKS):
+        head = head.decode("utf-16", errors="replace").encode()
+    elif b"\0" in head[:4096]:
+        return b""
+    return head[: head.rfind(b"\n") + 1] if is_cut else head
+
+
+def _prefix_of(head: bytes) -> Prefix | None:
+    """The prefix that most lines have."""
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    least = max(FEWEST_LINES, LEAST_SHARE * len(lines))
+    for prefix in PREFIXES:
+        pattern = prefix.pattern()
+        if sum(pattern.match(line) is not None for line in lines) >= least:
+            return prefix
+    return None
+
+
+def _names(prefix: Prefix, artefact: RawArtefact) -> list[str]:
+    """Whose lines these are, in the order of their first lines; empty where no name stands there.
+
+    One more than MOST_NAMES at most.
+    """
+    names: dict[str, None] = {}
+    pattern = prefix.pattern()
+    for _, lines in line_chunks(Source(artefact)) if prefix.name else ():
+        for match in pattern.finditer(lines):
+            names.setdefault(match.group(1).decode(errors="replace"))
+            if len(names) > MOST_NAMES:
+                return list(names)
+    return list(names)
+
+
+def _remover(prefix: Prefix, name: str) -> Callable[[bytes], bytes]:
+    """Takes the prefix off whole lines; with a name, other lines are left out."""
+    if not name:
+        pattern = prefix.pattern()
+        return lambda lines: pattern.sub(b"", lines)
+    line = re.compile(prefix.pattern(name).pattern + rb"(?P<rest>.*\n?)")
+    return lambda lines: b"".join(match["rest"] for match in line.finditer(lines))
+
+
+def _removed(text: PlainText, prefix: Prefix, name: str) -> PlainText:
+    artefact, remove = text.artefact, _remover(prefix, name)
+    note = f"Before each line {prefix.title} was removed."
+    if name:
+        note = f"These are the lines of {name}; {prefix.title} was removed before each."
+    return replace(
+        text,
+        artefact=RawArtefact(
+            f"{artefact.name} ({name})" if name else artefact.name,
+            lambda: _stream(artefact, remove),
+        ),
+        notes=(*text.notes, note),
+    )
+
+
+def _stream(artefact: RawArtefact, remove: Callable[[bytes], bytes]) -> BinaryIO:
+    chunks = line_chunks(Source(artefact), size=CHUNK_BYTES)
+    pieces = (remove(lines) for _, lines in chunks)
+    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), CHUNK_BYTES))
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._piece = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while not self._piece:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._piece = memoryview(piece)
+        target = memoryview(buffer).cast("B")
+        count = min(len(target), len(self._piece))
+        target[:count] = self._piece[:count]
+        self._piece = self._piece[count:]
+        return count

@@ -1,0 +1,120 @@
+"""What stands before each line of a log is removed, and nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.formats import FormatError, RawArtefact, parse
+from backend.formats.prefixes import plain_texts
+from backend.formats.tests.test_captures import FORMATS
+from backend.formats.text import HEAD_BYTES, decode
+
+WRK = (FORMATS / "wrk/tests/captures/latency-c10-10k/stdout").read_text()
+HEY = (FORMATS / "hey/tests/captures/n600-c20-500s-text/stdout").read_text()
+
+PREFIXES = {
+    "GitHub Actions": "2026-01-02T03:04:05.1234567Z ",
+    "gh run view --log": "load\tRun wrk\t2026-01-02T03:04:05.1234567Z ",
+    "GitLab": "2026-01-02T03:04:05.123456Z 01O ",
+    "kubectl logs --timestamps": "2026-01-02T03:04:05.123456789+01:00 ",
+    "kubectl logs --prefix": "[pod/load-x2/load] ",
+    "a container's log": "2026-01-02T03:04:05.123456789Z stdout F ",
+    "Jenkins": "[2026-01-02T03:04:05.123Z] ",
+    "Jenkins with times": "12:34:56  ",
+    "Jenkins with times in brackets": "[12:34:56] ",
+    "docker compose 2": "\x1b[36mload-1  | \x1b[0m",
+    "docker compose 1": "\x1b[36mload_1  |\x1b[0m ",
+    "docker compose logs -t": "load-1  | 2026-01-02T03:04:05.123456789Z ",
+    "docker compose in GitHub Actions": "2026-01-02T03:04:05.1234567Z load-1  | ",
+    "journalctl": "Jan  2 03:04:05 host load.sh[4711]: ",
+}
+
+
+def behind(prefix, text):
+    return "".join(f"{prefix}{line}\n" for line in text.splitlines())
+
+
+def plain(text):
+    """Name, text and notes of each piece."""
+    return [
+        (piece.artefact.name, piece.artefact.open().read().decode(), piece.notes)
+        for piece in plain_texts(RawArtefact.of("log", text.encode()))
+    ]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+def test_a_report_behind_a_prefix_is_the_report(prefix):
+    ((name, text, notes),) = plain(behind(prefix, WRK))
+    assert (name, text) == ("log", WRK)
+    assert notes
+    assert all("removed" in note for note in notes)
+
+
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+def test_a_prefix_without_its_last_space_stands_before_blank_lines(prefix):
+    lines = behind(prefix, HEY).splitlines()
+    ((_, text, _),) = plain("".join(f"{line.rstrip(' ')}\n" for line in lines))
+    assert [line.rstrip() for line in text.splitlines()] == [
+        line.rstrip() for line in HEY.splitlines()
+    ]
+
+
+def test_the_trial_says_what_was_removed():
+    (trial,) = parse([RawArtefact.of("log", behind("load-1  | ", WRK).encode())])
+    assert trial.as_dict()["notes"] == ["Before each line docker compose's name was removed."]
+
+
+def test_lines_of_several_services_are_texts_of_their_own():
+    mixed = "".join(f"load-1    | {line}\nserver-1  | GET /\n" for line in WRK.splitlines())
+    pieces = plain("Attaching to load-1, server-1\n" + mixed + "load-1 exited with code 0\n")
+    assert [(name, text) for name, text, _ in pieces] == [
+        ("log (load-1)", WRK),
+        ("log (server-1)", "GET /\n" * len(WRK.splitlines())),
+    ]
+
+
+def test_a_service_that_speaks_late_is_found():
+    server = "server-1  | GET /\n" * (HEAD_BYTES // 10)
+    pieces = plain(server + behind("load-1  | ", WRK))
+    assert pieces[1][:2] == ("log (load-1)", WRK)
+
+
+def test_numbers_of_lines_stay():
+    broken = WRK.replace(" requests in ", " requests on ")
+    with pytest.raises(FormatError) as alone:
+        parse([RawArtefact.of("log", broken.encode())])
+    with pytest.raises(FormatError) as prefixed:
+        parse([RawArtefact.of("log", behind("12:34:56  ", broken).encode())])
+    assert prefixed.value.line == alone.value.line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WRK,
+        "a | b\n1 | 2\n",
+        "2026-01-02T03:04:05Z,200,0.1\n" * 5,
+        "12:34:56 one\n" * 5,
+        "".join(f"row{n} | {n}\n" for n in range(50)),
+        "",
+    ],
+)
+def test_a_text_without_a_prefix_is_left_as_it_is(text):
+    assert plain(text) == [("log", text, ())]
+
+
+@given(
+    st.lists(st.sampled_from(["a\n", "\n", "x | y\n", "12:34:56  z\n", "\u00b5\n"]), max_size=20)
+)
+def test_what_stands_behind_a_prefix_stays(lines):
+    text = "".join(lines)
+    pieces = plain("".join(f"[pod/x/y] {line}" for line in lines))
+    if len(lines) >= 3 and len(pieces) == 1 and len(pieces[0][2]) == 1:
+        assert pieces[0][1] == text
+
+
+@pytest.mark.parametrize("count", [1, 50, 200_000])
+def test_bytes_of_windows_are_letters_and_others_no_text(count):
+    assert decode(b"1.5\xb5s ") == "1.5\u00b5s "
+    assert decode("\u00b5".encode() + b"\xb5") == "\u00b5\u00b5"
+    assert set(decode(b"\xb5" * count)) <= {"\u00b5", "\ufffd"}
