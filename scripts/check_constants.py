@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from backend.formats.model import ERROR_CLASSES
-from backend.runs.checks.table import SEVERITIES
+from backend.runs.checks.check import SEVERITIES
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 KEPT = Path(__file__).resolve().parent.parent / "frontend" / "src" / "api" / "constants.ts"

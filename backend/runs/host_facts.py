@@ -22,3 +22,11 @@ def local_ports(facts: Mapping[str, Any]) -> tuple[int, int] | None:
         return None
     first, last = int(words[0]), int(words[1])
     return (first, last) if first <= last <= 65_535 else None
+
+
+def governors(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The CPU governor of each host that tells it: {"client": "powersave"}."""
+    named = {
+        role: host.get("cpu_governor") for role, host in facts.items() if isinstance(host, Mapping)
+    }
+    return {role: name for role, name in named.items() if isinstance(name, str) and name}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import CheckInput
-from backend.runs.host_facts import link_bits_s, local_ports
+from backend.runs.host_facts import governors, link_bits_s, local_ports
 from backend.runs.models import Run
 
 Origin = Literal["computed", "reported"]
@@ -82,6 +82,7 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
     errors = {} if record.reading is None else parsed.error_counts
     elapsed_s = parsed.measured_s
     return CheckInput(
+        tool=point.tool,
         connections=point.connections,
         loop=point.loop,
         offered_rps=point.rate_rps,
@@ -113,7 +114,40 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         client_cpu_s=_number(record.resources.get("client_cpu_s")),
         session_parts=run.session.get("parts"),
         client_threads=_first_known(record.load.get("threads"), parsed.threads),
+        client_core_shares=_shares(record.resources.get("client_cpu_per_core")),
+        client_steal=_number(record.resources.get("client_cpu_steal")),
+        governors=governors(run.facts),
+        requests_asked=_requests_asked(record),
+        server_texts=tuple(_server_texts(record, run)),
     )
+
+
+def _requests_asked(record: TrialRecord) -> int | None:
+    """The number of requests that ends the trial; None where time may end it first."""
+    load, parsed = record.load, record.parsed
+    if load.get("duration_s") or parsed.requested_duration_s:
+        return None
+    asked: int | None = _first_known(load.get("requests"), parsed.requested_requests)
+    return asked
+
+
+def _shares(value: Any) -> tuple[float, ...]:
+    """A share for each core; empty where one of them is unknown."""
+    shares = [_number(share) for share in value] if isinstance(value, list) else []
+    known = tuple(share for share in shares if share is not None)
+    return known if len(known) == len(shares) else ()
+
+
+def _server_texts(record: TrialRecord, run: Run) -> Iterator[str]:
+    server = record.server
+    for text in (server.get("version"), server.get("runtime"), record.server_tail):
+        if text:
+            yield str(text)
+    for name, value in (server.get("configuration") or {}).items():
+        yield f"{name}={value}"
+    tail = run.server_tails.get(server.get("name"))
+    if tail:
+        yield tail
 
 
 def _first_known(asked: Any, parsed: Any) -> Any:

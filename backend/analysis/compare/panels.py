@@ -17,8 +17,8 @@ from backend.analysis.compare.headline import (
 )
 from backend.analysis.compare.ranking import Ranking, rank
 from backend.analysis.compare.ratios import Yardstick
-from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, common_ceiling
-from backend.analysis.grouping.points import Point
+from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks
+from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.fields import FIELDS
@@ -103,7 +103,7 @@ def _part(sweeps: Sequence[Sweep], read: Callable[[Sweep], Any]) -> dict[Any, tu
 
 def _judge(gathered: Gathered, name: str | None, sweeps: tuple[Sweep, ...]) -> Judgement:
     points = points_of(sweeps)
-    fired = collect_fired_checks(points, _ceiling(points), gathered.dismissals)
+    fired = collect_fired_checks(points, check_sweeps(sweeps), gathered.dismissals)
     comparability = judge_comparability(
         [sweep.group for sweep in sweeps],
         fired,
@@ -113,14 +113,6 @@ def _judge(gathered: Gathered, name: str | None, sweeps: tuple[Sweep, ...]) -> J
         override=gathered.query.override,
     )
     return Judgement(name, sweeps, tuple(fired), comparability)
-
-
-def _ceiling(points: Sequence[Point]) -> list[Point]:
-    """The points at the largest load, where a limit shared by several servers shows there."""
-    if not points:
-        return []
-    largest = ordered({point.x for point in points})[-1]
-    return common_ceiling([point for point in points if point.x == largest])
 
 
 def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Panel:

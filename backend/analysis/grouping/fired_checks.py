@@ -12,7 +12,6 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedDismissal, LoadedTrial
 from backend.links import check_link
 from backend.runs.checks import CHECKS, SEVERITIES, Check
-from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE
 
 MAX_LISTED = 100
 
@@ -36,7 +35,7 @@ class Fired:
             id=self.check.id,
             severity=self.check.severity,
             title=self.check.title,
-            explanation=self.check.explanation,
+            explanation=self.check.advice,
             section=check_link(self.check.id),
             count=self.count,
             cells=self.cells[:MAX_LISTED],
@@ -47,7 +46,13 @@ class Fired:
 
 def find_check(id_: str) -> Check:
     """The check, or a stand-in for one that an older version stored and is gone since."""
-    gone = Check(id_, "info", id_, "This version of Loadsheet no longer has this check.")
+    gone = Check(
+        id=id_,
+        severity="info",
+        title=id_,
+        explanation="This version of Loadsheet no longer has this check.",
+        remedy="",
+    )
     return CHECKS.get(id_, gone)
 
 
@@ -56,7 +61,7 @@ def describe_check(check: Check) -> dict[str, Any]:
         "id": check.id,
         "severity": check.severity,
         "title": check.title,
-        "explanation": check.explanation,
+        "explanation": check.advice,
         "section": check_link(check.id),
     }
 
@@ -65,9 +70,14 @@ Dismissals = Mapping[tuple[uuid.UUID, str], LoadedDismissal]
 
 
 def collect_fired_checks(
-    points: Iterable[Point], ceiling: Sequence[Point] = (), dismissals: Dismissals | None = None
+    points: Iterable[Point],
+    shared: Mapping[str, Sequence[Point]],
+    dismissals: Dismissals | None = None,
 ) -> list[Fired]:
-    """Every check that fired, the gravest first. `ceiling`: points with one common limit."""
+    """Every check that fired, the gravest first.
+
+    `shared`: the ids of the rules over several series that fire, each with its points.
+    """
     collection = _Collection(dismissals or {})
     for point in points:
         runs = {cell.run.id for cell in point.cells}
@@ -77,8 +87,10 @@ def collect_fired_checks(
         for cell, trial, id_ in _trial_checks(point):
             if fired := collection.undismissed(id_, {cell.run.id}):
                 fired.trials.append(str(trial.id))
-    for point in ceiling:
-        collection.fired("common-ceiling").cells.append(str(point.cells[0].id))
+    for id_, members in shared.items():
+        for point in members:
+            if fired := collection.undismissed(id_, {cell.run.id for cell in point.cells}):
+                fired.cells.append(str(point.cells[0].id))
     return sorted(
         collection.by_id.values(),
         key=lambda fired: (SEVERITIES.index(fired.check.severity), fired.check.id),
@@ -116,13 +128,3 @@ class _Collection:
             return fired
         fired.dismissed.update({run: self.dismissals[run, id_] for run in runs})
         return None
-
-
-def common_ceiling(points: Sequence[Point]) -> list[Point]:
-    """The points of one load, when three or more servers reach the same throughput."""
-    measured = [point for point in points if point.metrics["throughput"].value]
-    servers = {point.cells[0].server.name for point in measured}
-    rates = [point.metrics["throughput"].value or 0.0 for point in measured]
-    if len(servers) < CEILING_SERVERS or max(rates) / min(rates) - 1 > CEILING_SHARE:
-        return []
-    return measured

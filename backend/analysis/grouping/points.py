@@ -13,11 +13,8 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.formats.model import ERROR_CLASSES
-from backend.runs.checks import CheckInput, check_cell
+from backend.runs.checks import CELL_RULE_IDS, CheckInput, check_cell
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
-
-# Rules over a cell, which are asked anew when trials of several runs meet in one point.
-_CELL_RULES = frozenset({"few-trials", "spread", "drift"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,4 +126,4 @@ def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> 
     ]
     wanted = max(cell.run.min_trials for cell in cells)
     fired = check_cell(figures, min_trials=wanted)
-    return (stored - _CELL_RULES) | {finding.id for finding in fired}
+    return (stored - CELL_RULE_IDS) | {finding.id for finding in fired}

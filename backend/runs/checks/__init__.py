@@ -1,26 +1,26 @@
-"""Integrity checks: rules over one trial and over the trials of one cell. No rows, no Django."""
+"""Integrity checks: rules over a trial, a cell and a comparison. No rows, no Django."""
 
-from backend.runs.checks.cell import check_cell
+from backend.runs.checks.cell import CELL_RULE_IDS, check_cell
+from backend.runs.checks.check import SEVERITIES, Check, Severity
 from backend.runs.checks.check_input import CheckInput, Finding
-from backend.runs.checks.table import (
-    CHECKS,
-    SEVERITIES,
-    Check,
-    Severity,
-    as_markdown,
-    withheld_metrics,
-)
+from backend.runs.checks.comparison import ComparedPoint, at_ceiling, check_comparison
+from backend.runs.checks.page import as_markdown
+from backend.runs.checks.table import CHECKS, withheld_metrics
 from backend.runs.checks.trial import check_trial
 
 __all__ = [
+    "CELL_RULE_IDS",
     "CHECKS",
     "SEVERITIES",
     "Check",
     "CheckInput",
+    "ComparedPoint",
     "Finding",
     "Severity",
     "as_markdown",
+    "at_ceiling",
     "check_cell",
+    "check_comparison",
     "check_trial",
     "withheld_metrics",
 ]

@@ -2,6 +2,6 @@
 
 import sys
 
-from backend.runs.checks.table import as_markdown
+from backend.runs.checks.page import as_markdown
 
 sys.stdout.write(as_markdown())

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
+from math import sqrt
+from statistics import NormalDist, fmean, stdev
 
+from backend.runs.checks.check import Check
 from backend.runs.checks.check_input import CheckInput, Finding
-from backend.stats.thresholds import LEAST_TRIALS
+from backend.runs.checks.dip import has_two_modes
+from backend.runs.checks.wording import percent_text
+from backend.stats.student import t_quantile
+from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
-WIDEST_SPREAD = 0.05
+# Of the trials' mean: the standard deviation that a quiet machine keeps below.
+HIGH_VARIATION = 0.05
+# How sure `spread` is that the trials vary by more.
+SPREAD_CONFIDENCE = 0.95
+# A trend must be this unlikely by chance, in either direction, and this large in total.
+DRIFT_CHANCE = 0.01
 LEAST_DRIFT = 0.05
+DRIFT_TRIALS = 5
 
 
 def check_cell(
@@ -23,46 +34,141 @@ def check_cell(
     counted = [trial for trial in trials if not trial.warmup and trial.has_figures]
     rates = [trial.throughput_rps for trial in counted if trial.throughput_rps is not None]
     details = {
-        "few-trials": _few_trials(len(counted), min_trials),
-        "no-warmup": _no_warmup(warmed_up),
-        "spread": _spread(rates),
-        "drift": _drift(rates),
+        "few-trials": _find_few_trials(len(counted), min_trials),
+        "no-warmup": _find_no_warmup(warmed_up),
+        "spread": _find_spread(rates),
+        "drift": _find_drift(rates),
+        "two-modes": _find_two_modes(rates),
     }
     return [Finding(id_, detail) for id_, detail in details.items() if detail is not None]
 
 
-def _few_trials(count: int, wanted: int) -> str | None:
+def _find_few_trials(count: int, wanted: int) -> str | None:
     if count >= wanted:
         return None
     noun = "trial counts" if count == 1 else "trials count"
     return f"{count} {noun}; the workspace asks for {wanted}."
 
 
-def _no_warmup(warmed_up: bool | None) -> str | None:
+def _find_no_warmup(warmed_up: bool | None) -> str | None:
     return "Every trial counts, also the first." if warmed_up is False else None
 
 
-def _spread(rates: Sequence[float]) -> str | None:
-    middle = median(rates) if len(rates) > 1 else 0.0
-    if not middle or (max(rates) - min(rates)) / middle <= WIDEST_SPREAD:
+def _find_spread(rates: Sequence[float]) -> str | None:
+    """Whether the true coefficient of variation is above 5 %, by its lower confidence bound."""
+    if len(rates) < LEAST_TRIALS or not fmean(rates):
         return None
-    share = (max(rates) - min(rates)) / middle
+    variation = stdev(rates) / fmean(rates)
+    if _least_variation(variation, len(rates)) <= HIGH_VARIATION:
+        return None
     return (
-        f"The trials reach {min(rates):.6g} to {max(rates):.6g} requests/s: "
-        f"{share * 100:.3g} % of their median."
+        f"The {len(rates)} trials reach {min(rates):.6g} to {max(rates):.6g} requests/s, with a "
+        f"standard deviation of {percent_text(variation)} of their mean."
     )
 
 
-def _drift(rates: Sequence[float]) -> str | None:
-    if len(rates) < 3 or not rates[0]:
+def _least_variation(variation: float, count: int) -> float:
+    """The lower confidence bound of a standard deviation of `count` normal values.
+
+    (n − 1) s² / σ² follows χ², whose quantile is Wilson and Hilferty's (1931): within 1 %.
+    """
+    freedom = count - 1
+    z = NormalDist().inv_cdf(SPREAD_CONFIDENCE)
+    quantile = freedom * (1 - 2 / (9 * freedom) + z * sqrt(2 / (9 * freedom))) ** 3
+    return float(variation * sqrt(freedom / quantile))
+
+
+def _find_drift(rates: Sequence[float]) -> str | None:
+    """A line through the trials in their order, whose slope chance does not explain."""
+    n = len(rates)
+    if n < DRIFT_TRIALS or not fmean(rates):
         return None
-    rises = all(before < after for before, after in pairwise(rates))
-    falls = all(before > after for before, after in pairwise(rates))
-    change = rates[-1] / rates[0] - 1
-    if not (rises or falls) or abs(change) <= LEAST_DRIFT:
+    middle, mean = (n - 1) / 2, fmean(rates)
+    spread_of_order = sum((place - middle) ** 2 for place in range(n))
+    slope = sum((place - middle) * rate for place, rate in enumerate(rates)) / spread_of_order
+    first, last = mean - slope * middle, mean + slope * middle
+    change = last / first - 1 if first > 0 else slope * (n - 1) / mean
+    if abs(change) <= LEAST_DRIFT:
         return None
-    direction = "faster" if rises else "slower"
-    return (
-        f"Each trial is {direction} than the trial before: {rates[0]:.6g} to {rates[-1]:.6g} "
-        f"requests/s ({change * 100:+.3g} %)."
+    residual = sum(
+        (rate - mean - slope * (place - middle)) ** 2 for place, rate in enumerate(rates)
     )
+    error = sqrt(residual / (n - 2) / spread_of_order)
+    if abs(slope) <= t_quantile(1 - DRIFT_CHANCE / 2, n - 2) * error:
+        return None
+    return (
+        f"From the first to the last of {n} trials, throughput "
+        f"{'rises' if change > 0 else 'falls'} by {percent_text(abs(change))}, to about "
+        f"{last:.6g} requests/s."
+    )
+
+
+def _find_two_modes(rates: Sequence[float]) -> str | None:
+    if not has_two_modes(rates):
+        return None
+    ordered = sorted(rates)
+    gap, at = max(
+        (after - before, place) for place, (before, after) in enumerate(pairwise(ordered))
+    )
+    low, high = ordered[: at + 1], ordered[at + 1 :]
+    if gap <= RELEVANT_SHARE * fmean(rates):
+        return None
+    return (
+        f"{len(low)} trials are at about {fmean(low):.6g} requests/s and {len(high)} at about "
+        f"{fmean(high):.6g}, with none between."
+    )
+
+
+CELL_CHECKS = (
+    Check(
+        id="few-trials",
+        severity="warning",
+        title="Few trials",
+        explanation="The load point has fewer trials than the workspace setting (3 by default). "
+        "One or two trials do not show the noise, so there is no interval and no verdict. A trial "
+        "counts if it has throughput, error rate or latency.",
+        remedy="Repeat each load point at least 3 times.",
+    ),
+    Check(
+        id="no-warmup",
+        severity="info",
+        title="No warm-up",
+        explanation="There was no warm-up before the counted trials, so connecting, cold caches "
+        "and just-in-time compilation are part of the figures.",
+        remedy="Add a warm-up to the plan.",
+    ),
+    Check(
+        id="spread",
+        severity="warning",
+        title="Trials differ more than on a quiet machine",
+        explanation="The standard deviation of the throughput is above 5 % of the mean, also when "
+        "chance is allowed for (95 % confidence). Small differences between servers cannot be "
+        "seen in such noise.",
+        remedy="Look for other work on the machines, changing processor speed or a trial that went "
+        "wrong; more trials narrow the interval.",
+        source="Confidence bound of a standard deviation (χ²); see statistics.md",
+    ),
+    Check(
+        id="drift",
+        severity="warning",
+        title="Trials get steadily faster or slower",
+        explanation="A line through 5 or more trials in their order rises or falls by more than "
+        "5 %, and chance explains that in less than 1 % of load points. The server did not "
+        "recover between trials, or was not warm yet.",
+        remedy="Add a warm-up, a pause or a restart between trials, and measure servers in turn.",
+        source="t test of a regression slope; see statistics.md",
+    ),
+    Check(
+        id="two-modes",
+        severity="warning",
+        title="Trials fall into two groups",
+        explanation="At least 8 trials have two separate levels of throughput (Hartigan's dip, "
+        "level 1 %). The figure lies between the levels, where no trial is.",
+        remedy="Find what switches, for example memory placement, connection balance or processor "
+        "speed, and compare the levels apart.",
+        source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of Statistics "
+        "13(1)",
+    ),
+)
+# Rules that are asked again where the trials of several runs meet in one point.
+CELL_RULE_IDS = frozenset(check.id for check in CELL_CHECKS) - {"no-warmup"}

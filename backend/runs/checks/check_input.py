@@ -22,10 +22,13 @@ class CheckInput:
     """One trial as measured. None is unknown: a rule that needs an unknown figure does not fire."""
 
     warmup: bool = False
+    tool: str | None = None
     loop: str | None = None
     connections: int | None = None
     offered_rps: float | None = None
     keepalive: bool | None = None
+    # Of a load tool that was asked for a number of requests, and for no time.
+    requests_asked: int | None = None
 
     elapsed_s: float | None = None
     requests_completed: int | None = None
@@ -58,6 +61,13 @@ class CheckInput:
     # CPU time of the load tool over the trial, and how many threads it may use.
     client_cpu_s: float | None = None
     client_threads: int | None = None
+    # Busy share of each core of the client host, and the share of all time the hypervisor took.
+    client_core_shares: tuple[float, ...] = ()
+    client_steal: float | None = None
+    # The CPU governor of each host that tells it: {"client": "powersave"}.
+    governors: Mapping[str, str] = field(default_factory=dict)
+    # What is recorded of the server: version, runtime, settings, and what it printed.
+    server_texts: tuple[str, ...] = ()
 
     # How many agents sent requests together, where this is the trial of one of them.
     session_parts: int | None = None

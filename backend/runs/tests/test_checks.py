@@ -9,7 +9,6 @@ from backend.runs.checks import (
     CHECKS,
     CheckInput,
     as_markdown,
-    check_cell,
     check_trial,
     withheld_metrics,
 )
@@ -18,6 +17,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 
 # 8 connections × 1 000 requests/s each at 1 ms: everything fits together.
 SOUND = CheckInput(
+    tool="wrk2",
     loop="closed",
     connections=8,
     keepalive=True,
@@ -47,11 +47,26 @@ FAULTS = {
     "error-rate-high": {"error_rate": 0.02},
     "status-not-2xx": {"status_counts": {"200": 70_000, "503": 10_000}},
     "percentile-order": {"percentiles_us": {"50": 934.0, "90": 3_507.0, "99": 2_411.0}},
-    "p99-equals-mean-or-max": {"latency_mean_us": 2_411.0},
+    "p99-equals-mean-or-max": {
+        "latency_mean_us": 2_411.0,
+        "percentiles_origin": "reported",
+        "connections": 19,
+    },
     "littles-law": {"latency_mean_us": 700.0},
     "throughput-disagrees": {"reported_rps": 8_300.0},
     "resolution": {"latency_resolution_us": 1_000.0},
     "tail-samples": {"requests_completed": 999, "requests_ok": 999},
+    "far-tail-samples": {"requests_completed": 9_999, "requests_ok": 9_999},
+    "delayed-ack": {
+        "percentiles_us": {"50": 934.0, "90": 40_911.0, "95": 41_203.0, "99": 43_911.0},
+        "latency_max_us": 51_000.0,
+    },
+    "stall": {"latency_max_us": 1_100_000.0},
+    "missing-requests": {"requests_asked": 100_000},
+    "client-cores": {"client_core_shares": (0.97, 1.0, 0.99, 0.96)},
+    "cpu-steal": {"client_steal": 0.3},
+    "cpu-governor": {"governors": {"client": "performance", "server": "powersave"}},
+    "development-mode": {"server_texts": ("3.0", "WARNING: This is a development server.")},
     "too-short": {"elapsed_s": 0.9},
     "incomplete": {"incomplete": True},
     "exit-code": {"exit_code": 104},
@@ -82,11 +97,24 @@ HARMLESS = {
     "error-rate-high": {"error_rate": 0.01},
     "status-not-2xx": {"status_counts": {"200": 79_999, "503": 1}, "requests_ok": 79_999},
     "percentile-order": {"latency_max_us": 5_020.0},  # p99.9 is 5 023: a histogram's rounding
-    "p99-equals-mean-or-max": {"latency_max_us": 2_411.0, "requests_completed": 150},
+    # Loadsheet computed both from one histogram: they are one bucket.
+    "p99-equals-mean-or-max": {
+        "latency_max_us": 2_411.0,
+        "percentiles_us": {"50": 934.0, "99": 2_411.0},
+    },
     "littles-law": {"latency_mean_us": 790.0},
     "throughput-disagrees": {"reported_rps": 8_150.0},
     "resolution": {"latency_resolution_us": 90.0},
     "tail-samples": {"requests_completed": 1_000},
+    "far-tail-samples": {"requests_completed": 10_000},
+    "delayed-ack": {"percentiles_us": {"50": 30_100.0, "90": 40_100.0, "95": 42_900.0}},
+    # A slow request, but p99 is of its size.
+    "stall": {"latency_max_us": 1_100_000.0, "percentiles_us": {"50": 934.0, "99": 80_000.0}},
+    "missing-requests": {"requests_asked": 81_000},
+    "client-cores": {"client_core_shares": (1.0, 1.0, 0.4, 1.0)},
+    "cpu-steal": {"client_steal": 0.03},
+    "cpu-governor": {"governors": {"client": "performance"}},
+    "development-mode": {"server_texts": ("1.2-bugfix", "log=debugger off", "--workers=4")},
     "too-short": {"elapsed_s": None},
     "incomplete": {"incomplete": False},
     "exit-code": {"exit_code": None},
@@ -129,16 +157,127 @@ def test_nothing_known_fires_only_what_is_unknown():
     assert fired(CheckInput()) == {"unknown-server-version", "unknown-host"}
 
 
-def test_p99_equal_to_the_maximum_fires_only_where_it_is_suspicious():
-    equal = replace(SOUND, latency_max_us=2_411.0, percentiles_us={"50": 934.0, "99": 2_411.0})
+def test_p99_equal_to_the_maximum_fires_only_where_they_must_differ():
+    equal = replace(
+        SOUND,
+        percentiles_origin="reported",
+        latency_max_us=2_411.0,
+        percentiles_us={"50": 934.0, "99": 2_411.0},
+    )
     assert "p99-equals-mean-or-max" in fired(equal)
+    # The tool prints whole milliseconds, as ab does.
     assert "p99-equals-mean-or-max" not in fired(replace(equal, latency_resolution_us=1_000.0))
+    # Every request takes the same time.
+    same = replace(equal, percentiles_us={"50": 2_400.0, "99": 2_411.0})
+    assert "p99-equals-mean-or-max" not in fired(same)
 
 
-def test_a_reported_tail_needs_its_requests_too():
-    reported = replace(SOUND, percentiles_origin="reported", requests_completed=9_999)
-    assert "tail-samples" in fired(reported)
-    assert "tail-samples" not in fired(replace(reported, requests_completed=10_000))
+def test_locust_rounds_percentiles_to_two_digits():
+    printed = replace(
+        SOUND,
+        percentiles_origin="reported",
+        latency_resolution_us=1_000.0,
+        latency_max_us=126_000.0,
+        percentiles_us={"50": 19_000.0, "99": 130_000.0},
+    )
+    assert "percentile-order" in fired(printed)
+    assert "percentile-order" not in fired(replace(printed, tool="locust"))
+
+
+@pytest.mark.parametrize(
+    ("step", "figures"),
+    [
+        # Ticks of 15.625 ms as ab rounds them, as autocannon cuts them off, and as hey prints them.
+        (1_000.0, (16, 31, 47, 63, 94)),
+        (1_000.0, (15, 31, 46, 62, 93)),
+        (100.0, (15.6, 31.3, 46.9, 62.5, 93.8)),
+        (1.0, (1, 2, 3, 4, 9)),
+    ],
+)
+def test_a_clock_tick_is_seen_through_the_tools_rounding(step, figures):
+    assert "clock-tick" in fired(ticking(step, figures))
+
+
+@pytest.mark.parametrize(
+    ("step", "figures"),
+    [
+        (1_000.0, (16, 31, 47, 58, 94)),
+        # Two multiples of 10 ms are no evidence, where a tool prints whole milliseconds.
+        (1_000.0, (10, 10, 20, 20, 20)),
+        (1_000.0, (1, 2, 3, 4, 9)),
+    ],
+)
+def test_figures_that_are_no_ticks_are_silent(step, figures):
+    assert "clock-tick" not in fired(ticking(step, figures))
+
+
+def ticking(step_us, figures_ms):
+    first, *percentiles, last = (figure * 1_000.0 for figure in figures_ms)
+    return replace(
+        SOUND,
+        percentiles_origin="reported",
+        latency_resolution_us=step_us,
+        latency_min_us=first,
+        latency_max_us=last,
+        percentiles_us=dict(zip(("50", "90", "99"), percentiles, strict=True)),
+    )
+
+
+def test_a_tail_needs_its_requests_also_where_it_is_computed():
+    for origin in ("reported", "computed"):
+        trial = replace(SOUND, percentiles_origin=origin, requests_completed=9_999)
+        assert "far-tail-samples" in fired(trial)
+        assert "far-tail-samples" not in fired(replace(trial, requests_completed=10_000))
+
+
+def test_wrk_may_show_more_requests_in_flight_than_it_had_connections():
+    corrected = replace(SOUND, latency_mean_us=2_000.0)
+    assert "littles-law" in fired(corrected)
+    assert "littles-law" not in fired(replace(corrected, tool="wrk"))
+    assert "littles-law" in fired(replace(corrected, tool="wrk", latency_mean_us=500.0))
+
+
+@pytest.mark.parametrize(
+    "circumstance",
+    [{"errors": {"timeout": 12}}, {"offered_rps": 8_000.0}, {"elapsed_s": 0.9}, {"loop": "open"}],
+)
+def test_littles_law_is_not_asked_where_connections_may_wait(circumstance):
+    assert "littles-law" not in fired(replace(SOUND, latency_mean_us=300.0, **circumstance))
+
+
+def test_seconds_without_responses_are_a_stall():
+    seconds = (7_000.0, 8_000.0, 8_100.0, 12.0, 7_900.0, 8_000.0)
+    assert "stall" in fired(replace(SOUND, second_rates_rps=seconds))
+    # The first second opens the connections.
+    assert "stall" not in fired(replace(SOUND, second_rates_rps=(12.0, 8_000.0, 8_100.0, 7_900.0)))
+    # Where a response takes seconds, some seconds have none.
+    slow = replace(SOUND, second_rates_rps=seconds, percentiles_us={"50": 2e6})
+    assert "stall" not in fired(slow)
+
+
+def test_an_open_loop_shows_a_stall_in_its_percentiles():
+    assert "stall" not in fired(replace(SOUND, loop="open", latency_max_us=1_100_000.0))
+
+
+def test_few_responses_a_second_differ_by_chance():
+    few = (4.0, 6.0, 5.0, 3.0, 5.0, 4.0, 7.0, 5.0, 6.0)
+    assert "unsteady" not in fired(replace(SOUND, second_rates_rps=few))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.4.2-debug",
+        "CMAKE flags: -O0 -g",
+        "./target/debug/server",
+        "environment=development NODE_ENV=development",
+        "DEBUG=True",
+        "command=uvicorn app:app --reload",
+        "server: Werkzeug/2.3",
+    ],
+)
+def test_a_server_for_development_is_recognised(text):
+    assert "development-mode" in fired(replace(SOUND, server_texts=(text,)))
 
 
 def test_ports_are_counted_against_the_hosts_own_range():
@@ -150,55 +289,6 @@ def test_coarse_means_are_given_their_rounding_in_littles_law():
     coarse = {"connections": 1, "throughput_rps": 2_000.0, "latency_mean_us": 0.0}
     facts = replace(SOUND, **coarse, latency_min_us=0.0, latency_resolution_us=1_000.0)
     assert "littles-law" not in fired(facts)
-
-
-def trials(*rates):
-    warmup = replace(SOUND, warmup=True, throughput_rps=1.0)
-    return [warmup, *(replace(SOUND, throughput_rps=rate) for rate in rates)]
-
-
-def cell_ids(facts, **options):
-    return {finding.id for finding in check_cell(facts, **options)}
-
-
-def test_a_steady_cell_is_silent():
-    assert cell_ids(trials(8_000.0, 7_950.0, 8_100.0)) == set()
-
-
-@pytest.mark.parametrize(
-    ("id_", "facts"),
-    [
-        ("few-trials", trials(8_000.0, 8_010.0)),
-        ("few-trials", [*trials(8_000.0, 8_010.0), CheckInput(exit_code=1)]),
-        ("spread", trials(8_000.0, 7_700.0, 8_200.0)),
-        ("drift", trials(8_000.0, 7_800.0, 7_500.0)),
-        ("drift", trials(8_000.0, 8_200.0, 8_500.0)),
-    ],
-)
-def test_a_cell_fires(id_, facts):
-    assert id_ in cell_ids(facts)
-    assert id_ in CHECKS
-
-
-def test_trials_that_tell_something_are_not_few_although_no_throughput_is_known():
-    assert cell_ids(trials(None, None, None, None)) == set()
-    silent = replace(SOUND, throughput_rps=None, error_rate=None, percentiles_us={})
-    assert "few-trials" in cell_ids([silent] * 4)
-
-
-def test_a_missing_warmup_fires_only_when_it_is_known_to_be_missing():
-    facts = trials(8_000.0, 7_950.0, 8_100.0)
-    assert "no-warmup" in cell_ids(facts, warmed_up=False)
-    assert "no-warmup" not in cell_ids(facts, warmed_up=True)
-
-
-def test_a_small_drift_and_a_zigzag_are_silent():
-    assert "drift" not in cell_ids(trials(8_000.0, 7_900.0, 7_800.0))
-    assert "drift" not in cell_ids(trials(8_000.0, 7_000.0, 7_500.0))
-
-
-def test_the_workspace_may_ask_for_more_trials():
-    assert "few-trials" in cell_ids(trials(8_000.0, 7_990.0, 8_010.0), min_trials=5)
 
 
 def test_the_page_is_fresh():

@@ -1,0 +1,61 @@
+"""The rules over what several series share, asked of the points of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from backend.analysis.grouping.points import Point
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.query.natural_order import ordered
+from backend.runs.checks import ComparedPoint, at_ceiling, check_comparison
+
+
+def check_sweeps(sweeps: Sequence[Sweep]) -> dict[str, list[Point]]:
+    """The ids of the rules that fire on series held against each other, each with its points."""
+    described = [
+        (_describe(sweep.group.id, point), point) for sweep in sweeps for point in sweep.points
+    ]
+    if not described:
+        return {}
+    # Two points may read alike, so they are found again by identity.
+    points = {id(compared): point for compared, point in described}
+    fired = check_comparison([compared for compared, _ in described])
+    fired["common-ceiling"] = at_ceiling(_at_largest_load(described))
+    return {
+        id_: [points[id(compared)] for compared in members]
+        for id_, members in fired.items()
+        if members
+    }
+
+
+def _at_largest_load(
+    described: Iterable[tuple[ComparedPoint, Point]],
+) -> list[ComparedPoint]:
+    """Where a limit that several servers share shows."""
+    pairs = list(described)
+    largest = ordered({point.x for _, point in pairs})[-1]
+    return [compared for compared, point in pairs if point.x == largest]
+
+
+def _describe(series: str, point: Point) -> ComparedPoint:
+    cell = point.cells[0]
+    counts = [trial.requests_completed for trial in point.trials if trial.requests_completed]
+    lengths = [
+        trial.requests_completed / trial.throughput_rps
+        for trial in point.trials
+        if trial.requests_completed and trial.throughput_rps
+    ]
+    starts = [cell.run.started_at for cell in point.cells]
+    known_starts = [start for start in starts if start is not None]
+    return ComparedPoint(
+        series=series,
+        server=cell.server.name,
+        place=(cell.workload.name, cell.connections, cell.rate_rps),
+        axis_place=point.x,
+        connections=cell.connections if cell.series.loop == "closed" else None,
+        throughput_rps=point.metrics["throughput"].value,
+        trial_s=median(lengths) if lengths else None,
+        requests=median(counts) if counts else None,
+        measured=(min(known_starts), max(known_starts)) if known_starts else None,
+    )

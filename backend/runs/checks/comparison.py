@@ -1,0 +1,207 @@
+"""Rules over the points of a comparison: what several series have in common, or do not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import factorial
+
+from backend.runs.checks.check import BOARDS, Check
+from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE, percent
+
+# Series measured further apart have met other machines, kernels and neighbours.
+FAR_APART = timedelta(days=30)
+# Between the longest and the shortest trials.
+UNEQUAL_LENGTHS = 2.0
+# A throughput that moves less over at least these loads does not depend on the load.
+FLAT_SHARE = 0.02
+FLAT_LOADS = 3
+FLAT_RANGE = 4
+# A shuffled order is the same in every round with at most this chance.
+ORDER_CHANCE = 0.07
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPoint:
+    """One series at one load, as the rules over a comparison read it. None is unknown.
+
+    `place`: workload and load, equal for the points that are held against each other.
+    `axis_place`: the place on the axis, which may be a version or a date. `turns`: the position
+    in its run of the trial of each round, by run and round.
+    """
+
+    series: Hashable
+    server: str
+    place: Hashable
+    axis_place: Hashable = None
+    # None in an open loop.
+    connections: int | None = None
+    throughput_rps: float | None = None
+    # Of a usual trial.
+    trial_s: float | None = None
+    requests: float | None = None
+    threads: frozenset[int] = frozenset()
+    measured: tuple[datetime, datetime] | None = None
+    turns: Mapping[Hashable, int] = field(default_factory=dict)
+
+
+def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
+    """The ids of the rules that fire, each with the points they fire on.
+
+    `common-ceiling` is asked apart, of the points at the largest load (`at_ceiling`).
+    """
+    by_place = _by(points, lambda point: point.place)
+    # Along an axis of versions, dates differ as they must.
+    by_axis_place = _by(points, lambda point: (point.place, point.axis_place))
+    by_series = _by(points, lambda point: point.series)
+    fired = {
+        "flat-over-load": _gather(_flat, by_series),
+        "far-apart": _gather(_far_apart, by_axis_place),
+        "unequal-length": _gather(_unequal_length, by_place),
+        "unequal-threads": _gather(_unequal_threads, by_place),
+        "fixed-order": _gather(_fixed_order, by_place),
+    }
+    return {id_: members for id_, members in fired.items() if members}
+
+
+Rule = Callable[[Sequence[ComparedPoint]], Sequence[ComparedPoint]]
+
+
+def _by(
+    points: Iterable[ComparedPoint], key: Callable[[ComparedPoint], Hashable]
+) -> list[list[ComparedPoint]]:
+    parts: dict[Hashable, list[ComparedPoint]] = defaultdict(list)
+    for point in points:
+        parts[key(point)].append(point)
+    return list(parts.values())
+
+
+def _gather(rule: Rule, parts: Iterable[Sequence[ComparedPoint]]) -> list[ComparedPoint]:
+    return [point for part in parts for point in rule(part)]
+
+
+def at_ceiling(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
+    """The fastest points, where three or more servers are at most 1 % below the fastest.
+
+    Slower servers do not speak against a shared limit: they do not reach it.
+    """
+    rates = [point.throughput_rps for point in points if point.throughput_rps]
+    if not rates:
+        return []
+    least = max(rates) / (1 + CEILING_SHARE)
+    fastest = [point for point in points if (point.throughput_rps or 0.0) >= least]
+    servers = {point.server for point in fastest}
+    return fastest if len(servers) >= CEILING_SERVERS else []
+
+
+def _flat(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    """All points of a series in a closed loop whose throughput is the same at every load."""
+    measured = [point for point in points if point.connections and point.throughput_rps]
+    loads = {point.connections or 0 for point in measured}
+    if len(loads) < FLAT_LOADS or max(loads) < FLAT_RANGE * min(loads):
+        return []
+    rates = [point.throughput_rps or 0.0 for point in measured]
+    return measured if max(rates) / min(rates) - 1 <= FLAT_SHARE else []
+
+
+def _far_apart(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    spans = [point.measured for point in points if point.measured is not None]
+    if len({point.series for point in points}) < 2 or len(spans) < 2:
+        return []
+    gap = max(first for first, _ in spans) - min(last for _, last in spans)
+    return points if gap > FAR_APART else []
+
+
+def _unequal_length(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    """Trials that are equal neither in time nor in requests: a plan keeps one of them equal."""
+    lengths = [point.trial_s for point in points if point.trial_s]
+    counts = [point.requests for point in points if point.requests]
+    if len(lengths) < 2 or len(counts) < 2:
+        return []
+    is_unequal = min(_ratio(lengths), _ratio(counts)) >= UNEQUAL_LENGTHS
+    return points if is_unequal else []
+
+
+def _ratio(values: Sequence[float]) -> float:
+    return max(values) / min(values)
+
+
+def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    known = [point for point in points if point.threads]
+    return known if len({point.threads for point in known}) > 1 else []
+
+
+def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    """Points whose trials came in the same order in every round that all of them share."""
+    ordered = [point for point in points if point.turns]
+    if len({point.server for point in ordered}) < 2:
+        return []
+    rounds = set(ordered[0].turns).intersection(*(point.turns for point in ordered[1:]))
+    # The number of orders grows so fast that ten servers stand for more.
+    orders = factorial(min(len(ordered), 10))
+    if not rounds or orders ** (1 - len(rounds)) > ORDER_CHANCE:
+        return []
+    is_fixed = len({_order(ordered, round_) for round_ in rounds}) == 1
+    return ordered if is_fixed else []
+
+
+def _order(points: Sequence[ComparedPoint], round_: Hashable) -> tuple[int, ...]:
+    """The positions of the points in the order in which the round measured them."""
+    return tuple(sorted(range(len(points)), key=lambda at: points[at].turns[round_]))
+
+
+COMPARISON_CHECKS = (
+    Check(
+        id="common-ceiling",
+        severity="info",
+        title="Different servers reach the same highest throughput",
+        explanation=f"Three or more servers are within {percent(CEILING_SHARE)} of the fastest at "
+        "the largest load. The load tool, the network or the client host may have been the limit, "
+        "and not the servers.",
+        remedy="Use a faster client host or several agents, or look at latency at a lower load.",
+        source=BOARDS + ": the first eight places of a board were equal",
+    ),
+    Check(
+        id="flat-over-load",
+        severity="info",
+        title="Throughput is the same at every load",
+        explanation="Throughput moves by less than 2 % over at least three loads of a closed loop. "
+        "The server was at its limit from the smallest load on, or something else is the limit: a "
+        "rate limit, a lock, a proxy or the client.",
+        remedy="Measure a smaller load, down to one connection.",
+    ),
+    Check(
+        id="far-apart",
+        severity="warning",
+        title="Series were measured more than 30 days apart",
+        explanation="Machines, kernels and networks change over weeks, so the difference may not "
+        "be the servers'.",
+        remedy="Measure the servers in one run.",
+    ),
+    Check(
+        id="unequal-length",
+        severity="warning",
+        title="Trials are much longer for one series",
+        explanation="The trials of one series last at least twice as long as those of another, and "
+        "have at least twice the requests. Short trials hold more of the start, and fewer rare "
+        "slow requests.",
+        remedy="Measure every series for the same time, or with the same number of requests.",
+    ),
+    Check(
+        id="unequal-threads",
+        severity="warning",
+        title="The load tool had different numbers of threads",
+        explanation="A load tool with fewer threads may reach its limit before the server does.",
+        remedy="Measure every series with the same number of threads.",
+    ),
+    Check(
+        id="fixed-order",
+        severity="info",
+        title="Servers were always measured in the same order",
+        explanation="In every round, the servers came in the same order. What one server leaves "
+        "behind (heat, connections, caches) always meets the same next server.",
+        remedy='Set `order = "randomised"` in the plan.',
+    ),
+)

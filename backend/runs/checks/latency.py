@@ -1,0 +1,286 @@
+"""Rules over the latencies of one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from backend.runs.checks.check import BOARDS, Check, TrialRule
+from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.wording import time_text
+
+COARSE_SHARE = 0.1
+TAIL_SAMPLES = 10
+TAIL_PERCENTILES = ("90", "95", "99")
+FAR_TAIL_PERCENTILES = ("99.9", "99.99")
+# Figures out of a histogram are rounded to 3 significant digits: equal within this share.
+HISTOGRAM_STEP = 0.001
+# Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
+LOCUST_STEP = 0.05
+# Figures can only be copies of each other where the tool prints this many steps of them …
+FINE_STEPS = 200
+# … where this many requests were sent, and where the median is below this share of p99.
+COPY_REQUESTS = 1_000
+NARROW_SHARE = 0.9
+CLOCK_TICKS_US = (15_625, 10_000, 1_000)
+# Multiples of a tick are no coincidence below this chance.
+TICK_CHANCE = 0.002
+MOST_TICKS = 50
+# Linux waits 40 ms before it acknowledges data that it cannot answer (TCP_DELACK_MIN).
+DELAYED_ACK_US = (39_500.0, 45_000.0)
+ACK_PERCENTILES = ("50", "75", "90", "95", "99")
+ACK_REQUESTS = 100
+
+
+def _find_disorder(trial: CheckInput) -> str | None:
+    for (low_name, low), (high_name, high) in pairwise(_ladder(trial)):
+        if low > high + _rounding_us(trial, low) + 2 * HISTOGRAM_STEP * high:
+            return f"{low_name} ({time_text(low)}) is above {high_name} ({time_text(high)})."
+    slack = trial.latency_resolution_us or 0.0
+    mean, least, most = trial.latency_mean_us, trial.latency_min_us, trial.latency_max_us
+    if mean is not None and least is not None and mean < least - slack:
+        return f"The mean ({time_text(mean)}) is below the minimum ({time_text(least)})."
+    if mean is not None and most is not None and mean > most + slack:
+        return f"The mean ({time_text(mean)}) is above the maximum ({time_text(most)})."
+    return None
+
+
+def _rounding_us(trial: CheckInput, figure: float) -> float:
+    """How far a printed percentile may lie from the percentile, in µs."""
+    step = trial.latency_resolution_us or 0.0
+    is_locust = trial.tool == "locust" and trial.percentiles_origin == "reported"
+    return max(step, LOCUST_STEP * figure) if is_locust else step
+
+
+def _ladder(trial: CheckInput) -> Iterator[tuple[str, float]]:
+    if trial.latency_min_us is not None:
+        yield "minimum", trial.latency_min_us
+    for name, value in sorted(trial.percentiles_us.items(), key=lambda item: float(item[0])):
+        if value is not None:
+            yield f"p{name}", value
+    if trial.latency_max_us is not None:
+        yield "maximum", trial.latency_max_us
+
+
+def _find_copied_p99(trial: CheckInput) -> str | None:
+    p99 = trial.percentiles_us.get("99")
+    if not p99 or not _would_differ(trial, p99):
+        return None
+    if p99 == trial.latency_mean_us:
+        return f"p99 and the mean are both {time_text(p99)}."
+    if p99 == trial.latency_max_us:
+        return f"p99 and the maximum are both {time_text(p99)}."
+    return None
+
+
+def _would_differ(trial: CheckInput, p99: float) -> bool:
+    """Whether p99 of honest figures differs from their mean and maximum.
+
+    Loadsheet computes p99 and the maximum from the same counts: equal, they are one bucket.
+    """
+    if trial.percentiles_origin != "reported" or (trial.requests_completed or 0) < COPY_REQUESTS:
+        return False
+    if not trial.latency_resolution_us or _rounding_us(trial, p99) * FINE_STEPS > p99:
+        return False
+    # Where every request takes the same time, all figures are equal.
+    median = trial.percentiles_us.get("50")
+    return median is not None and median < NARROW_SHARE * p99
+
+
+def _is_coarse(trial: CheckInput, figure: float) -> bool:
+    return (trial.latency_resolution_us or 0.0) > figure * COARSE_SHARE
+
+
+def _find_coarse_steps(trial: CheckInput) -> str | None:
+    median = trial.percentiles_us.get("50", trial.latency_mean_us)
+    step = trial.latency_resolution_us
+    if median is None or not step or step <= median * COARSE_SHARE:
+        return None
+    return (
+        f"The tool prints steps of {time_text(step)}; the typical latency is {time_text(median)}."
+    )
+
+
+def _find_thin_tail(trial: CheckInput) -> str | None:
+    return _thin(trial, TAIL_PERCENTILES)
+
+
+def _find_thin_far_tail(trial: CheckInput) -> str | None:
+    return _thin(trial, FAR_TAIL_PERCENTILES)
+
+
+def _thin(trial: CheckInput, names: tuple[str, ...]) -> str | None:
+    """The first of these percentiles above which there are too few requests."""
+    n = trial.requests_completed
+    if not n:
+        return None
+    for name in names:
+        beyond = n * (100 - float(name)) / 100
+        if trial.percentiles_us.get(name) is not None and round(beyond, 6) < TAIL_SAMPLES:
+            verb = "is" if int(beyond) == 1 else "are"
+            return f"{n} requests: {int(beyond)} {verb} slower than p{name}; 10 are needed."
+    return None
+
+
+def _find_clock_tick(trial: CheckInput) -> str | None:
+    figures = {value for _, value in _ladder(trial) if value}
+    for tick in CLOCK_TICKS_US:
+        multiples = _multiples(trial, figures, tick)
+        if multiples:
+            return (
+                f"All {len(figures)} latency figures are whole multiples of {time_text(tick)}, "
+                "as far as the tool's rounding shows."
+            )
+    return None
+
+
+def _multiples(trial: CheckInput, figures: set[float], tick: int) -> set[int]:
+    """The multiples of the tick that the figures are; empty where that may be a coincidence.
+
+    A tool rounds or cuts off a figure to its step, so that 15.625 ms stand as 15 or 16 ms.
+    """
+    multiples: set[int] = set()
+    widest = 0.0
+    for value in figures:
+        step = _rounding_us(trial, value)
+        half = max(step / 2, 1e-6 * value)
+        if trial.percentiles_origin == "computed":
+            half = max(half, HISTOGRAM_STEP * value)
+        multiple = round((value + step / 4) / tick)
+        below = half + step / 2
+        if not 1 <= multiple <= MOST_TICKS or not -below <= value - multiple * tick <= half:
+            return set()
+        multiples.add(multiple)
+        widest = max(widest, (below + half) / tick)
+    is_chance = len(multiples) < 3 or widest ** len(multiples) > TICK_CHANCE
+    return set() if is_chance else multiples
+
+
+def _find_delayed_ack(trial: CheckInput) -> str | None:
+    low, high = DELAYED_ACK_US
+    if trial.keepalive is False or _is_coarse(trial, low):
+        return None
+    if (trial.requests_completed or 0) < ACK_REQUESTS:
+        return None
+    figures = [(name, trial.percentiles_us.get(name)) for name in ACK_PERCENTILES]
+    standing = [name for name, us in figures if us is not None and low <= us <= high]
+    first = trial.latency_min_us or trial.percentiles_us.get("50")
+    # A plateau: most requests are far faster, or nearly every percentile is the wait itself.
+    has_fast = first is not None and first < low / 2
+    if len(standing) < (3 if has_fast else 4):
+        return None
+    names = ", ".join(f"p{name}" for name in standing)
+    return f"{names} lie between {time_text(low)} and {time_text(high)}."
+
+
+def _find_two_populations(trial: CheckInput) -> str | None:
+    median, mean = trial.percentiles_us.get("50"), trial.latency_mean_us
+    if not median or mean is None or mean <= 2 * median or _is_coarse(trial, median):
+        return None
+    return f"The mean is {time_text(mean)}, the median {time_text(median)}."
+
+
+LATENCY_RULES = (
+    TrialRule(
+        Check(
+            id="percentile-order",
+            severity="error",
+            title="Percentiles out of order",
+            explanation="Minimum ≤ p50 ≤ … ≤ p99.9 ≤ maximum must hold, and the mean lies between "
+            "minimum and maximum. Here this is not so: a figure was read, stored or printed under "
+            "a wrong name.",
+            remedy="Compare the figures with the stored output, and upload the output of the load "
+            "tool unedited.",
+            source=BOARDS + ": p95 stored as p99",
+            withholds="latency",
+        ),
+        _find_disorder,
+    ),
+    TrialRule(
+        Check(
+            id="p99-equals-mean-or-max",
+            severity="error",
+            title="p99 equals the mean or the maximum",
+            explanation="At least 1 000 requests were sent, the tool prints fine steps, and the "
+            "median is well below p99. Then p99 differs from the mean and the maximum; equal "
+            "figures mean that one was copied from the other.",
+            remedy="Upload the output of the load tool unedited.",
+            source=BOARDS + ": p99 equal to the mean on every row",
+            withholds="latency",
+        ),
+        _find_copied_p99,
+    ),
+    TrialRule(
+        Check(
+            id="resolution",
+            severity="warning",
+            title="The tool rounds its latencies",
+            explanation="The smallest step of the tool is more than a tenth of the median latency. "
+            "Differences below that step are rounding.",
+            remedy="Use a load tool that records microseconds, such as wrk2, oha or k6.",
+            source=BOARDS + ": buckets of 1 ms around a median of 87 µs",
+        ),
+        _find_coarse_steps,
+    ),
+    TrialRule(
+        Check(
+            id="tail-samples",
+            severity="warning",
+            title="Too few requests for a percentile",
+            explanation="Fewer than 10 requests are slower than p90, p95 or p99, so that "
+            "percentile changes a lot from trial to trial. A p99 needs at least 1 000 requests.",
+            remedy="Measure longer, or compare a lower percentile.",
+            source="Binomial interval of a sample quantile",
+        ),
+        _find_thin_tail,
+    ),
+    TrialRule(
+        Check(
+            id="far-tail-samples",
+            severity="info",
+            title="Too few requests for p99.9 or p99.99",
+            explanation="Fewer than 10 requests are slower than p99.9, so it changes a lot from "
+            "trial to trial. A p99.9 needs at least 10 000 requests, a p99.99 at least 100 000.",
+            remedy="Measure longer, or compare p99.",
+            source="Binomial interval of a sample quantile",
+        ),
+        _find_thin_far_tail,
+    ),
+    TrialRule(
+        Check(
+            id="clock-tick",
+            severity="warning",
+            title="Latencies are whole multiples of a clock tick",
+            explanation="All figures are multiples of 15.625 ms, 10 ms or 1 ms, although the tool "
+            "prints smaller steps. They show a coarse clock or a timer, not the server.",
+            remedy="Measure from a client with a fine clock (Linux), and look for timers in the "
+            "server.",
+        ),
+        _find_clock_tick,
+    ),
+    TrialRule(
+        Check(
+            id="delayed-ack",
+            severity="warning",
+            title="Latencies stand at 40 ms",
+            explanation="Several percentiles are between 39.5 and 45 ms. Linux delays an "
+            "acknowledgement by 40 ms, and a server that writes a response in two parts waits for "
+            "it.",
+            remedy="Set TCP_NODELAY on the server, or write each response at once; if the server "
+            "works for 40 ms, dismiss this check.",
+            source="TCP_DELACK_MIN of Linux and Nagle's algorithm (RFC 896, RFC 1122)",
+        ),
+        _find_delayed_ack,
+    ),
+    TrialRule(
+        Check(
+            id="two-populations",
+            severity="info",
+            title="Mean far above the median",
+            explanation="The mean is more than twice the median: most requests are fast and a few "
+            "are very slow. No single figure describes both.",
+            remedy="Look at the latency distribution.",
+        ),
+        _find_two_populations,
+    ),
+)

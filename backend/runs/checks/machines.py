@@ -1,0 +1,251 @@
+"""Rules over the machines, the programs and the network of one trial."""
+
+from __future__ import annotations
+
+import re
+
+from backend.runs.checks.check import BOARDS, Check, TrialRule
+from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.wording import percent_text
+
+LINUX_LOCAL_PORTS = (32768, 60999)
+TIME_WAIT_S = 60.0
+# Headers, acknowledgements and frames take the rest of a full link.
+NEAR_LINK_SHARE = 0.8
+BUSY_CORE_SHARE = 0.8
+# Every core of the client host above this share.
+FULL_CORE_SHARE = 0.95
+# Of the time, taken by the hypervisor for other guests.
+HIGH_STEAL_SHARE = 0.1
+FAST_GOVERNOR = "performance"
+# What servers print or are called when they are built or started for development.
+DEVELOPMENT = re.compile(
+    r"This is a development server|Werkzeug/|running in \"debug\" mode|Debug mode: on"
+    r"|(?<![\w-])-O0(?![\w])|target/debug/|\bdebug build\b|\bunoptimi[sz]ed\b"
+    r"|\b(?:NODE_ENV|RAILS_ENV|RACK_ENV|APP_ENV|ASPNETCORE_ENVIRONMENT)[\"'=: ]+development\b"
+    r"|\b(?:DJANGO_DEBUG|FLASK_DEBUG|APP_DEBUG|DEBUG)[\"'=: ]+(?:true|1|on)\b"
+    r"|(?:^|\s)--(?:debug|reload)(?:\s|$)|(?:^|[\s\-+_(])debug(?:[\s)]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _find_same_host(trial: CheckInput) -> str | None:
+    return "The load tool and the server ran on the same machine." if trial.same_host else None
+
+
+def _find_no_version(trial: CheckInput) -> str | None:
+    return None if trial.server_version else "No server version was recorded."
+
+
+def _find_no_host(trial: CheckInput) -> str | None:
+    return None if trial.host_known else "Nothing is recorded of the host of the server."
+
+
+def _find_session(trial: CheckInput) -> str | None:
+    parts = trial.session_parts
+    return (
+        f"{parts} agents generated load together; this trial is the part of one agent."
+        if parts
+        else None
+    )
+
+
+def _find_used_ports(trial: CheckInput) -> str | None:
+    rate = trial.throughput_rps
+    if trial.keepalive is not False or rate is None or trial.elapsed_s is None:
+        return None
+    taken = rate * min(trial.elapsed_s, TIME_WAIT_S)
+    first, last = trial.local_ports or LINUX_LOCAL_PORTS
+    if taken <= last - first + 1:
+        return None
+    whose = "the client host has" if trial.local_ports else "Linux offers"
+    return f"About {taken:.0f} ports were in use at once; {whose} {last - first + 1}."
+
+
+def _find_full_link(trial: CheckInput) -> str | None:
+    rate, link = trial.transfer_rate_bytes_s, trial.link_bits_s
+    # On one host the bytes never reach an interface.
+    if rate is None or not link or trial.same_host or rate * 8 < NEAR_LINK_SHARE * link:
+        return None
+    return (
+        f"{rate * 8 / 1e6:.4g} Mbit/s of payload went over a link of {link / 1e6:.4g} Mbit/s "
+        f"({percent_text(rate * 8 / link)})."
+    )
+
+
+def _find_busy_tool(trial: CheckInput) -> str | None:
+    if trial.client_cpu_s is None or not trial.elapsed_s:
+        return None
+    cores = trial.client_cpu_s / trial.elapsed_s
+    threads = trial.client_threads or 1
+    if cores <= BUSY_CORE_SHARE * threads:
+        return None
+    return (
+        f"The load tool used {cores:.3g} cores of processor time in {threads} "
+        f"{'thread' if threads == 1 else 'threads'}."
+    )
+
+
+def _find_full_cores(trial: CheckInput) -> str | None:
+    cores = trial.client_core_shares
+    # On one host the server's work is on these cores too: `same-host` says so.
+    if not cores or trial.same_host or min(cores) < FULL_CORE_SHARE:
+        return None
+    noun = "core was" if len(cores) == 1 else "cores were"
+    return f"All {len(cores)} {noun} at least {percent_text(min(cores))} busy."
+
+
+def _find_steal(trial: CheckInput) -> str | None:
+    steal = trial.client_steal
+    if steal is None or steal < HIGH_STEAL_SHARE:
+        return None
+    return f"The hypervisor took {percent_text(steal)} of the client host's processor time."
+
+
+def _find_governor(trial: CheckInput) -> str | None:
+    slow = {role: name for role, name in trial.governors.items() if name != FAST_GOVERNOR}
+    if not slow:
+        return None
+    hosts = " and ".join(f"{name} on the {role} host" for role, name in sorted(slow.items()))
+    return f"The CPU governor is {hosts}."
+
+
+def _find_development_mode(trial: CheckInput) -> str | None:
+    for text in trial.server_texts:
+        match = DEVELOPMENT.search(text)
+        if match:
+            return f"“{match.group().strip()}” stands in what is recorded of the server."
+    return None
+
+
+MACHINE_RULES = (
+    TrialRule(
+        Check(
+            id="same-host",
+            severity="warning",
+            title="Client and server on one host",
+            explanation="The load tool takes processor time from the server, and there is no "
+            "network between them. Figures are lower than on two machines, and servers may rank "
+            "in another order.",
+            remedy="Run the load tool on a second machine.",
+        ),
+        _find_same_host,
+    ),
+    TrialRule(
+        Check(
+            id="unknown-server-version",
+            severity="warning",
+            title="Server version unknown",
+            explanation="Without the version, nobody can repeat this measurement or assign it to a "
+            "release.",
+            remedy="Add the version to the plan or to the upload.",
+        ),
+        _find_no_version,
+    ),
+    TrialRule(
+        Check(
+            id="unknown-host",
+            severity="warning",
+            title="Host unknown",
+            explanation="The processor or the kernel of the client or server host is not recorded, "
+            "so differences between machines cannot be separated from differences between "
+            "servers.",
+            remedy="Measure with the agent, or add the facts of the hosts to the upload.",
+        ),
+        _find_no_host,
+    ),
+    TrialRule(
+        Check(
+            id="session-part",
+            severity="warning",
+            title="One of several agents",
+            explanation="Several agents generated load together, and this trial is the part of one "
+            "agent. The server had more load than the load point says.",
+            remedy="Read the page of the session, which joins the parts.",
+        ),
+        _find_session,
+    ),
+    TrialRule(
+        Check(
+            id="ephemeral-ports",
+            severity="warning",
+            title="Local ports may have run out",
+            explanation="Without keep-alive, every request uses a local port, which stays in use "
+            "for about 60 s. Linux has 28 232 by default. When all are in use, connections fail "
+            "or wait.",
+            remedy="Use keep-alive, several client addresses, or a shorter trial with a pause "
+            "after it.",
+            source="net.ipv4.ip_local_port_range (32768–60999) and TIME_WAIT of Linux, 60 s",
+        ),
+        _find_used_ports,
+    ),
+    TrialRule(
+        Check(
+            id="link-speed",
+            severity="warning",
+            title="Near the speed of the network link",
+            explanation="The responses used more than 80 % of the slower host's network interface. "
+            "The link, and not the server, may have limited the throughput.",
+            remedy="Use a smaller payload or a faster link.",
+            source=BOARDS + ": servers that all filled the same 10 Gbit/s link",
+        ),
+        _find_full_link,
+    ),
+    TrialRule(
+        Check(
+            id="load-tool-cpu",
+            severity="warning",
+            title="The load tool was busy",
+            explanation="The load tool used more than 80 % of the processor time of its threads, "
+            "so it may have limited the throughput.",
+            remedy="Use more threads, a faster host, or a faster load tool.",
+            source=BOARDS + ": limits of the client read as limits of the server",
+        ),
+        _find_busy_tool,
+    ),
+    TrialRule(
+        Check(
+            id="client-cores",
+            severity="warning",
+            title="Every core of the client host was busy",
+            explanation="All cores of the client host were at least 95 % busy, so the client may "
+            "have limited the throughput and added to the latency.",
+            remedy="Use a client host with more cores, or lower the load.",
+            source=BOARDS + ": limits of the client read as limits of the server",
+        ),
+        _find_full_cores,
+    ),
+    TrialRule(
+        Check(
+            id="cpu-steal",
+            severity="warning",
+            title="The hypervisor took processor time",
+            explanation="Other virtual machines used at least 10 % of the client host's processor "
+            "time during the trial. Throughput and latency include that wait.",
+            remedy="Measure on a dedicated machine, or at another time.",
+        ),
+        _find_steal,
+    ),
+    TrialRule(
+        Check(
+            id="cpu-governor",
+            severity="info",
+            title="The processor may change its speed",
+            explanation="The CPU governor of a host is not “performance”, so the processor slows "
+            "down when it is idle. Low loads then look slower than they are.",
+            remedy="Run `cpupower frequency-set -g performance` on each host before measuring.",
+        ),
+        _find_governor,
+    ),
+    TrialRule(
+        Check(
+            id="development-mode",
+            severity="warning",
+            title="The server may be a development or debug build",
+            explanation="The server's version, settings, command or output name a debug build or a "
+            "development server. Such a server can be several times slower than in production.",
+            remedy="Build and start the server as for production.",
+        ),
+        _find_development_mode,
+    ),
+)

@@ -1,0 +1,183 @@
+"""Rules over how a trial ended: failed requests, cut-off output, contradictions."""
+
+from __future__ import annotations
+
+from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
+from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.wording import percent_text
+from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE, percent
+
+RATE_TOLERANCE = 0.02
+
+
+def _find_errors(trial: CheckInput) -> str | None:
+    rate = trial.error_rate
+    if rate is None or not 0 < rate <= HIGH_ERROR_RATE:
+        return None
+    return f"{percent_text(rate)} of the attempts failed{_classes(trial)}."
+
+
+def _find_many_errors(trial: CheckInput) -> str | None:
+    rate = trial.error_rate
+    if rate is None or rate <= HIGH_ERROR_RATE:
+        return None
+    return f"{percent_text(rate)} of the attempts failed{_classes(trial)}."
+
+
+def _classes(trial: CheckInput) -> str:
+    named = [f"{name} {count}" for name, count in trial.errors.items() if count]
+    return f" ({', '.join(named)})" if named else ""
+
+
+def _find_failures_counted_as_success(trial: CheckInput) -> str | None:
+    if trial.status_counts is None or trial.requests_ok is None:
+        return None
+    bad = sum(n for status, n in trial.status_counts.items() if status[:1] in "45")
+    completed = trial.requests_completed
+    if not bad or completed is None or trial.requests_ok <= completed - bad:
+        return None
+    return (
+        f"{bad} answers have a 4xx or 5xx status, but {trial.requests_ok} of {completed} "
+        "were counted as successful."
+    )
+
+
+def _find_unknown_errors(trial: CheckInput) -> str | None:
+    if trial.error_rate is not None or trial.requests_completed is None:
+        return None
+    return f"{trial.requests_completed} requests completed; how many succeeded is unknown."
+
+
+def _find_cut_off(trial: CheckInput) -> str | None:
+    return "The output ends before the report is complete." if trial.incomplete else None
+
+
+def _find_exit_code(trial: CheckInput) -> str | None:
+    return f"The exit status is {trial.exit_code}." if trial.exit_code else None
+
+
+def _find_other_rate(trial: CheckInput) -> str | None:
+    ours, theirs = trial.throughput_rps, trial.reported_rps
+    if ours is None or not theirs or abs(ours / theirs - 1) <= RATE_TOLERANCE:
+        return None
+    return (
+        f"Completed ÷ elapsed is {ours:.6g} requests/s; the tool printed {theirs:.6g} "
+        f"({percent_text(ours / theirs - 1, sign=True)})."
+    )
+
+
+def _find_overload(trial: CheckInput) -> str | None:
+    offered, achieved = trial.offered_rps, trial.throughput_rps
+    if not offered or achieved is None or achieved / offered >= REACHED_SHARE:
+        return None
+    return (
+        f"{achieved:.6g} of {offered:.6g} offered requests/s were answered "
+        f"({percent_text(achieved / offered)})."
+    )
+
+
+OUTCOME_RULES = (
+    TrialRule(
+        Check(
+            id="error-rate",
+            severity="info",
+            title="Some requests failed",
+            explanation=f"At least one attempt failed, and at most {percent(HIGH_ERROR_RATE)} of "
+            "them. Failed requests often take less or more time than others, which shifts every "
+            "other figure.",
+            remedy="Find out why they failed before you rely on small differences.",
+        ),
+        _find_errors,
+    ),
+    TrialRule(
+        Check(
+            id="error-rate-high",
+            severity="error",
+            title=f"More than {percent(HIGH_ERROR_RATE)} of requests failed",
+            explanation="A server that refuses work looks fast. The figures of this trial are not "
+            "ranked.",
+            remedy="Lower the load or repair the server, and measure again.",
+            source=REFUSALS_RANKED,
+            withholds="all",
+        ),
+        _find_many_errors,
+    ),
+    TrialRule(
+        Check(
+            id="status-not-2xx",
+            severity="warning",
+            title="Failed responses were counted as success",
+            explanation="The load tool counted 4xx or 5xx responses as successful requests.",
+            remedy="Check the URL and the server's log, and measure again.",
+            source=REFUSALS_RANKED,
+        ),
+        _find_failures_counted_as_success,
+    ),
+    TrialRule(
+        Check(
+            id="errors-unknown",
+            severity="warning",
+            title="Number of failed requests unknown",
+            explanation="The output does not separate successful from failed requests, so there "
+            "is no error rate and no goodput. A server that refuses work looks fast.",
+            remedy="Use an output of the load tool that counts responses by status.",
+            source=REFUSALS_RANKED,
+        ),
+        _find_unknown_errors,
+    ),
+    TrialRule(
+        Check(
+            id="incomplete",
+            severity="error",
+            title="The load tool was cut off",
+            explanation="The output ends early. The figures cover only the part before its end.",
+            remedy="Measure again and keep the whole output.",
+            withholds="all",
+        ),
+        _find_cut_off,
+    ),
+    TrialRule(
+        Check(
+            id="exit-code",
+            severity="warning",
+            title="The load tool reported a failure",
+            explanation="The load tool ended with an exit status other than 0.",
+            remedy="Read what the load tool printed about it.",
+        ),
+        _find_exit_code,
+    ),
+    TrialRule(
+        Check(
+            id="throughput-disagrees",
+            severity="warning",
+            title="Throughput differs from what the tool printed",
+            explanation="Completed responses ÷ elapsed time differs by more than 2 % from the "
+            "rate that the tool printed. Tools count responses, sent requests or failures too, "
+            "over different times.",
+            remedy="Use the computed throughput to compare load tools.",
+            source=BOARDS + ": the rate of the last second shown as the rate of the run",
+        ),
+        _find_other_rate,
+    ),
+    TrialRule(
+        Check(
+            id="overload",
+            severity="warning",
+            title="The offered rate was not reached",
+            explanation=f"Less than {percent(REACHED_SHARE)} of the offered requests were answered "
+            "in time. Above that rate, latencies depend on how long the test ran, not on how fast "
+            "the server is.",
+            remedy="Compare latencies at a rate that every server reaches.",
+        ),
+        _find_overload,
+    ),
+)
+
+# The parser finds the contradictions; check_trial adds one finding for each.
+TOOL_DISAGREES = Check(
+    id="tool-disagrees",
+    severity="warning",
+    title="The output contradicts itself",
+    explanation="Two figures in the same output contradict each other, so at least one is wrong.",
+    remedy="Check whether the output was edited, or joined from several runs.",
+)

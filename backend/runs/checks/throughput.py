@@ -1,0 +1,199 @@
+"""Rules over the throughput of one trial: how it fits the load, and how it ran over time."""
+
+from __future__ import annotations
+
+from math import sqrt
+from statistics import fmean, median
+
+from backend.runs.checks.check import LITTLE, Check, TrialRule
+from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.wording import percent_text, time_text
+from backend.stats.thresholds import HIGH_ERROR_RATE
+
+LITTLE_TOLERANCE = 0.25
+SHORTEST_S = 1.0
+# A third of a trial is this many seconds at least, and moves by more than this share.
+UNSTEADY_SECONDS = 3
+UNSTEADY_SHARE = 0.1
+# Standard deviations of a count that chance does not explain.
+CHANCE_SD = 4
+# A second with less than this share of the usual responses is a stall …
+STALL_SHARE = 0.25
+# … where a usual second has this many responses, and a response takes this long at most.
+STALL_RESPONSES = 20
+STALL_LATENCY_US = 250_000.0
+# One request that takes this share of the trial, and this many times p99.
+STALL_OF_TRIAL = 0.1
+STALL_OF_P99 = 20
+# Below this share of the requests that were asked for, some are missing.
+ASKED_SHARE = 0.98
+# Their text shows more than one request in flight for each connection.
+MULTIPLEXING_TOOLS = frozenset({"h2load"})
+# wrk 4 adds samples of its own for slow responses, so that its mean is above the requests' mean.
+CORRECTING_TOOLS = frozenset({"wrk"})
+
+
+def _find_misfit(trial: CheckInput) -> str | None:
+    rate, mean, asked = trial.throughput_rps, trial.latency_mean_us, trial.connections
+    if not rate or mean is None or not asked or not _keeps_connections_busy(trial):
+        return None
+    slack = (trial.latency_resolution_us or 0.0) / 1e6
+    rates = (rate, trial.reported_rps or rate)
+    least = min(rates) * max(mean / 1e6 - slack, 0.0)
+    most = max(rates) * (mean / 1e6 + slack)
+    is_above = least > asked * (1 + LITTLE_TOLERANCE)
+    may_be_above = trial.tool in CORRECTING_TOOLS | MULTIPLEXING_TOOLS
+    if most >= asked * (1 - LITTLE_TOLERANCE) and (may_be_above or not is_above):
+        return None
+    return (
+        f"{rate:.0f} requests/s × {time_text(mean)} mean latency is {rate * mean / 1e6:.3g} "
+        f"requests in flight; {asked} {'connection was' if asked == 1 else 'connections were'} "
+        "open."
+    )
+
+
+def _keeps_connections_busy(trial: CheckInput) -> bool:
+    """Whether each connection should have one request in flight for nearly the whole trial."""
+    if trial.loop != "closed" or trial.offered_rps or (trial.error_rate or 0.0) > HIGH_ERROR_RATE:
+        return False
+    if trial.elapsed_s is None or trial.elapsed_s < SHORTEST_S:
+        return False
+    # A request that times out keeps its connection, and its latency is not in the mean.
+    if trial.errors.get("timeout"):
+        return False
+    # With few requests a connection, its start and end weigh more than the steady state.
+    return (trial.requests_completed or 0) >= 10 * (trial.connections or 0)
+
+
+def _find_short_trial(trial: CheckInput) -> str | None:
+    if trial.elapsed_s is None or trial.elapsed_s >= SHORTEST_S:
+        return None
+    return f"The trial lasted {trial.elapsed_s:.3g} s."
+
+
+def _find_unsteadiness(trial: CheckInput) -> str | None:
+    rates = trial.second_rates_rps
+    if len(rates) < 3 * UNSTEADY_SECONDS:
+        return None
+    third = len(rates) // 3
+    before, after = fmean(rates[:third]), fmean(rates[-third:])
+    if not before or abs(after / before - 1) <= UNSTEADY_SHARE:
+        return None
+    # Counts of few responses differ by chance.
+    if abs(after - before) * third <= CHANCE_SD * sqrt((before + after) * third):
+        return None
+    return (
+        f"{before:.6g} requests/s in the first third, {after:.6g} in the last "
+        f"({percent_text(after / before - 1, sign=True)})."
+    )
+
+
+def _find_stall(trial: CheckInput) -> str | None:
+    return _stalled_seconds(trial) or _stalled_request(trial)
+
+
+def _stalled_seconds(trial: CheckInput) -> str | None:
+    """Seconds with hardly a response. The first is left out: connections are opened in it."""
+    rates = trial.second_rates_rps[1:]
+    typical_us = trial.percentiles_us.get("50", trial.latency_mean_us)
+    usual = median(rates) if len(rates) > 2 else 0.0
+    if usual < STALL_RESPONSES or typical_us is None or typical_us > STALL_LATENCY_US:
+        return None
+    stalled = [rate for rate in rates if rate < STALL_SHARE * usual]
+    if not stalled:
+        return None
+    return (
+        f"{len(stalled)} of {len(rates)} seconds had at most {max(stalled):.6g} responses; "
+        f"a usual second had {usual:.6g}."
+    )
+
+
+def _stalled_request(trial: CheckInput) -> str | None:
+    """A closed loop sends nothing during a stall, so that p99 does not show it."""
+    most, p99 = trial.latency_max_us, trial.percentiles_us.get("99")
+    if trial.loop != "closed" or most is None or not p99 or not trial.elapsed_s:
+        return None
+    if trial.elapsed_s < SHORTEST_S or most < STALL_OF_TRIAL * trial.elapsed_s * 1e6:
+        return None
+    if most < STALL_OF_P99 * p99:
+        return None
+    return (
+        f"The slowest request took {time_text(most)} of a trial of {trial.elapsed_s:.3g} s; "
+        f"p99 is {time_text(p99)}."
+    )
+
+
+def _find_missing_requests(trial: CheckInput) -> str | None:
+    asked, completed = trial.requests_asked, trial.requests_completed
+    if not asked or completed is None or trial.incomplete:
+        return None
+    attempted = completed + sum(count or 0 for count in trial.errors.values())
+    if attempted >= ASKED_SHARE * asked:
+        return None
+    return f"{attempted} of {asked} requests are in the output."
+
+
+THROUGHPUT_RULES = (
+    TrialRule(
+        Check(
+            id="littles-law",
+            severity="warning",
+            title="Connections, throughput and latency do not fit together",
+            explanation="In a closed loop, throughput × mean latency is the number of requests in "
+            "flight, and each connection has one. The two numbers differ by more than 25 %: the "
+            "load was not the load point, or one of the figures is wrong.",
+            remedy="Look for pauses in the script of the load tool, give it more threads, or use a "
+            "faster load tool; compare its own rate and latency.",
+            source=LITTLE,
+        ),
+        _find_misfit,
+    ),
+    TrialRule(
+        Check(
+            id="too-short",
+            severity="warning",
+            title="Measured for less than a second",
+            explanation="In a trial this short, connecting and the slow first requests are a large "
+            "part.",
+            remedy="Measure for at least 10 s.",
+        ),
+        _find_short_trial,
+    ),
+    TrialRule(
+        Check(
+            id="unsteady",
+            severity="warning",
+            title="Throughput changed during the trial",
+            explanation="The last third of the trial differs from the first third by more than "
+            "10 %, and by more than chance explains. The server was still warming up, it slowed "
+            "down, or something else used the machine.",
+            remedy="Add a warm-up, and measure longer.",
+        ),
+        _find_unsteadiness,
+    ),
+    TrialRule(
+        Check(
+            id="stall",
+            severity="warning",
+            title="The server stopped answering for a while",
+            explanation="Whole seconds had hardly a response, or one request took a tenth of the "
+            "trial while p99 is small. A closed loop sends nothing during a stall, so its "
+            "percentiles leave out most of the wait (coordinated omission).",
+            remedy="Look at throughput over time, and measure latency in an open loop, for example "
+            "with wrk2, vegeta or k6 at a constant arrival rate.",
+            source="Tene, G. (2013), How NOT to Measure Latency",
+        ),
+        _find_stall,
+    ),
+    TrialRule(
+        Check(
+            id="missing-requests",
+            severity="warning",
+            title="Requests are missing from the output",
+            explanation="The load tool was asked for a number of requests, and its output has "
+            "fewer than 98 % of them. A part of the output may be lost.",
+            remedy="Upload the whole output of the load tool.",
+        ),
+        _find_missing_requests,
+    ),
+)

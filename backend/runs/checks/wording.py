@@ -1,0 +1,15 @@
+"""How figures stand in the sentence of a finding."""
+
+from __future__ import annotations
+
+
+def percent_text(share: float, *, sign: bool = False) -> str:
+    """`3.12 %` of a share."""
+    return f"{share * 100:{'+' if sign else ''}.3g} %"
+
+
+def time_text(microseconds: float) -> str:
+    """`59 ms`: a latency in the unit that suits its size."""
+    if microseconds >= 1e6:
+        return f"{microseconds / 1e6:.4g} s"
+    return f"{microseconds / 1e3:.4g} ms" if microseconds >= 1e3 else f"{microseconds:.4g} µs"

@@ -1,0 +1,124 @@
+"""The rules over the trials of a cell fire on their fault and are silent on honest noise."""
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from backend.runs.checks import CELL_RULE_IDS, CHECKS, CheckInput, check_cell
+from backend.runs.checks.cell import _least_variation
+from backend.runs.checks.dip import critical_dip, dip, has_two_modes
+
+TRIAL = CheckInput(error_rate=0.0, percentiles_us={"50": 900.0})
+
+
+def trials(*rates):
+    warmup = replace(TRIAL, warmup=True, throughput_rps=1.0)
+    return [warmup, *(replace(TRIAL, throughput_rps=rate) for rate in rates)]
+
+
+def fired(facts, **options):
+    return {finding.id for finding in check_cell(facts, **options)}
+
+
+def test_a_steady_cell_is_silent():
+    assert fired(trials(8_000.0, 7_950.0, 8_100.0)) == set()
+
+
+@pytest.mark.parametrize(
+    ("id_", "facts"),
+    [
+        ("few-trials", trials(8_000.0, 8_010.0)),
+        ("few-trials", [*trials(8_000.0, 8_010.0), CheckInput(exit_code=1)]),
+        ("spread", trials(8_000.0, 6_700.0, 8_200.0)),
+        # Another program took the machine in one trial of five.
+        ("spread", trials(8_000.0, 7_900.0, 5_600.0, 8_100.0, 8_050.0)),
+        ("drift", trials(8_000.0, 7_800.0, 7_700.0, 7_450.0, 7_300.0)),
+        # It falls by a quarter, but not from trial to trial.
+        ("drift", trials(8_000, 7_600, 7_700, 7_100, 7_200, 6_900, 6_300, 6_500, 6_000, 5_900)),
+        ("two-modes", trials(*[8_000, 8_010, 7_990, 8_020, 6_900, 6_910, 6_920, 6_890])),
+    ],
+)
+def test_a_cell_fires(id_, facts):
+    finding = next(finding for finding in check_cell(facts) if finding.id == id_)
+    assert finding.detail.endswith(".")
+    assert id_ in CHECKS
+    assert id_ in CELL_RULE_IDS
+
+
+def test_trials_that_tell_something_are_not_few_although_no_throughput_is_known():
+    assert fired(trials(None, None, None, None)) == set()
+    silent = CheckInput()
+    assert "few-trials" in fired([silent] * 4)
+
+
+def test_a_missing_warmup_fires_only_when_it_is_known_to_be_missing():
+    facts = trials(8_000.0, 7_950.0, 8_100.0)
+    assert "no-warmup" in fired(facts, warmed_up=False)
+    assert "no-warmup" not in fired(facts, warmed_up=True)
+
+
+def test_a_small_drift_a_zigzag_and_three_trials_are_silent():
+    assert "drift" not in fired(trials(8_000, 7_950, 7_900, 7_850, 7_800))
+    assert "drift" not in fired(trials(8_000, 7_000, 7_500, 7_900, 7_200))
+    assert "drift" not in fired(trials(8_000, 7_600, 7_200))
+
+
+def test_two_close_levels_are_silent():
+    assert "two-modes" not in fired(trials(*[8_000] * 4, *[8_050] * 4))
+
+
+def test_the_workspace_may_ask_for_more_trials():
+    assert "few-trials" in fired(trials(8_000.0, 7_990.0, 8_010.0), min_trials=5)
+
+
+def test_a_server_that_answers_nothing_breaks_no_rule():
+    assert fired(trials(*[0.0] * 10)) == set()
+
+
+@pytest.mark.parametrize("count", [3, 5, 10, 30])
+def test_honest_noise_seldom_fires_however_many_trials_there_are(count):
+    draw = random.Random(7)
+    cells = [trials(*(draw.gauss(8_000, 240) for _ in range(count))) for _ in range(400)]
+    for id_ in ("spread", "drift", "two-modes"):
+        assert sum(id_ in fired(cell) for cell in cells) <= 8, id_
+
+
+def test_the_bound_of_a_variation_is_that_of_chi_squared():
+    # χ² with 2 and 9 degrees exceeds 5.991 and 16.919 in 5 %.
+    assert _least_variation(1.0, 3) == pytest.approx((2 / 5.991) ** 0.5, rel=0.01)
+    assert _least_variation(1.0, 10) == pytest.approx((9 / 16.919) ** 0.5, rel=0.01)
+
+
+def test_the_dip_of_known_samples():
+    # Evenly spaced values have one mode: the smallest dip, 1 / (2n).
+    assert dip(range(20)) == pytest.approx(1 / 40)
+    # Two points with half of the values each: the largest dip, 1 / 4.
+    assert dip([0.0] * 500 + [1.0] * 500) == pytest.approx(0.25, abs=0.002)
+    with pytest.raises(ValueError, match="at least one"):
+        dip([])
+
+
+def test_the_dip_does_not_depend_on_place_or_scale():
+    draw = random.Random(3)
+    values = [draw.choice((0.0, 4.0)) + draw.gauss(0, 1) for _ in range(60)]
+    assert dip([500 - 3 * value for value in values]) == pytest.approx(dip(values))
+
+
+def test_the_dip_of_uniform_values_has_the_published_median():
+    # Hartigan & Hartigan (1985), table 1: 0.0978 for 10 values, 0.0730 for 20.
+    draw = random.Random(5)
+    for count, median in ((10, 0.0978), (20, 0.0730)):
+        dips = sorted(dip([draw.random() for _ in range(count)]) for _ in range(1_500))
+        assert dips[750] == pytest.approx(median, rel=0.02)
+
+
+def test_critical_dips_fall_evenly():
+    limits = [critical_dip(count) for count in range(8, 700)]
+    assert all(after < before for before, after in pairwise(limits))
+    assert critical_dip(10) == pytest.approx(0.1593)
+
+
+def test_few_values_have_no_modes():
+    assert not has_two_modes([1.0, 1.0, 1.0, 9.0, 9.0, 9.0])
