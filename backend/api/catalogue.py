@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +15,9 @@ from rest_framework.views import APIView
 from backend.api.runs import DEFAULT_LIMIT, MAX_LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
 from backend.links import link_to
+from backend.noise.models import HostNoise
+from backend.noise.reading import noise_of_hosts
+from backend.noise.words import floor_sentence, run_sentence
 from backend.runs import catalogue
 from backend.runs.catalogue import Listed, ListPage
 
@@ -49,6 +53,26 @@ class ServerRowSerializer(_Tallied):
     variants = VariantSerializer(source="others", many=True)
 
 
+class NoiseSerializer(serializers.Serializer[HostNoise]):
+    """How noisy a host is. Null is unknown."""
+
+    floor_share = serializers.FloatField(
+        allow_null=True,
+        help_text="Two equal servers differ by less than this share in 95 % of comparisons",
+    )
+    comparisons = serializers.IntegerField(help_text="Independent A/A comparisons behind it")
+    latest = serializers.DateTimeField(allow_null=True, help_text="When the latest was measured")
+    run_sd = serializers.FloatField(
+        allow_null=True,
+        help_text="Standard deviation of the log of throughput between runs, beyond trial noise",
+    )
+    run_freedom = serializers.IntegerField(help_text="Its degrees of freedom")
+    text = serializers.SerializerMethodField()
+
+    def get_text(self, noise: HostNoise) -> str:
+        return f"{floor_sentence(noise)} {run_sentence(noise)}"
+
+
 class HostRowSerializer(_Tallied):
     """A machine as measured. Null is unknown."""
 
@@ -59,6 +83,12 @@ class HostRowSerializer(_Tallied):
     virtualisation = serializers.CharField(source="row.virtualisation", allow_null=True)
     os = serializers.CharField(source="row.os", allow_null=True)
     kernel = serializers.CharField(source="row.kernel", allow_null=True)
+    noise = serializers.SerializerMethodField()
+
+    @extend_schema_field(NoiseSerializer)
+    def get_noise(self, listed: Listed) -> Any:
+        noise = self.context["noise"].get(listed.id) or HostNoise(host_id=listed.id)
+        return NoiseSerializer(noise).data
 
 
 class AskedSerializer(serializers.Serializer[Any]):
@@ -123,8 +153,14 @@ class HostList(APIView):
         responses={200: HostPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """By name, with their facts and in how many runs they took part."""
-        return _answer(request, "hosts", "host-list", catalogue.host_page, HostPageSerializer)
+        """By name, with their facts, their noise, and in how many runs they took part."""
+        return _answer(
+            request, "hosts", "host-list", catalogue.host_page, HostPageSerializer, _noise_of
+        )
+
+
+def _noise_of(workspace_ids: Sequence[UUID], page: ListPage) -> dict[str, Any]:
+    return {"noise": noise_of_hosts(workspace_ids, [listed.id for listed in page.rows])}
 
 
 class WorkloadList(APIView):
@@ -148,11 +184,14 @@ def _answer(
     route: str,
     read: Callable[..., ListPage],
     serializer: type[serializers.Serializer[Any]],
+    read_context: Callable[[Sequence[UUID], ListPage], dict[str, Any]] = lambda *_: {},
 ) -> Response:
     given = request.query_params.dict()
     after = given.get("after", "").replace("\0", "")
-    page = read(workspaces_asked(request), after=after, limit=limit_asked(request))
+    workspace_ids = workspaces_asked(request)
+    page = read(workspace_ids, after=after, limit=limit_asked(request))
     following = None
     if page.next:
         following = link_to(route, query={**given, "after": page.next})
-    return Response(serializer({noun: page.rows, "total": page.total, "next": following}).data)
+    answer = {noun: page.rows, "total": page.total, "next": following}
+    return Response(serializer(answer, context=read_context(workspace_ids, page)).data)

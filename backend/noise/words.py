@@ -7,15 +7,14 @@ from math import expm1
 from backend.noise.estimate import LEAST_COMPARISONS
 from backend.noise.models import HostNoise
 
+AA_COMMAND = "loadsheet plan new --aa"
+
 
 def floor_sentence(noise: HostNoise | None) -> str:
-    """Which differences the host cannot tell, or how to find out."""
+    """Which differences the host cannot tell; where unknown, how many comparisons there are."""
     count = 0 if noise is None else noise.comparisons
     if noise is None or noise.floor_share is None:
-        return (
-            f"Unknown: {count} of {LEAST_COMPARISONS} A/A comparisons recorded. Run the plan that "
-            "`loadsheet plan new --aa` writes on this host: it measures one server against itself."
-        )
+        return f"Noise floor unknown: {count} of {LEAST_COMPARISONS} A/A comparisons recorded."
     return (
         f"This host cannot tell differences under {share_text(noise.floor_share)} (from {count} "
         f"A/A comparisons{_latest(noise)})."
@@ -23,9 +22,9 @@ def floor_sentence(noise: HostNoise | None) -> str:
 
 
 def run_sentence(noise: HostNoise | None) -> str:
-    """How much runs differ, or what is needed to know it."""
+    """How much runs differ; where unknown, what is needed to know it."""
     if noise is None or noise.run_sd is None:
-        return "Unknown: no load was measured in two runs of the same server."
+        return "Run-to-run variation unknown: no server was measured twice here at the same load."
     plural = "" if noise.run_freedom == 1 else "s"
     basis = f"from {noise.run_freedom} comparison{plural} between runs"
     if noise.run_sd == 0:
@@ -37,9 +36,16 @@ def run_sentence(noise: HostNoise | None) -> str:
 
 
 def share_text(share: float) -> str:
-    """`2.4 %`; a share that rounds to nothing is "0.01 %" at least."""
-    percent = max(share * 100, 0.01)
+    """`2.4 %`; `< 0.01 %` for less."""
+    percent = share * 100
+    if percent < 0.01:
+        return "< 0.01 %"
     return f"{percent:.2g} %" if percent < 100 else f"{percent:.0f} %"
+
+
+def difference_text(log_difference: float) -> str:
+    """`+0.8 %`: side B against side A."""
+    return f"{expm1(log_difference):+.1%}".replace("%", " %").replace("-", "−")
 
 
 def _latest(noise: HostNoise) -> str:

@@ -23,6 +23,7 @@ from backend.runs.search import RunSearch
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.host_facts import shown_facts
+from backend.web.host_noise import describe_noise, floor_texts
 
 PER_PAGE = 50
 LATEST_RUNS = 10
@@ -97,11 +98,13 @@ def hosts(request: HttpRequest, slug: str) -> HttpResponse:
     """Every machine that took part, with its facts."""
     workspace = visible.workspace_or_404(request, slug)
     page = catalogue.host_page([workspace.pk], after=_after(request), limit=PER_PAGE)
+    floors = floor_texts(workspace, [listed.id for listed in page.rows])
     rows = [
         {
             "url": link_to("host-page", slug, listed.id),
             "name": listed.name,
             "row": listed.row,
+            "floor": floors.get(listed.id),
             "tally": listed.tally,
             "compare_url": compare_link(slug, host=_host_value(listed.row)),
         }
@@ -127,6 +130,7 @@ def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
         "host": host,
         **_names(request, workspace, FormerName.Kind.HOST, host),
         "more_facts": more,
+        "noise": describe_noise(workspace, host),
         "as_server": took_part.filter(server_host=host).count(),
         "as_client": took_part.filter(client_host=host).count(),
         "measured": _measured(slug, own, host=_host_value(host)),

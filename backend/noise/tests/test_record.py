@@ -79,7 +79,7 @@ def test_the_floor_is_known_from_three_comparisons_on(lab):
         record(lab, self_trials(rate))
     noise = noise_of()
     assert (noise.comparisons, noise.floor_share) == (2, None)
-    assert floor_sentence(noise).startswith("Unknown: 2 of 3 A/A comparisons recorded.")
+    assert floor_sentence(noise) == "Noise floor unknown: 2 of 3 A/A comparisons recorded."
     record(lab, self_trials(10_000))
     noise = noise_of()
     squares = math.log(1.01) ** 2 + math.log(0.99) ** 2
@@ -132,7 +132,7 @@ def test_two_trials_of_a_side_are_too_few(lab):
 def test_runs_of_one_series_tell_how_much_runs_differ(lab):
     record(lab, [trial_of(rate) for rate in (9_990, 10_000, 10_010)])
     assert noise_of().run_sd is None
-    assert run_sentence(noise_of()).startswith("Unknown")
+    assert run_sentence(noise_of()).startswith("Run-to-run variation unknown")
     record(lab, [trial_of(rate) for rate in (10_490, 10_500, 10_510)])
     noise = noise_of()
     # Two means 4.9 % apart: their standard deviation is that over the root of 2.

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from backend.runs.models import Host, Server, Trial, Workload
+from backend.noise.models import HostNoise, SelfComparison
+from backend.runs.models import Host, Series, Server, Trial, Workload
 from backend.runs.search import RunSearch, SearchError
 from backend.testing.rows import CellSpec, make_run
 from backend.web.tests.pages import html_of
@@ -66,6 +67,43 @@ def test_a_host_shows_its_facts_and_what_ran_on_it(owner, scene):
     assert [(one["name"], one["runs"], one["memory_bytes"]) for one in listed] == [
         ("bench-1", 1, None)
     ]
+
+
+def test_a_host_shows_its_noise(owner, scene):
+    host = Host.objects.get(workspace=scene.own.workspace)
+    html = page(owner, f"/w/own-lab/hosts/{host.pk}")
+    assert "Noise floor unknown: 0 of 3 A/A comparisons recorded." in html
+    assert "<code>loadsheet plan new --aa</code>" in html
+    (listed,) = owner.get("/api/v1/hosts").json()["hosts"]
+    assert (listed["noise"]["floor_share"], listed["noise"]["comparisons"]) == (None, 0)
+
+    latest = datetime(2026, 11, 12, tzinfo=UTC)
+    HostNoise.objects.create(
+        host=host, floor_share=0.024, comparisons=6, latest=latest, run_sd=0.03, run_freedom=4
+    )
+    SelfComparison.objects.create(
+        run=scene.run,
+        host=host,
+        series=Series.objects.filter(workspace=scene.own.workspace).first(),
+        connections=64,
+        difference=-0.008,
+        trials_a=5,
+        trials_b=4,
+        start_group=0,
+        measured_at=latest,
+    )
+    html = page(owner, f"/w/own-lab/hosts/{host.pk}")
+    assert (
+        "This host cannot tell differences under 2.4 % (from 6 A/A comparisons, latest 12 Nov "
+        "2026)."
+    ) in html
+    assert "Throughput varies by 3 % from run to run" in html
+    assert "−0.8 %" in html
+    assert "5 + 4" in html
+    assert "2.4 %" in page(owner, "/w/own-lab/hosts")
+    (listed,) = owner.get("/api/v1/hosts").json()["hosts"]
+    assert listed["noise"]["floor_share"] == 0.024
+    assert listed["noise"]["text"].startswith("This host cannot tell differences under 2.4 %")
 
 
 def test_a_workload_shows_what_is_asked_and_who_was_measured(owner, scene):

@@ -298,6 +298,7 @@ export interface components {
             readonly virtualisation: string | null;
             readonly os: string | null;
             readonly kernel: string | null;
+            readonly noise: components["schemas"]["Noise"];
         };
         /** @description Which session an agent joins, and the step of the plan it is ready for. */
         readonly Join: {
@@ -433,6 +434,29 @@ export interface components {
             readonly unit: string;
             readonly better: components["schemas"]["BetterEnum"];
             readonly group?: components["schemas"]["GroupEnum"];
+        };
+        /** @description How noisy a host is. Null is unknown. */
+        readonly Noise: {
+            /**
+             * Format: double
+             * @description Two equal servers differ by less than this share in 95 % of comparisons
+             */
+            readonly floor_share: number | null;
+            /** @description Independent A/A comparisons behind it */
+            readonly comparisons: number;
+            /**
+             * Format: date-time
+             * @description When the latest was measured
+             */
+            readonly latest: string | null;
+            /**
+             * Format: double
+             * @description Standard deviation of the log of throughput between runs, beyond trial noise
+             */
+            readonly run_sd: number | null;
+            /** @description Its degrees of freedom */
+            readonly run_freedom: number;
+            readonly text: string;
         };
         readonly NullEnum: null;
         /** @description What an agent on the server host saw in some time. */
@@ -1174,6 +1198,7 @@ export type Me = components['schemas']['Me'];
 export type MeKindEnum = components['schemas']['MeKindEnum'];
 export type Measure = components['schemas']['Measure'];
 export type Metric = components['schemas']['Metric'];
+export type Noise = components['schemas']['Noise'];
 export type NullEnum = components['schemas']['NullEnum'];
 export type Observation = components['schemas']['Observation'];
 export type OriginEnum = components['schemas']['OriginEnum'];
