@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from math import log
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Avg, Count, Q, QuerySet, Variance
@@ -150,19 +148,21 @@ def _sides(run: Run) -> dict[tuple[UUID, int | None], dict[str, _Side]]:
     """By series and connections, the sides of the trials of a run."""
     trials = _counted_trials().filter(run=run, load__side__in=SIDES)
     rows = trials.order_by("ordinal").values_list(
-        "cell__series", "cell__connections", "load__side", "load__start", "throughput_rps"
+        "cell__series", "cell__connections", "load__side", "load__start", Ln("throughput_rps")
     )
     levels: dict[tuple[UUID, int | None], dict[str, _Side]] = defaultdict(
         lambda: {side: _Side() for side in SIDES}
     )
-    for series, connections, side, start, throughput_rps in rows:
+    for series, connections, side, start, log_of_throughput in rows:
         measured = levels[series, connections][side]
-        measured.logs.append(log(throughput_rps))
+        measured.logs.append(log_of_throughput)
         if start is not None:
             measured.starts.add(start)
     return levels
 
 
-def _starts(side_a: _Side, side_b: _Side) -> frozenset[Any]:
-    """The server starts of a comparison; without starts, all comparisons of the run share one."""
-    return frozenset(side_a.starts | side_b.starts or {None})
+def _starts(side_a: _Side, side_b: _Side) -> frozenset[int]:
+    """The server starts of a comparison. The agent counts from 1, so 0 stands for an unknown start,
+    which all comparisons of the run may share.
+    """
+    return frozenset(side_a.starts | side_b.starts or {0})
