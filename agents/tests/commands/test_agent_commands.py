@@ -133,6 +133,16 @@ def test_a_new_plan_checks_and_is_never_written_over(fake_wrk: str, tmp_path: Pa
     assert answer["sha256"] in shown
 
 
+def test_a_new_plan_can_measure_the_machine_against_itself(fake_wrk: str, tmp_path: Path):
+    path = tmp_path / "self.toml"
+    assert run_agent("plan", "new", path, "--aa").returncode == Exit.OK
+    assert run_agent("plan", "check", path, "--aa").returncode == Exit.USAGE
+    shown = run_agent("plan", "check", path, "--tool-path", f"wrk={fake_wrk}").stdout
+    assert "2 servers x 1 workload x 3 load points x 5 repeats: 30 trials" in shown
+    assert "sides A and B are the same server (http.server)" in shown
+    assert "http.server (side B) · hello · 64 connections · repeat 1/5" in shown
+
+
 def test_a_check_works_where_the_tool_is_not(tmp_path: Path):
     plan = write_plan(tmp_path, tool="locust")
     done = run_agent("plan", "check", plan, PATH="")
