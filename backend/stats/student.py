@@ -8,7 +8,7 @@ logarithms of t and of its tail, where the curve is nearly a line.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, lgamma, log, log1p, pi
+from math import exp, inf, lgamma, log, log1p, pi
 from statistics import NormalDist
 
 TINY = 1e-300
@@ -17,11 +17,16 @@ PRECISION = 1e-12
 
 @lru_cache(maxsize=1024)
 def t_quantile(probability: float, freedom: float) -> float:
-    """The t with P(T ≤ t) = `probability` for `freedom` degrees; exact to about 1e-9."""
+    """The t with P(T ≤ t) = `probability` for `freedom` degrees; exact to about 1e-9.
+
+    `freedom`: inf for a variance that is known, where t is normal.
+    """
     if not 0.5 <= probability < 1 or freedom <= 0:
         raise ValueError(f"got p={probability}, df={freedom}; expected 0.5 ≤ p < 1 and df > 0")
     if probability == 0.5:
         return 0.0
+    if freedom == inf:
+        return NormalDist().inv_cdf(probability)
     t = _near(NormalDist().inv_cdf(probability), freedom)
     # The curve is concave: after the first step, each step comes closer and none overshoots.
     for _ in range(100):

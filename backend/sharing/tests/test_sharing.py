@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+from statistics import geometric_mean
 
 import pytest
 
@@ -110,7 +111,7 @@ def test_the_table_reads_back(lab):
     assert {row["server"] for row in rows} == {'\'=HYPERLINK("x")', "b, c"}
     unknown = next(row for row in rows if row["server"].startswith("'"))
     assert unknown["p99_us"] == ""
-    assert float(unknown["throughput_rps"]) == 1000.0
+    assert float(unknown["throughput_rps"]) == pytest.approx(geometric_mean((1000, 1010, 990)))
 
 
 def test_every_view_is_safe_to_open(lab):

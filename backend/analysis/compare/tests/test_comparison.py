@@ -1,6 +1,8 @@
 """The answer of a comparison, over rows as recording leaves them."""
 
 import uuid
+from math import exp, log, sqrt
+from statistics import geometric_mean, stdev
 
 import pytest
 from django.db import connection
@@ -15,7 +17,7 @@ from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.runs.models import Cell
-from backend.stats import Ratio, median_interval
+from backend.stats import Ratio
 from backend.testing.rows import HELLO, MACHINE, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +47,7 @@ def test_the_shape(lab):
     assert set(figures) == {
         *("schema", "query", "links", "finding", "conditions", "outcome", "x", "metric"),
         *("metrics", "series", "ranking", "panels", "checks", "runs", "truncated"),
-        *("curves", "knees", "capacity", "ratios", "changes"),
+        *("curves", "knees", "capacity", "ratios", "changes", "replication"),
     }
     assert figures["query"] == f"run={run.pk}"
     assert figures["links"]["page"] == f"/w/lab/compare?run={run.pk}"
@@ -75,7 +77,7 @@ def test_the_finding_and_the_conditions(lab):
     assert figures["finding"].endswith("] the requests of sync 23.0 at 64 connections")
     assert figures["conditions"] == (
         "wrk 4.1.0 · hello · 13 B · keep-alive · closed loop · 3 trials a point · "
-        "1 host: 2-core Xeon, Linux 6.1"
+        "1 run · 1 host: 2-core Xeon, Linux 6.1"
     )
     assert figures["outcome"] == {
         "status": "comparable",
@@ -87,16 +89,17 @@ def test_the_finding_and_the_conditions(lab):
     }
 
 
-def test_throughput_is_the_median_with_its_interval_and_warmups_do_not_count(lab):
-    make_run(lab, CellSpec(rates=(1000.0, 1010.0, 960.0), warmups=2))
+def test_throughput_is_the_geometric_mean_with_its_interval_and_warmups_do_not_count(lab):
+    rates = (1000.0, 1010.0, 960.0)
+    make_run(lab, CellSpec(rates=rates, warmups=2))
     measure = only_point(ask(lab))["metrics"]["throughput"]
-    expected = median_interval([1000.0, 1010.0, 960.0])
-    assert measure["each"] == [1000.0, 1010.0, 960.0]
-    assert (measure["value"], measure["low"], measure["high"]) == (
-        1000.0,
-        expected.low,
-        expected.high,
-    )
+    level = geometric_mean(rates)
+    # 97.5 % of Student's t with 2 degrees of freedom.
+    factor = exp(4.302653 * stdev(map(log, rates)) / sqrt(3))
+    assert measure["each"] == list(rates)
+    assert measure["value"] == pytest.approx(level)
+    assert (measure["low"], measure["high"]) == pytest.approx((level / factor, level * factor))
+    assert measure["interval"] == "95 % interval within this run"
 
 
 def test_trials_without_a_throughput_do_not_count(lab):
@@ -112,17 +115,21 @@ def test_one_cell_takes_its_stored_percentiles_without_reading_a_histogram(lab):
     make_run(lab, CellSpec())
     Cell.objects.update(percentiles_us={"50": 123.0, "99": 456.0}, histogram=b"never read")
     metrics = only_point(ask(lab))["metrics"]
-    assert metrics["p50"]["value"] == 123.0
+    assert (metrics["p50"]["pooled"], metrics["p99"]["pooled"]) == (123.0, 456.0)
     assert metrics["p50"]["origin"] == "computed"
-    assert metrics["p50"]["low"] <= 123.0 <= metrics["p50"]["high"]
+    # The figure is the centre of the trials: all requests together do not change it.
+    assert metrics["p50"]["value"] == pytest.approx(geometric_mean(metrics["p50"]["each"]))
 
 
 def test_reported_percentiles_are_never_merged(lab):
     make_run(lab, CellSpec(rates=(1000.0, 500.0, 2000.0), computed=False, p50_us=800.0))
     p50 = only_point(ask(lab))["metrics"]["p50"]
     assert p50["origin"] == "reported"
-    assert p50["interval"] == "range of the trials"
-    assert (p50["value"], p50["low"], p50["high"]) == (800.0, 400.0, 1600.0)
+    assert "pooled" not in p50
+    assert p50["value"] == pytest.approx(800.0)
+    assert p50["interval"] == "95 % interval within this run"
+    factor = exp(4.302653 * log(2) / sqrt(3))
+    assert (p50["low"], p50["high"]) == pytest.approx((800 / factor, 800 * factor))
 
 
 def test_unknown_latency_and_error_rate_stay_unknown(lab):
@@ -180,58 +187,10 @@ def test_fewer_than_three_trials_give_no_verdict_and_say_what_would(lab):
     figures = ask(lab)
     assert " to rank " in figures["finding"]
     assert figures["finding"].endswith("an interval needs 1 more trial at least")
-    leader, baseline = (row["ratio"] for row in figures["ranking"]["rows"])
-    assert leader["verdict"] == "inconclusive"
-    assert leader["low"] is None
+    baseline, other = (row["ratio"] for row in figures["ranking"]["rows"])
+    assert (other["verdict"], other["low"], other["high"]) == ("inconclusive", None, None)
+    assert other["why"] == "an interval needs 1 more trial at least"
     assert (baseline["value"], baseline["why"]) == (1.0, "the baseline")
-
-
-def test_the_ranking_is_best_first_against_the_runner_up_or_what_was_asked(lab):
-    make_run(
-        lab, CellSpec("a", rates=(100.0, 101.0, 99.0)), CellSpec("b"), CellSpec("c", rates=FAST)
-    )
-    figures = ask(lab)
-    rows = figures["ranking"]["rows"]
-    assert [row["label"] for row in rows] == ["c 23.0", "b 23.0", "a 23.0"]
-    assert [row["tier"] for row in rows] == ["1", "2", "3"]
-    assert figures["ranking"]["baseline"] == rows[1]["series"]
-    again = ask(lab, f"baseline={rows[2]['series']}")
-    assert again["ranking"]["baseline"] == rows[2]["series"]
-    assert "16.2×" in again["finding"]
-
-
-def test_latency_is_better_when_lower(lab):
-    make_run(lab, CellSpec("slow", p50_us=1600.0), CellSpec("quick", p50_us=400.0))
-    figures = ask(lab, "metric=p99")
-    first, second = figures["ranking"]["rows"]
-    assert first["label"] == "quick 23.0"
-    assert first["ratio"]["verdict"] == "improved"
-    assert second["ratio"]["verdict"] == "unchanged"
-    assert "99 % of its requests in 0.250×" in figures["finding"]
-
-
-@pytest.mark.parametrize("metric", ["p99", "p99.9"])
-def test_what_is_said_of_a_latency_never_contradicts_the_figures_shown(lab, metric):
-    outlier = (1000.0,) * 9 + (100.0,)
-    make_run(lab, CellSpec("a", rates=outlier), CellSpec("b", rates=(400.0, 401.0, 399.0) * 3))
-    ranking = ask(lab, f"metric={metric}")["ranking"]
-    base = next(row for row in ranking["rows"] if row["series"] == ranking["baseline"])
-    (other,) = [row for row in ranking["rows"] if row is not base]
-    shown, found = other["value"] / base["value"], other["ratio"]
-    assert found["low"] <= shown * 1.000001
-    assert found["high"] >= shown * 0.999999
-    # Who stands first is certainly not second.
-    assert ranking["rows"][0]["tier"].startswith("1")
-
-
-def test_a_failing_server_is_not_ranked(lab):
-    make_run(lab, CellSpec("broken", rates=FAST, error_rate=0.5), CellSpec("a"), CellSpec("b"))
-    figures = ask(lab)
-    last = figures["ranking"]["rows"][-1]
-    assert last["label"] == "broken 23.0"
-    assert last["tier"] is None
-    assert "50 % of its requests failed" in last["ratio"]["why"]
-    assert "broken" not in figures["finding"]
 
 
 def test_the_error_rates_are_told_without_ratios(lab):
@@ -383,9 +342,12 @@ def test_a_kept_merge_gives_the_answer_that_merging_gives(lab):
 def test_another_run_in_the_pool_is_another_merge(lab):
     make_run(lab, CellSpec(p50_us=100.0))
     make_run(lab, CellSpec(p50_us=100.0))
-    before = only_point(ask(lab))["metrics"]["p99"]["value"]
+    before = only_point(ask(lab))["metrics"]["p99"]
     make_run(lab, CellSpec(p50_us=9000.0))
-    assert only_point(ask(lab))["metrics"]["p99"]["value"] > 10 * before
+    after = only_point(ask(lab))["metrics"]["p99"]
+    assert after["pooled"] > 10 * before["pooled"]
+    # Two runs of three are as they were.
+    assert after["value"] == pytest.approx(before["value"] * 90 ** (1 / 3), rel=0.01)
 
 
 @pytest.mark.usefixtures("nothing_kept")

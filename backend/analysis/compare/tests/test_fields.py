@@ -163,7 +163,8 @@ def test_panels_by_load_date_and_label_hold_what_they_say(lab):
         run.save(update_fields=["labels"])
     panels = ask(lab, "facet=label")["panels"]
     assert [panel["value"] for panel in panels] == ["build:7", "build:8"]
-    assert [panel["ranking"]["rows"][0]["value"] for panel in panels] == [100.0, 200.0]
+    rates = [panel["ranking"]["rows"][0]["value"] for panel in panels]
+    assert rates == pytest.approx([100.0, 200.0])
     by_load = ask(lab, "facet=connections&x=label")
     assert [panel["value"] for panel in by_load["panels"]] == ["8", "64"]
     assert by_load["x"]["values"] == ["build:7", "build:8"]
@@ -185,7 +186,7 @@ def test_a_label_makes_series_that_are_ranked(lab):
         assert sorted(series["label"] for series in figures["series"]) == sorted(named)
         assert figures["outcome"]["intent"] == "only the label differs"
         rows = figures["ranking"]["rows"]
-        assert [row["value"] for row in rows] == [300.0, 200.0, 100.0]
+        assert [row["value"] for row in rows] == pytest.approx([300.0, 200.0, 100.0])
 
 
 def test_a_date_makes_series_over_loads(lab):

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+from backend.analysis.grouping.measures import Measure
 from backend.analysis.query.metrics import METRICS
 
 P99 = METRICS["p99"]
@@ -64,10 +65,10 @@ def test_no_change_is_said_and_too_few_versions_too():
 
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
-    points = [
-        SimpleNamespace(x=x, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0))})
-        for x in ("1.0", "1.1")
-    ]
+    each = (1.0, None, 3.0, 90.0)
+    # The fourth trial was set aside.
+    measure = Measure(1.7, None, None, each, "computed", None, set_aside=(3,))
+    points = [SimpleNamespace(x=x, metrics={"p99": measure}) for x in ("1.0", "1.1")]
     sweep = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
     found = track_of(sweep, "p99", lambda point: "failing" if point.x == "1.1" else None)
     assert found == Track("aa", "nginx", [("1.0", (1.0, 3.0)), ("1.1", ())])
