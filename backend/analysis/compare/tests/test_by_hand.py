@@ -4,12 +4,11 @@ import itertools
 import math
 import random
 from collections import Counter
-from statistics import mean, median, stdev
 
-import numpy as np
 import pytest
 
 from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.tests.definitions import Comparisons, side_of
 from backend.analysis.figures import plain_figures
 from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.query.compare_query import CompareQuery
@@ -23,7 +22,11 @@ SEEDS = range(4)
 @pytest.fixture(params=SEEDS)
 def lab(db, request):
     """A workspace of random runs; the seed is the parameter."""
-    chance, workspace = random.Random(request.param), make_workspace(f"lab-{request.param}")
+    return build_lab(request.param, f"lab-{request.param}")
+
+
+def build_lab(seed, name):
+    chance, workspace = random.Random(seed), make_workspace(name)
     for number in range(4):
         run = make_run(workspace, *_cells(chance), host=_host(chance, number))
         kind = ("night", "day")[number] if number < 2 else chance.choice(["night", "day"])
@@ -80,59 +83,62 @@ def rows_of(workspace, one, point):
     return found
 
 
-def t_quantile(freedom):
-    """97.5 % of Student's t, by the trapezoid rule and bisection."""
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
-    scale /= math.sqrt(freedom * math.pi)
-
-    def below(top):
-        x = np.linspace(0, top, 20_001)
-        return float(np.trapezoid(scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2), x))
-
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(middle) < 0.475 else (low, middle)
-    return low
+def centre_of(values, trials):
+    """The mean over runs of each run's mean log, as the figure."""
+    pairs = zip(trials, values, strict=True)
+    return math.exp(side_of([(trial.run_id, value) for trial, value in pairs]).centre)
 
 
-def interval(values):
-    logs = [math.log(value) for value in values]
-    half = t_quantile(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
-    low, high = math.exp(mean(logs) - half), math.exp(mean(logs) + half)
-    return min(low, median(values)), max(high, median(values))
+# Each query makes other series: one of them pools the runs of different versions and hosts.
+POOLED = ("", "series=server")
 
 
-def test_every_point(lab):
-    for one in ask(lab)["series"]:
+@pytest.mark.parametrize("text", POOLED)
+def test_every_point(lab, text):
+    for one in ask(lab, text)["series"]:
         for point in one["points"]:
             trials = rows_of(lab, one, point)
-            rates = [trial.throughput_rps for trial in trials]
-            found = point["metrics"]["throughput"]
-            assert found["value"] == pytest.approx(median(rates))
-            if len(rates) < 3:
-                assert found["low"] is found["high"] is None
+            side = side_of([(trial.run_id, trial.throughput_rps) for trial in trials])
+            measure = point["metrics"]["throughput"]
+            assert measure["value"] == pytest.approx(math.exp(side.centre))
+            if side.interval is None:
+                assert measure["low"] is measure["high"] is measure["interval"] is None
             else:
-                expected = pytest.approx(interval(rates), rel=1e-5)
-                assert (found["low"], found["high"]) == expected
+                expected = pytest.approx([math.exp(bound) for bound in side.interval], rel=1e-5)
+                assert [measure["low"], measure["high"]] == expected
+                assert measure["interval"] == name_of_interval(side)
             refused = sum(trial.errors.get("connect", 0) for trial in trials)
             made = refused + sum(trial.requests_completed for trial in trials)
             assert point["metrics"]["error_rate"]["value"] == pytest.approx(refused / made)
             _percentiles(point, trials)
 
 
+def name_of_interval(side):
+    if side.of_runs:
+        return f"95 % interval over {len(side.runs)} runs"
+    return "95 % interval within " + ("this run" if len(side.runs) == 1 else "these 2 runs")
+
+
 def _percentiles(point, trials):
-    """p99 of all requests: the smallest value that 99 of 100 are not above."""
-    every = sorted(
-        value
-        for trial in trials
-        for value, count in _counted(Histogram.decode(bytes(trial.histogram)))
-        for _ in range(count)
-    )
+    """p99: the smallest value that 99 of 100 are not above, of each trial and of all requests."""
+    samples = [list(_samples(Histogram.decode(bytes(trial.histogram)))) for trial in trials]
     for name, share in (("p50", 0.5), ("p99", 0.99)):
-        exact = every[math.ceil(share * len(every)) - 1]
-        assert point["metrics"][name]["value"] == pytest.approx(exact, rel=0.002)
-        assert point["metrics"][name]["origin"] == "computed"
+        measure = point["metrics"][name]
+        each = [nearest_rank(values, share) for values in samples]
+        assert sorted(measure["each"]) == pytest.approx(sorted(each), rel=0.002)
+        assert measure["value"] == pytest.approx(centre_of(each, trials), rel=0.002)
+        pooled = nearest_rank([value for values in samples for value in values], share)
+        assert measure["pooled"] == pytest.approx(pooled, rel=0.002)
+        assert measure["origin"] == "computed"
+
+
+def nearest_rank(values, share):
+    return sorted(values)[math.ceil(share * len(values)) - 1]
+
+
+def _samples(histogram):
+    for value, count in _counted(histogram):
+        yield from [value] * count
 
 
 def _counted(histogram):
@@ -145,35 +151,54 @@ def _counted(histogram):
     return found
 
 
-def test_every_ratio(lab):
-    figures = ask(lab)
-    ranking = figures["ranking"]
-    values = {
-        one["id"]: next(
-            (p["metrics"]["throughput"]["each"] for p in one["points"] if p["x"] == ranking["x"]),
-            [],
-        )
-        for one in figures["series"]
-    }
-    base = values[ranking["baseline"]]
-    for row in ranking["rows"]:
-        mine = values[row["series"]]
-        found = row["ratio"]
-        if row["series"] == ranking["baseline"] or found["value"] is None:
-            continue
-        logs = [[math.log(value) for value in side] for side in (base, mine)]
-        difference = mean(logs[1]) - mean(logs[0])
-        assert found["value"] == pytest.approx(math.exp(difference))
-        if min(len(base), len(mine)) < 3:
-            assert (found["low"], found["verdict"]) == (None, "inconclusive")
-            continue
-        parts = [stdev(side) ** 2 / len(side) for side in logs]
-        freedom = sum(parts) ** 2 / sum(
-            part**2 / (len(side) - 1) for part, side in zip(parts, logs, strict=True)
-        )
-        half = t_quantile(freedom) * math.sqrt(sum(parts))
-        bounds = math.exp(difference - half), math.exp(difference + half)
-        assert (found["low"], found["high"]) == pytest.approx(bounds, rel=1e-5)
+def sides_of(lab, figures):
+    """The ranked series of a page with their trials at the place of the ranking."""
+    place = figures["ranking"]["x"]
+    for row in figures["ranking"]["rows"]:
+        (series,) = [one for one in figures["series"] if one["id"] == row["series"]]
+        (point,) = [point for point in series["points"] if point["x"] == place]
+        if row["tier"] is not None:
+            trials = rows_of(lab, series, point)
+            yield row, side_of([(trial.run_id, trial.throughput_rps) for trial in trials])
+
+
+@pytest.mark.parametrize("text", POOLED)
+def test_every_ratio_and_place(lab, text):
+    figures = ask(lab, text)
+    rows, sides = zip(*sides_of(lab, figures), strict=True)
+    comparisons = Comparisons(sides)
+    ids = [row["series"] for row in rows]
+    base = ids.index(figures["ranking"]["baseline"])
+    halves = comparisons.against(base)
+    for at, (row, side) in enumerate(zip(rows, sides, strict=True)):
+        ratio, difference = row["ratio"], side.centre - sides[base].centre
+        # The ratio is that of the two figures shown, to the last digit.
+        assert ratio["value"] == pytest.approx(row["value"] / rows[base]["value"], rel=1e-12)
+        if at == base:
+            assert (ratio["value"], ratio["why"]) == (1.0, "the baseline")
+        elif at not in halves:
+            assert (ratio["low"], ratio["verdict"]) == (None, "inconclusive")
+        else:
+            low, high = math.log(ratio["low"]), math.log(ratio["high"])
+            assert (low + high) / 2 == pytest.approx(difference)
+            # Quantiles are tabled: they may be a little too wide, never too narrow.
+            assert 0.9995 < (high - low) / 2 / halves[at] < 1.01
+    texts = [
+        f"{first}–{last}" if first != last else f"{first}" for first, last in comparisons.places()
+    ]
+    assert [row["tier"] for row in rows] == texts
+
+
+def test_the_labs_hold_every_kind_of_comparison(db):
+    """Pairs in the same run, in different runs, and in three shared runs or more are among them."""
+    kinds = set()
+    for seed in SEEDS:
+        for text in POOLED:
+            lab = build_lab(seed, f"kinds-{seed}-{len(text)}")
+            sides = [side for _, side in sides_of(lab, ask(lab, text))]
+            for one, two in itertools.combinations(sides, 2):
+                kinds.add((one.of_runs, two.of_runs, set(one.runs) == set(two.runs)))
+    assert kinds >= {(False, False, True), (False, False, False), (True, True, True)}
 
 
 QUERIES = (

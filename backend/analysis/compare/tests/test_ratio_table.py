@@ -1,3 +1,5 @@
+from math import exp, log, sqrt
+from statistics import stdev
 from types import SimpleNamespace
 
 import pytest
@@ -5,22 +7,31 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.ratio_table import Entry, Sample, entry_of, make_ratio_table
+from backend.analysis.compare.ratio_table import Entry, Figure, entry_of, make_ratio_table
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.figures import Baseline
+from backend.analysis.grouping.measures import Measure
+from backend.stats.replicates import Observation, Sample
+from backend.stats.student import t_quantile
 
 NEAR = (1.0, 1.002, 0.998)
+YARDSTICK = Yardstick("higher", 0.02)
 
 
-def sample(rate, unranked=None):
-    return Sample(tuple(rate * share for share in NEAR), unranked)
+def sample(rate, run="night"):
+    return Sample(tuple(Observation(log(rate * share), run) for share in NEAR))
 
 
-def entry(row, workload, rate=1000.0, *, load=64, unranked=None):
-    return Entry(row, row, workload, {load: sample(rate, unranked)})
+def figure(rate, unranked=None, run="night"):
+    return Figure(sample(rate, run), unranked)
+
+
+def entry(row, workload, rate=1000.0, *, load=64, unranked=None, run="night"):
+    return Entry(row, row, workload, {load: figure(rate, unranked, run)})
 
 
 def table(*entries, **how):
-    return make_ratio_table(entries, **({"better": "higher", "relevant": 0.02} | how))
+    return make_ratio_table(entries, YARDSTICK, **how)
 
 
 def cell(found, row, column):
@@ -86,17 +97,42 @@ def test_one_workload_or_one_row_is_no_table():
     assert table() is None
 
 
-def test_a_tie_is_neither_better_nor_worse():
+def test_a_tie_is_unchanged_where_its_interval_lies_within_the_threshold():
     tie = cell(table(*FULL, entry("tie", "hello", 1001), entry("tie", "json", 500)), "tie", "hello")
-    assert tie.verdict in ("unchanged", "inconclusive")
+    assert (tie.verdict, tie.why) == ("unchanged", "within the threshold")
+    assert 1 / 1.02 < tie.low < 1 < tie.high < 1.02
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_the_columns_of_a_table_share_its_error_rate(count):
+    columns = [f"w{number}" for number in range(count)]
+    entries = [entry(row, column) for row in ("a", "b") for column in columns]
+    each = 0.95 ** (1 / count)
+    error = stdev(map(log, NEAR)) * sqrt(2 / 3)
+    half = t_quantile((1 + each) / 2, 4) * error
+    for ratio in table(*entries).cells[1]:
+        assert (ratio.low, ratio.high) == pytest.approx((exp(-half), exp(half)))
+
+
+def test_servers_of_different_runs_differ_by_what_runs_differ_by():
+    entries = [
+        entry(row, workload, rate, run=f"run of {row}")
+        for row, rate in (("a", 1000), ("b", 1040))
+        for workload in ("hello", "json")
+    ]
+    ratio = table(*entries).cells[1][0]
+    assert ratio.verdict == "inconclusive"
+    assert ratio.why == "the interval includes ×1; includes 3 % from run to run, assumed"
+    within = table(*(entry(e.row, e.workload, 1000 if e.row == "a" else 1040) for e in entries))
+    assert within.cells[1][0].verdict == "improved"
 
 
 def test_each_workload_is_compared_at_a_load_that_most_share():
     entries = [
-        Entry("a", "a", "x", {8: sample(10), 64: sample(100), 512: sample(1)}),
-        Entry("b", "b", "x", {8: sample(10), 64: sample(200)}),
-        Entry("a", "a", "y", {1: sample(5)}),
-        Entry("b", "b", "y", {1: sample(5)}),
+        Entry("a", "a", "x", {8: figure(10), 64: figure(100), 512: figure(1)}),
+        Entry("b", "b", "x", {8: figure(10), 64: figure(200)}),
+        Entry("a", "a", "y", {1: figure(5)}),
+        Entry("b", "b", "y", {1: figure(5)}),
     ]
     found = table(*entries)
     assert found.loads == (64, 1)
@@ -130,14 +166,19 @@ def test_the_answer_has_the_shape_of_the_figures():
     assert answer.baseline == Baseline(server="caddy", label="caddy")
     assert answer.columns == ("big", "hello", "json")
     assert answer.cells[1][0] is None
-    assert answer.cells[1][1].verdict in ("improved", "regressed")
+    assert answer.cells[1][1].verdict == "improved"
     assert answer.outcome.status == "comparable"
+
+
+def measure(trials):
+    return Measure(None, None, None, (), None, None, sample=trials)
 
 
 def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
     points = [
-        SimpleNamespace(x=8, metrics={"p99": SimpleNamespace(each=(1.0, None, 3.0), value=2.5)}),
-        SimpleNamespace(x=64, metrics={"p99": SimpleNamespace(each=(5.0,), value=5.0)}),
+        SimpleNamespace(x=8, metrics={"p99": measure(sample(2.5))}),
+        SimpleNamespace(x=64, metrics={"p99": measure(sample(5.0))}),
+        SimpleNamespace(x=512, metrics={"p99": measure(None)}),
     ]
     first = SimpleNamespace(
         server=SimpleNamespace(name="nginx"), workload=SimpleNamespace(name="hello")
@@ -153,8 +194,10 @@ def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
         "nginx 1.27",
         "nginx",
         "hello",
-        {8: Sample((1.0, 3.0), shown=2.5), 64: Sample((5.0,), "overload", 5.0)},
+        {8: figure(2.5), 64: figure(5.0, "overload"), 512: Figure(None)},
     )
+    assert found.figures[64].why_not == "overload"
+    assert found.figures[512].why_not == "A figure is unknown or zero."
 
 
 names = st.sampled_from("abc")
@@ -162,7 +205,7 @@ names = st.sampled_from("abc")
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
-    st.dictionaries(st.tuples(names, names), st.floats(1, 1e6).map(sample), min_size=1, max_size=9),
+    st.dictionaries(st.tuples(names, names), st.floats(1, 1e6).map(figure), min_size=1, max_size=9),
     names,
 )
 def test_turning_the_baseline_keeps_the_order_of_the_means(cells, baseline):
@@ -178,20 +221,3 @@ def test_turning_the_baseline_keeps_the_order_of_the_means(cells, baseline):
         own = two.means[two.rows.index(one.baseline)].value
         for mean, other in zip(one.means, two.means, strict=True):
             assert mean.value == pytest.approx(other.value / own)
-
-
-def test_a_cell_of_latencies_holds_the_ratio_of_the_figures_shown():
-    def entries(*shown):
-        for row, values, figure in zip(
-            "ab", ((1, 1.01, 0.99), (3, 3.03, 2.97)), shown, strict=True
-        ):
-            for workload in ("big", "hello"):
-                yield Entry(row, row, workload, {8: Sample(values, shown=figure)})
-
-    plain = make_ratio_table(list(entries(1.0, 3.0)), better="lower", relevant=0.02, baseline="a")
-    assert plain.cells[1][0].verdict == "regressed"
-    other = make_ratio_table(list(entries(30.0, 3.0)), better="lower", relevant=0.02, baseline="a")
-    assert (other.cells[1][0].verdict, other.cells[1][0].low) == (
-        "inconclusive",
-        pytest.approx(0.1),
-    )

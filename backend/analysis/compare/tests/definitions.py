@@ -1,0 +1,263 @@
+"""The definitions of docs/statistics.md, computed anew by numpy and by brute force.
+
+Nothing here is taken from `backend.stats`: what the service says is held against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+FEWEST_RUNS = 3
+RUN_SD = 0.03
+FINE = np.linspace(-10, 10, 40_001)
+# The normal distribution by the trapezoid rule.
+DENSITY = np.exp(-(FINE**2) / 2) / math.sqrt(2 * math.pi)
+BELOW = np.concatenate([[0], np.cumsum((DENSITY[1:] + DENSITY[:-1]) / 2) * (FINE[1] - FINE[0])])
+Z = np.linspace(-8, 8, 201)
+WEIGHTS = np.exp(-(Z**2) / 2) / math.sqrt(2 * math.pi) * (Z[1] - Z[0])
+
+
+@dataclass(frozen=True)
+class Side:
+    """The trials of one series as repeated units: runs, or trials where runs are fewer than 3."""
+
+    centre: float
+    n: int
+    of_runs: bool
+    runs: tuple
+    # The variance of a unit with its degrees of freedom, and of the centre ÷ that of a unit.
+    variance: float | None
+    freedom: int
+    weight: float
+    # Of the mean of each run from the centre, where the unit is the run.
+    deviations: dict
+
+    @property
+    def interval(self):
+        """The bounds on the log scale; None where the noise is not known."""
+        if self.n < 3 or not self.freedom:
+            return None
+        half = quantile_of_t(self.freedom) * math.sqrt(self.variance * self.weight)
+        return self.centre - half, self.centre + half
+
+
+def side_of(trials):
+    """The side of (run, value) pairs."""
+    by_run = defaultdict(list)
+    for run, value in trials:
+        by_run[run].append(math.log(value))
+    means = {run: np.mean(logs) for run, logs in by_run.items()}
+    centre = float(np.mean(list(means.values())))
+    n, runs = len(trials), tuple(sorted(means, key=str))
+    if len(runs) >= FEWEST_RUNS:
+        deviations = {run: means[run] - centre for run in runs}
+        variance = float(np.var(list(means.values()), ddof=1))
+        return Side(centre, n, True, runs, variance, len(runs) - 1, 1 / len(runs), deviations)
+    squares = sum((log - means[run]) ** 2 for run, logs in by_run.items() for log in logs)
+    freedom = n - len(runs)
+    weight = sum(1 / len(logs) for logs in by_run.values()) / len(runs) ** 2
+    variance = squares / freedom if freedom else None
+    return Side(centre, n, False, runs, variance, freedom, weight, {})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`other` − `base` on the log scale, with its standard error, degrees and the base's share."""
+
+    value: float
+    error: float
+    freedom: float
+    base_share: float
+
+
+class Comparisons:
+    """The differences of the sides of one page."""
+
+    def __init__(self, sides):
+        self.sides = sides
+        known = [at for at, side in enumerate(sides) if side.freedom]
+        self.apart = moderate(sides, {at: (sides[at].variance, sides[at].freedom) for at in known})
+        self.groups = same_runs(sides)
+        residuals = {}
+        for group in set(self.groups.values()):
+            residuals |= without_runs(sides, group)
+        self.together = moderate(sides, residuals)
+
+    def difference(self, base, other):
+        """None where a side has fewer than 3 trials, or none to show its noise."""
+        pair = (self.sides[base], self.sides[other])
+        if min(side.n for side in pair) < 3 or not all(side.freedom for side in pair):
+            return None
+        is_grouped = base in self.groups and self.groups[base] == self.groups.get(other)
+        noises = self.together if is_grouped else self.apart
+        parts = [noises[base][:2], noises[other][:2]]
+        most = max(noises[base][2], noises[other][2])
+        if exposure := exposure_to_runs(*pair):
+            parts.append((RUN_SD**2 * exposure, math.inf))
+            most = math.inf
+        total = sum(variance for variance, _ in parts)
+        squares = sum(variance**2 / freedom for variance, freedom in parts)
+        freedom = max(1.0, min(total**2 / squares, most))
+        value = pair[1].centre - pair[0].centre
+        return Difference(value, math.sqrt(total), freedom, parts[0][0] / total)
+
+    def against(self, base):
+        """The half widths of Dunnett's intervals against one side, by the other side."""
+        others = [at for at in range(len(self.sides)) if at != base]
+        differences = {at: self.difference(base, at) for at in others}
+        shares = [difference.base_share for difference in differences.values() if difference]
+        pairs = [math.sqrt(one * two) for one, two in combinations(shares, 2)]
+        correlation = float(np.mean(pairs)) if pairs else 0.0
+        return {
+            at: each.error * quantile_of_dunnett(len(others), each.freedom, correlation)
+            for at, each in differences.items()
+            if each
+        }
+
+    def places(self):
+        """The first and the last place that each side may have; more is better."""
+        count = len(self.sides)
+        ahead, behind = [0] * count, [0] * count
+        for one, two in combinations(range(count), 2):
+            difference = self.difference(one, two)
+            if difference is None:
+                continue
+            quantile = quantile_of_range(count, difference.freedom)
+            if abs(difference.value) <= quantile * difference.error:
+                continue
+            first, second = (two, one) if difference.value > 0 else (one, two)
+            behind[first] += 1
+            ahead[second] += 1
+        return [(ahead[at] + 1, count - behind[at]) for at in range(count)]
+
+
+def exposure_to_runs(one, two):
+    """How many variances between runs are in the difference of two sides."""
+    shares = defaultdict(float)
+    for side, sign in ((one, -1), (two, 1)):
+        for run in () if side.of_runs else side.runs:
+            shares[run] += sign / len(side.runs)
+    return sum(share**2 for share in shares.values() if abs(share) > 1e-12)
+
+
+def same_runs(sides):
+    """The sides that were measured in the same three runs or more: side -> all of them."""
+    by_runs = defaultdict(list)
+    for at, side in enumerate(sides):
+        if side.of_runs:
+            by_runs[side.runs].append(at)
+    return {at: tuple(group) for group in by_runs.values() if len(group) > 1 for at in group}
+
+
+def without_runs(sides, group):
+    """Each variance without what the sides of `group` share in a run, and its degrees."""
+    table = np.array([[sides[at].deviations[run] for run in sides[at].runs] for at in group])
+    squares = ((table - table.mean(axis=0)) ** 2).sum(axis=1)
+    freedom = (table.shape[1] - 1) * (len(group) - 1) / len(group)
+    return {at: (each / freedom, freedom) for at, each in zip(group, squares, strict=True)}
+
+
+def moderate(sides, variances):
+    """Empirical Bayes (Smyth 2004): of each side the centre's variance, its degrees and the most
+    degrees that any comparison may claim. Variances of runs and of trials are not mixed.
+    """
+    moderated = {}
+    for of_runs in (True, False):
+        like = {at: each for at, each in variances.items() if sides[at].of_runs == of_runs}
+        most = sum(freedom for _, freedom in like.values())
+        prior, prior_freedom = prior_of(list(like.values()))
+        for at, (variance, freedom) in like.items():
+            total = freedom + prior_freedom
+            share = 1.0 if prior_freedom == math.inf else prior_freedom / total
+            drawn = share * prior + (1 - share) * variance
+            moderated[at] = (drawn * sides[at].weight, min(total, most), most)
+    return moderated
+
+
+def prior_of(variances):
+    """What variances have in common, and with how many degrees: by the spread of their logs."""
+    if len(variances) < 3:
+        return 0.0, 0.0
+    logs = [math.log(v) - psi(df / 2) + math.log(df / 2) for v, df in variances]
+    excess = np.var(logs, ddof=1) - np.mean([psi_slope(df / 2) for _, df in variances])
+    if excess <= 0:
+        total = sum(df for _, df in variances)
+        return sum(v * df for v, df in variances) / total, math.inf
+    low, high = 1e-3, 1e5
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if psi_slope(middle) > excess else (low, middle)
+    return math.exp(np.mean(logs) + psi(low) - math.log(low)), 2 * low
+
+
+STEPS = np.arange(20_000)
+
+
+def psi(x):
+    """The digamma function by its series."""
+    rest = (x - 1) / len(STEPS)
+    return -np.euler_gamma + float(np.sum(1 / (STEPS + 1) - 1 / (STEPS + x))) + rest
+
+
+def psi_slope(x):
+    """The trigamma function by its series."""
+    return float(np.sum(1 / (STEPS + x) ** 2)) + 1 / (len(STEPS) + x - 0.5)
+
+
+def normal(z):
+    return np.interp(z, FINE, BELOW)
+
+
+def scales_of(freedom):
+    """√(χ² ÷ degrees) with the weight of each."""
+    if freedom > 1e6:
+        return np.array([1.0]), np.array([1.0])
+    logs = np.linspace(-max(25 / freedom, 9 / math.sqrt(2 * freedom)), 2.5, 1201)
+    half = freedom / 2
+    constant = math.log(2) + half * math.log(half) - math.lgamma(half)
+    weights = np.exp(constant + freedom * logs - half * np.exp(2 * logs))
+    return np.exp(logs), weights * (logs[1] - logs[0])
+
+
+def quantile(share_within, freedom):
+    """The q whose share is 95 %. `share_within(widths)`: how often all lie within, sd known."""
+    scales, weights = scales_of(freedom)
+    widths = np.linspace(0, 10, 801)
+    known = np.array([share_within(width) for width in widths])
+    low, high = 0.0, 200.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        share = float(np.interp(middle * scales, widths, known) @ weights)
+        low, high = (middle, high) if share < 0.95 else (low, middle)
+    return low
+
+
+def quantile_of_t(freedom):
+    """97.5 % of Student's t."""
+    return quantile(lambda width: 2 * normal(width) - 1, freedom)
+
+
+def quantile_of_dunnett(count, freedom, correlation):
+    """95 % of the largest |t| of `count` comparisons with one baseline."""
+    own, shared = math.sqrt(1 - correlation), math.sqrt(correlation) * Z
+
+    def within(width):
+        inside = normal((width + shared) / own) - normal((shared - width) / own)
+        return float(inside**count @ WEIGHTS)
+
+    return quantile(within, freedom)
+
+
+def quantile_of_range(count, freedom):
+    """95 % of the largest |t| of all pairs of `count` means."""
+
+    def within(width):
+        inside = normal(Z) - normal(Z - math.sqrt(2) * width)
+        return float(count * inside ** (count - 1) @ WEIGHTS)
+
+    return quantile(within, freedom)
