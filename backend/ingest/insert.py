@@ -28,7 +28,8 @@ def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
     with transaction.atomic():
         with connection.cursor() as cursor:
-            added = [upload.workspace_id, any_share(), sum(each.size_bytes for each in artefacts)]
+            stored_bytes = sum(artefact.size_bytes for artefact in artefacts)
+            added: list[Any] = [upload.workspace_id, any_share(), stored_bytes]
             lists = [list(column) for column in columns]
             cursor.execute(_statement(), [*_values(upload), *added, *lists])
             written: int = cursor.rowcount

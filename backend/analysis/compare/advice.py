@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 from backend.stats.comparison import Comparison
-from backend.stats.replicates import Centre, Sample, estimate
-from backend.stats.sample_size import MOST_TRIALS, Advice, trials_needed
+from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
 from backend.stats.thresholds import LEAST_RUNS
 
 
-def advise(comparison: Comparison, base: Sample, other: Sample, *, relevant: float) -> str:
-    """How much more to measure, with the odds that it is enough."""
+def advise(comparison: Comparison, *, relevant: float) -> str | None:
+    """How much more to measure, with the odds that it is enough; None where noise is unknown."""
     if comparison.run_sd is not None:
         return (
-            f"the two were not measured in one run; measure both in one run, or in {LEAST_RUNS} "
+            f"the two were not measured in one run: measure both in one run, or in {LEAST_RUNS} "
             "runs each"
         )
-    centres = estimate(base), estimate(other)
-    counts = _units(centres[0]), _units(centres[1])
-    variances = _variance(centres[0]), _variance(centres[1])
-    needed = trials_needed(variances, counts, comparison.value, relevant=relevant)
-    return _text(needed, "run" if comparison.scope == "runs" else "trial")
+    needed = trials_needed(comparison, relevant=relevant)
+    return None if needed is None else _text(needed)
 
 
-def _units(centre: Centre) -> int:
-    """How many repeated units the centre is the mean of."""
-    return centre.runs if centre.scope == "runs" else centre.n
-
-
-def _variance(centre: Centre) -> float:
-    """Of one repeated unit."""
-    return (centre.variance or 0.0) * _units(centre)
-
-
-def _text(needed: Advice, unit: str) -> str:
+def _text(needed: Advice) -> str:
+    unit = "run" if needed.of_runs else "trial"
     if needed.more is None:
-        return f"over {MOST_TRIALS} more {unit}s on each side would be needed"
+        return f"over {MOST_UNITS} more {unit}s on each side would be needed"
     plural = "" if needed.more == 1 else "s"
     return (
         f"about {needed.more} more {unit}{plural} on each side would decide in "

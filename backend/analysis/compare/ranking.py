@@ -184,8 +184,7 @@ def _places(
     places = {series: text for (series, _), text in zip(compared, texts, strict=True)}
     if len(compared) < 2:
         return places, None
-    first, second = compared[0][1], compared[1][1]
-    return places, yardstick.ratio(pairs.comparison(1, 0), (second, first))
+    return places, yardstick.ratio(pairs.comparison(1, 0))
 
 
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:

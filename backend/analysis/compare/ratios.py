@@ -50,10 +50,7 @@ class Yardstick:
             floor=self.floor,
             families=self.families,
         )
-        return [
-            self.ratio(comparison, (base, other))
-            for comparison, other in zip(comparisons, others, strict=True)
-        ]
+        return [self.ratio(comparison) for comparison in comparisons]
 
     def mean_to_baseline(
         self, bases: Sequence[Sample], rows: Sequence[Sequence[Sample]]
@@ -79,12 +76,13 @@ class Yardstick:
         places = rank_sets(pairs, better=self.better)
         return [str(first) if first == last else f"{first}–{last}" for first, last in places]
 
-    def ratio(self, comparison: Comparison, sides: tuple[Sample, Sample] | None = None) -> Ratio:
-        """A comparison of logarithms as a ratio; of its `sides` it says what would decide it."""
+    def ratio(self, comparison: Comparison) -> Ratio:
+        """A comparison of logarithms as a ratio, with what would decide it where it is open."""
         value = exp(comparison.value)
         why = f"{comparison.why}{_run_text(comparison)}"
-        if sides and comparison.low is not None and comparison.verdict == "inconclusive":
-            why = f"{why}; {advise(comparison, *sides, relevant=self.relevant)}"
+        if comparison.verdict == "inconclusive":
+            advice = advise(comparison, relevant=self.relevant)
+            why = why if advice is None else f"{why}; {advice}"
         return Ratio(
             value=value,
             low=None if comparison.low is None else exp(comparison.low),
