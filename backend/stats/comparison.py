@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import inf, log1p, sqrt
-from statistics import fmean
 
 from backend.stats.intervals import Better, Verdict
 from backend.stats.noise import Noise, PageNoise, measure_noise
@@ -106,18 +106,86 @@ class _Contrast:
     # What rounding adds to the half width.
     rounding: float
     run_sd: float | None
-    is_assumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What counts as better, and from which share on a difference matters."""
+
+    better: Better
+    relevant: float
+
+    def verdict(self, low: float, high: float) -> tuple[Verdict, str]:
+        """The verdict on an interval on the log scale, and why."""
+        threshold = log1p(self.relevant)
+        if low > threshold or high < -threshold:
+            is_gain = (low > 0) == (self.better == "higher")
+            return "improved" if is_gain else "regressed", "beyond noise and threshold"
+        if -threshold <= low and high <= threshold:
+            return "unchanged", "within the threshold"
+        if low > 0 or high < 0:
+            return "size_uncertain", "beyond noise, size uncertain"
+        return "inconclusive", "the interval includes ×1"
 
 
 class Page:
     """The series of one page, prepared once for every comparison among them."""
 
-    def __init__(self, samples: Sequence[Sample], floor: Floor | None) -> None:
+    def __init__(self, samples: Sequence[Sample], floor: Floor | None = None) -> None:
         self.series = [split_units(sample) for sample in samples]
         self.noise: PageNoise = measure_noise(self.series)
         self.floor = floor or Floor()
 
-    def contrast(self, base: int, other: int) -> _Contrast | None:
+    def against(
+        self,
+        base: int,
+        others: Sequence[int],
+        *,
+        better: Better = "higher",
+        relevant: float = RELEVANT_SHARE,
+        families: int = 1,
+    ) -> list[Comparison]:
+        """Each of `others` ÷ `base` (indices): all intervals hold at once in 95 % of pages.
+
+        `families`: how many such families the page shows; they share the 5 % (Šidák).
+        """
+        contrasts = {other: self._contrast(base, other) for other in others}
+        correlation = _correlation([each for each in contrasts.values() if each is not None])
+        confidence = _confidence(families)
+        rule = Rule(better, relevant)
+        comparisons = []
+        for other, contrast in contrasts.items():
+            if contrast is None:
+                comparisons.append(self._undecided(base, other))
+                continue
+            quantile = quantile_against_baseline(
+                len(others), contrast.freedom, correlation, confidence
+            )
+            comparisons.append(self._judge((base, other), contrast, quantile, rule))
+        return comparisons
+
+    def all_pairs(
+        self,
+        *,
+        better: Better = "higher",
+        relevant: float = RELEVANT_SHARE,
+        families: int = 1,
+    ) -> AllPairs:
+        """Every pair of the series: all intervals hold at once in 95 % of pages."""
+        confidence = _confidence(families)
+        rule = Rule(better, relevant)
+        comparisons = {}
+        count = len(self.series)
+        for pair in combinations(range(count), 2):
+            contrast = self._contrast(*pair)
+            if contrast is None:
+                comparisons[pair] = self._undecided(*pair)
+                continue
+            quantile = quantile_of_all_pairs(count, contrast.freedom, confidence)
+            comparisons[pair] = self._judge(pair, contrast, quantile, rule)
+        return AllPairs(comparisons, count)
+
+    def _contrast(self, base: int, other: int) -> _Contrast | None:
         """The difference of two series; None where a side has too few trials for its noise."""
         first, second = self.series[base], self.series[other]
         noises = self.noise.between(base, other)
@@ -138,21 +206,24 @@ class Page:
             base_share=parts[0].variance / variance if variance else 0.5,
             rounding=sum(rounding_error(each.step, each.variance) for each in (first, second)),
             run_sd=run_sd,
-            is_assumed=bool(exposure) and self.floor.run_sd is None,
         )
 
-    def missing(self, base: int, other: int) -> Comparison:
+    def _undecided(self, base: int, other: int) -> Comparison:
         """The comparison of two series of which one has too few trials."""
         first, second = self.series[base], self.series[other]
         missing = max(1, LEAST_TRIALS - min(first.n, second.n))
         trials = "trial" if missing == 1 else "trials"
         return Comparison(
-            second.centre - first.centre, None, None, "inconclusive",
-            f"an interval needs {missing} more {trials} at least", _scope(first, second),
-        )  # fmt: skip
+            value=second.centre - first.centre,
+            low=None,
+            high=None,
+            verdict="inconclusive",
+            why=f"an interval needs {missing} more {trials} at least",
+            scope=_scope(first, second),
+        )
 
-    def judge(
-        self, pair: tuple[int, int], contrast: _Contrast, quantile: float, rule: _Rule
+    def _judge(
+        self, pair: tuple[int, int], contrast: _Contrast, quantile: float, rule: Rule
     ) -> Comparison:
         """The comparison of a pair whose interval is `quantile` standard errors wide."""
         first, second = self.series[pair[0]], self.series[pair[1]]
@@ -176,28 +247,27 @@ class Page:
             why=why,
             scope=_scope(first, second),
             run_sd=contrast.run_sd,
-            is_assumed=contrast.is_assumed,
+            is_assumed=contrast.run_sd is not None and self.floor.run_sd is None,
             precision=precision,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What counts as better, and from which share on a difference matters."""
+class AllPairs:
+    """Every pair of a page's series compared."""
 
-    better: Better
-    relevant: float
+    def __init__(self, comparisons: dict[tuple[int, int], Comparison], count: int) -> None:
+        self._comparisons = comparisons
+        self.count = count
 
-    def verdict(self, low: float, high: float) -> tuple[Verdict, str]:
-        threshold = log1p(self.relevant)
-        if low > threshold or high < -threshold:
-            is_gain = (low > 0) == (self.better == "higher")
-            return "improved" if is_gain else "regressed", "beyond noise and threshold"
-        if -threshold <= low and high <= threshold:
-            return "unchanged", "within the threshold"
-        if low > 0 or high < 0:
-            return "size_uncertain", "beyond noise, size uncertain"
-        return "inconclusive", "the interval includes ×1"
+    def comparison(self, base: int, other: int) -> Comparison:
+        """Series `other` ÷ series `base`."""
+        if base < other:
+            return self._comparisons[base, other]
+        return self._comparisons[other, base].inverse()
+
+    def told_apart(self, first: int, second: int) -> bool:
+        """Whether the interval of the two excludes ×1."""
+        return self._comparisons[min(first, second), max(first, second)].significant
 
 
 def against_baseline(
@@ -209,101 +279,13 @@ def against_baseline(
     floor: Floor | None = None,
     families: int = 1,
 ) -> list[Comparison]:
-    """Each of `others` ÷ `base`: all intervals hold at once in 95 % of pages (Dunnett).
+    """Each of `others` ÷ `base` (Dunnett); the baseline must be chosen before its result is known.
 
-    `families`: how many such families the page shows; they share the 5 % (Šidák). The baseline
-    must be chosen before its result is known.
+    See `Page.against`.
     """
     page = Page([base, *others], floor)
-    contrasts = [page.contrast(0, index) for index in range(1, len(others) + 1)]
-    correlation = _correlation([each for each in contrasts if each is not None])
-    confidence = _confidence(families)
-    rule = _Rule(better, relevant)
-    comparisons = []
-    for index, contrast in enumerate(contrasts, start=1):
-        if contrast is None:
-            comparisons.append(page.missing(0, index))
-            continue
-        quantile = quantile_against_baseline(len(others), contrast.freedom, correlation, confidence)
-        comparisons.append(page.judge((0, index), contrast, quantile, rule))
-    return comparisons
-
-
-def mean_against_baseline(
-    bases: Sequence[Sample],
-    rows: Sequence[Sequence[Sample]],
-    *,
-    better: Better = "higher",
-    relevant: float = RELEVANT_SHARE,
-    floor: Floor | None = None,
-) -> list[Comparison]:
-    """Each row ÷ the baseline on average over the columns: all intervals hold at once.
-
-    `bases` has a sample for each column, and so has each of `rows`. The intervals say nothing
-    about columns that were not measured.
-    """
-    columns = [Page([base, *samples], floor) for base, *samples in zip(bases, *rows, strict=True)]
-    rule = _Rule(better, relevant)
-    comparisons = []
-    for index in range(1, len(rows) + 1):
-        contrasts = [page.contrast(0, index) for page in columns]
-        known = [contrast for contrast in contrasts if contrast is not None]
-        if len(known) < len(contrasts):
-            short = contrasts.index(None)
-            value = fmean(page.series[index].centre - page.series[0].centre for page in columns)
-            comparisons.append(replace(columns[short].missing(0, index), value=value))
-            continue
-        mean = _mean_contrast(known, _scope(columns[0].series[0], columns[0].series[index]))
-        quantile = quantile_against_baseline(len(rows), mean.freedom, 0.0, CONFIDENCE)
-        comparisons.append(columns[0].judge((0, index), mean, quantile, rule))
-    return comparisons
-
-
-def _mean_contrast(contrasts: Sequence[_Contrast], scope: Scope) -> _Contrast:
-    """The mean of differences in several columns.
-
-    Trials of one run are independent between columns. What differs from run to run is not: there
-    the error of the mean is taken as the mean of the errors, which is the most that it can be.
-    """
-    count = len(contrasts)
-    variances = [contrast.error**2 for contrast in contrasts]
-    if scope == "runs":
-        error = fmean(contrast.error for contrast in contrasts)
-        freedom = min(contrast.freedom for contrast in contrasts)
-    else:
-        error = sqrt(sum(variances)) / count
-        squares = sum(
-            variance**2 / contrast.freedom
-            for variance, contrast in zip(variances, contrasts, strict=True)
-        )
-        freedom = max(1.0, sum(variances) ** 2 / squares) if squares else inf
-    return _Contrast(
-        value=fmean(contrast.value for contrast in contrasts),
-        error=error,
-        freedom=freedom,
-        base_share=fmean(contrast.base_share for contrast in contrasts),
-        rounding=fmean(contrast.rounding for contrast in contrasts),
-        run_sd=contrasts[0].run_sd,
-        is_assumed=contrasts[0].is_assumed,
-    )
-
-
-class AllPairs:
-    """Every pair of the samples compared: all intervals hold at once in 95 % of pages."""
-
-    def __init__(self, comparisons: dict[tuple[int, int], Comparison], count: int) -> None:
-        self._comparisons = comparisons
-        self.count = count
-
-    def comparison(self, base: int, other: int) -> Comparison:
-        """Sample `other` ÷ sample `base`."""
-        if base < other:
-            return self._comparisons[base, other]
-        return self._comparisons[other, base].inverse()
-
-    def told_apart(self, first: int, second: int) -> bool:
-        """Whether the interval of the two excludes ×1."""
-        return self._comparisons[min(first, second), max(first, second)].significant
+    indices = range(1, len(others) + 1)
+    return page.against(0, indices, better=better, relevant=relevant, families=families)
 
 
 def all_pairs(
@@ -314,21 +296,8 @@ def all_pairs(
     floor: Floor | None = None,
     families: int = 1,
 ) -> AllPairs:
-    """Every pair compared by Games & Howell's intervals on moderated variances."""
-    page = Page(samples, floor)
-    confidence = _confidence(families)
-    rule = _Rule(better, relevant)
-    comparisons = {}
-    count = len(samples)
-    for base in range(count):
-        for other in range(base + 1, count):
-            contrast = page.contrast(base, other)
-            if contrast is None:
-                comparisons[base, other] = page.missing(base, other)
-                continue
-            quantile = quantile_of_all_pairs(count, contrast.freedom, confidence)
-            comparisons[base, other] = page.judge((base, other), contrast, quantile, rule)
-    return AllPairs(comparisons, count)
+    """Every pair compared (Games & Howell); see `Page.all_pairs`."""
+    return Page(samples, floor).all_pairs(better=better, relevant=relevant, families=families)
 
 
 def rank_sets(pairs: AllPairs, *, better: Better = "higher") -> list[tuple[int, int]]:
@@ -337,15 +306,14 @@ def rank_sets(pairs: AllPairs, *, better: Better = "higher") -> list[tuple[int, 
     Confidence sets for ranks: Mogstad, Romano, Shaikh & Wilhelm (Review of Economic Studies 2024).
     """
     ahead, behind = [0] * pairs.count, [0] * pairs.count
-    for base in range(pairs.count):
-        for other in range(base + 1, pairs.count):
-            comparison = pairs.comparison(base, other)
-            if not comparison.significant:
-                continue
-            is_base_first = (comparison.value < 0) == (better == "higher")
-            first, second = (base, other) if is_base_first else (other, base)
-            behind[first] += 1
-            ahead[second] += 1
+    for base, other in combinations(range(pairs.count), 2):
+        comparison = pairs.comparison(base, other)
+        if not comparison.significant:
+            continue
+        is_base_first = (comparison.value < 0) == (better == "higher")
+        first, second = (base, other) if is_base_first else (other, base)
+        behind[first] += 1
+        ahead[second] += 1
     return [(ahead[index] + 1, pairs.count - behind[index]) for index in range(pairs.count)]
 
 

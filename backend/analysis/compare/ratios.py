@@ -9,13 +9,13 @@ from math import exp, log1p
 from backend.analysis.compare.advice import advise
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
+from backend.stats.column_means import mean_against_baseline
 from backend.stats.comparison import (
     AllPairs,
     Comparison,
     Floor,
     against_baseline,
     all_pairs,
-    mean_against_baseline,
     rank_sets,
 )
 from backend.stats.replicates import Sample
