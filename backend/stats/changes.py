@@ -25,6 +25,8 @@ from backend.stats.thresholds import RELEVANT_SHARE
 LEAST_POSITIONS = 5
 # At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
+# Positions that share more than this of their noise show a drift, and no level at all.
+MOST_CORRELATION = 0.9
 # The median of |N(0, 1)|.
 _MEDIAN_OF_NORMAL = 0.6745
 
@@ -134,35 +136,72 @@ def _tested(series: _Series, starts: Sequence[int]) -> list[tuple[float, Change 
     """Each change's distance in standard errors, and the change; None where it fails the test."""
     bounds = [0, *starts, len(series.means)]
     segments = [range(low, high) for low, high in pairwise(bounds)]
+    noise = _measure_noise(series, segments)
+    return [_test(series, before, after, noise) for before, after in pairwise(segments)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """The noise between positions: of one position, and how much neighbours share of it."""
+
+    variance: float
+    freedom: float
+    correlation: float
+    changes: int
+
+    def of_mean(self, count: int) -> float:
+        """The variance of the mean of `count` neighbouring positions."""
+        return self.variance * _shared(count, self.correlation) / count
+
+
+def _measure_noise(series: _Series, segments: Sequence[range]) -> _Noise:
+    """The noise of positions around the means of their segments.
+
+    Neighbouring positions may share noise (a slow drift of the machine): their correlation is
+    estimated, and corrected for the means that were taken out (Marriott & Pope, Biometrika 1954).
+    """
     residuals = [
-        (series.means[at] - fmean(series.means[index] for index in segment)) ** 2
+        series.means[at] - fmean(series.means[index] for index in segment)
         for segment in segments
         for at in segment
     ]
-    freedom = len(residuals) - len(segments)
-    noise = sqrt(max(sum(residuals) / freedom, series.floor))
-    spread = noise, freedom, len(starts)
-    return [_test(series, before, after, spread) for before, after in pairwise(segments)]
+    squares = sum(residual * residual for residual in residuals)
+    lagged = (
+        sum(before * after for before, after in pairwise(residuals)) / squares if squares else 0
+    )
+    count, means = len(residuals), len(segments)
+    corrected = (count * lagged + means) / max(count - 4 * means, 0.75 * count)
+    # The noise of a position's own trials is shared with no neighbour.
+    own = series.floor * (count - means) / squares if squares else 1.0
+    correlation = max(min(corrected, 1 - own, MOST_CORRELATION), 0.0)
+    freedom = sum(len(segment) - _shared(len(segment), correlation) for segment in segments)
+    variance = max(squares / freedom, series.floor)
+    share = (1 - correlation**2) / (1 + correlation**2)
+    return _Noise(variance, max(freedom * share, 1.0), correlation, means - 1)
+
+
+def _shared(count: int, correlation: float) -> float:
+    """The variance of a mean of `count` positions ÷ that of independent ones."""
+    return 1 + 2 * sum((1 - lag / count) * correlation**lag for lag in range(1, count))
 
 
 def _test(
-    series: _Series, before: range, after: range, spread: tuple[float, int, int]
+    series: _Series, before: range, after: range, noise: _Noise
 ) -> tuple[float, Change | None]:
-    noise, freedom, changes = spread
     step = fmean(series.means[at] for at in after) - fmean(series.means[at] for at in before)
-    error = noise * sqrt(1 / len(before) + 1 / len(after))
+    error = sqrt(noise.of_mean(len(before)) + noise.of_mean(len(after)))
     distance = abs(step) / error if error else (inf if step else 0.0)
-    places = (len(series.means) - 1) * changes
+    places = (len(series.means) - 1) * noise.changes
     old, new = (_trials(series, segment) for segment in (before, after))
     change = ratio(old, new, better=series.better, relevant=series.relevant)
     if (
-        distance <= t_quantile(1 - (1 - CONFIDENCE) / 2 / places, freedom)
+        distance <= t_quantile(1 - (1 - CONFIDENCE) / 2 / places, noise.freedom)
         or change.low is None
         or change.high is None
         or change.verdict not in ("improved", "regressed")
     ):
         return distance, None
-    half = t_quantile((1 + CONFIDENCE) / 2, freedom) * error
+    half = t_quantile((1 + CONFIDENCE) / 2, noise.freedom) * error
     wider = replace(
         change, low=min(change.low, exp(step - half)), high=max(change.high, exp(step + half))
     )
