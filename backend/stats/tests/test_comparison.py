@@ -1,0 +1,198 @@
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.stats.comparison import Floor, Page, against_baseline, all_pairs, rank_sets
+from backend.stats.replicates import Observation, Sample, estimate
+
+SWAPPED = {"improved": "regressed", "regressed": "improved"}
+logs = st.lists(st.floats(0, 1), min_size=3, max_size=8)
+
+
+def one_run(values, *, run="a", step=0.0, rounds=True):
+    trials = [
+        Observation(float(value), run, place if rounds else None)
+        for place, value in enumerate(values)
+    ]
+    return Sample(tuple(trials), step)
+
+
+def several_runs(runs):
+    """{run: the logs of its trials}"""
+    return Sample(tuple(Observation(float(v), run) for run, each in runs.items() for v in each))
+
+
+def compare(base, other, **options):
+    (comparison,) = against_baseline(base, [other], **options)
+    return comparison
+
+
+def test_by_hand():
+    """1000, 1010, 990 against 1620, 1600, 1640 requests/s: Welch's t on the logs."""
+    base = one_run(map(log, (1000, 1010, 990)), rounds=False)
+    other = one_run(map(log, (1620, 1600, 1640)), rounds=False)
+    comparison = compare(base, other)
+    assert exp(comparison.value) == pytest.approx(1.62, abs=0.001)
+    assert (exp(comparison.low), exp(comparison.high)) == pytest.approx((1.5785, 1.6625), abs=0.001)
+    assert (comparison.verdict, comparison.scope) == ("improved", "run")
+    assert compare(base, other, better="lower").verdict == "regressed"
+
+
+@given(logs, logs)
+def test_the_ratio_is_that_of_the_centres(base, other):
+    first, second = one_run(base), one_run(other)
+    expected = estimate(second).value - estimate(first).value
+    assert compare(first, second).value == pytest.approx(expected)
+
+
+@given(logs, logs)
+def test_swapping_negates(base, other):
+    one = compare(one_run(base), one_run(other))
+    two = compare(one_run(other), one_run(base))
+    assert (one.low, one.high) == pytest.approx((-two.high, -two.low))
+    assert two.verdict == SWAPPED.get(one.verdict, one.verdict)
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict"),
+    [(0.1, "improved"), (-0.1, "regressed"), (0.0, "unchanged"), (0.025, "size_uncertain")],
+)
+def test_a_verdict_needs_the_whole_interval(difference, verdict):
+    noise = np.array([-0.004, 0.004, 0.002, -0.002, 0.0]) * 2
+    comparison = compare(one_run(noise), one_run(noise[::-1] + difference))
+    assert comparison.verdict == verdict
+
+
+def test_noise_makes_it_inconclusive():
+    comparison = compare(one_run([0, 0.1, -0.1]), one_run([0.16, -0.05, 0.06]))
+    assert (comparison.verdict, comparison.significant) == ("inconclusive", False)
+
+
+def test_too_few_trials_have_no_interval():
+    comparison = compare(one_run([0.0, 0.1]), one_run([1.0, 1.1, 1.2]))
+    assert (comparison.low, comparison.verdict) == (None, "inconclusive")
+    assert comparison.why == "an interval needs 1 more trial at least"
+
+
+def test_rounded_figures_are_never_certain_to_less_than_their_steps():
+    step = log(1.05)
+    base, other = one_run([0.0] * 5, step=step), one_run([0.09] * 5, step=step)
+    assert not compare(base, other).significant
+
+
+def test_a_shared_disturbance_is_taken_out():
+    """Both servers lose the same in a round; 3 % stay between them."""
+    rounds = np.array([0.1, -0.06, 0.02, -0.1, 0.04])
+    own = np.array([0.002, -0.001, 0.0, 0.001, -0.002])
+    base, other = one_run(rounds), one_run(rounds + own + 0.03)
+    assert compare(base, other).verdict in ("improved", "size_uncertain")
+    apart = compare(one_run(rounds, rounds=False), one_run(rounds + own + 0.03, rounds=False))
+    assert apart.verdict == "inconclusive"
+
+
+def test_runs_that_both_have_are_compared_pair_by_pair():
+    days = {"mon": 0.1, "tue": -0.1, "wed": 0.05, "thu": 0.0}
+    base = several_runs({day: [effect] * 2 for day, effect in days.items()})
+    other = several_runs({day: [effect + 0.05] * 2 for day, effect in days.items()})
+    assert (compare(base, other).verdict, compare(base, other).scope) == ("improved", "runs")
+    later = several_runs({day + " later": [effect + 0.05] for day, effect in days.items()})
+    assert compare(base, later).verdict == "inconclusive"
+
+
+def test_single_runs_that_differ_add_the_variation_between_runs():
+    base = one_run([0.0, 0.001, -0.001], run="a")
+    other = one_run([0.05, 0.051, 0.049], run="b")
+    assumed = compare(base, other)
+    assert (assumed.verdict, assumed.run_sd, assumed.is_assumed) == ("inconclusive", 0.03, True)
+    quiet = compare(base, other, floor=Floor(run_sd=0.005, run_freedom=20))
+    assert (quiet.verdict, quiet.is_assumed) == ("improved", False)
+    assert compare(base, one_run([0.05, 0.051, 0.049], run="a")).run_sd is None
+
+
+def test_no_difference_below_the_floor_of_the_host_is_told():
+    base, other = one_run([0.0, 0.001, -0.001]), one_run([0.02, 0.021, 0.019])
+    assert compare(base, other).significant
+    assert not compare(base, other, floor=Floor(half_width=0.024)).significant
+
+
+def test_a_noisy_series_does_not_make_the_others_noisy():
+    rng = np.random.default_rng(1)
+    quiet = [one_run(rng.normal(level, 0.01, 5)) for level in (0, 0, 0, 0, 0.1)]
+    noisy = one_run(rng.normal(0, 0.5, 5))
+    page = Page([*quiet, noisy])
+    without = Page(quiet).against(0, [4])[0]
+    with_noise = page.against(0, [4])[0]
+    assert with_noise.high - with_noise.low < 1.5 * (without.high - without.low)
+
+
+def test_more_comparisons_and_more_families_are_wider():
+    rng = np.random.default_rng(2)
+    samples = [one_run(rng.normal(0, 0.03, 5), rounds=False) for _ in range(9)]
+    page = Page(samples)
+    widths = [
+        comparison.high - comparison.low
+        for comparison in (
+            page.against(0, [1])[0],
+            page.against(0, range(1, 9))[0],
+            page.against(0, range(1, 9), families=4)[0],
+        )
+    ]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[1] < page.all_pairs().comparison(0, 1).high * 2 + widths[2]
+
+
+def test_rank_sets_by_hand():
+    """Three levels; the two servers in the middle are alike."""
+    noise = np.array([-0.01, 0.01, 0.0, 0.005, -0.005])
+    samples = [one_run(noise + level, rounds=False) for level in (0.0, 0.5, 0.505, 1.0)]
+    pairs = all_pairs(samples)
+    assert rank_sets(pairs) == [(4, 4), (2, 3), (2, 3), (1, 1)]
+    assert rank_sets(pairs, better="lower") == [(1, 1), (2, 3), (2, 3), (4, 4)]
+    assert pairs.told_apart(3, 0)
+    assert not pairs.told_apart(2, 1)
+
+
+@given(st.lists(logs, min_size=2, max_size=5))
+def test_every_place_is_possible_for_some_series(values):
+    sets = rank_sets(all_pairs([one_run(each) for each in values]))
+    for place in range(1, len(sets) + 1):
+        assert any(first <= place <= last for first, last in sets)
+
+
+def false_pages(count, trials, *, spreads=None, pages=500, **sample_options):
+    """The shares of pages of equal servers with a significant row, and with some pair apart."""
+    rng = np.random.default_rng(7)
+    rows = apart = 0
+    for _ in range(pages):
+        noises = np.full(count, 0.03) if spreads is None else spreads(rng, count)
+        page = Page([one_run(rng.normal(0, noise, trials), **sample_options) for noise in noises])
+        rows += any(each.significant for each in page.against(0, range(1, count)))
+        pairs = page.all_pairs()
+        apart += any(pairs.told_apart(0, index) for index in range(1, count))
+    return rows / pages, apart / pages
+
+
+@pytest.mark.parametrize(("count", "trials"), [(2, 5), (8, 5), (16, 5)])
+def test_pages_of_equal_servers_seldom_hold_a_false_row(count, trials):
+    rows, apart = false_pages(count, trials)
+    assert rows <= 0.08
+    assert apart <= 0.08
+
+
+def test_a_noisy_baseline_is_seldom_told_apart_wrongly():
+    """CV 4 % against 1 %; Dunnett's test, with one pooled variance, has 23 % of such pages."""
+    rows, _ = false_pages(8, 10, spreads=lambda _, count: np.array([0.04] + [0.01] * (count - 1)))
+    assert rows <= 0.09
+
+
+def test_a_shared_disturbance_of_five_percent_does_not_hide_three():
+    rng = np.random.default_rng(8)
+    told = 0
+    for _ in range(400):
+        rounds = rng.normal(0, 0.05, 5)
+        base, other = rounds + rng.normal(0, 0.01, 5), rounds + rng.normal(log(1.03), 0.01, 5)
+        told += compare(one_run(base), one_run(other)).significant
+    assert told >= 0.86 * 400

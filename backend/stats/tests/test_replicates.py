@@ -1,0 +1,153 @@
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.stats.disturbances import disturbed_trials
+from backend.stats.replicates import Observation, Sample, estimate
+
+logs = st.lists(st.floats(0, 10), min_size=3, max_size=8)
+
+
+def sample_of(*runs, step=0.0, keeps_all=False):
+    """The logs of each run's trials."""
+    trials = [
+        Observation(value, run, place)
+        for run, values in enumerate(runs)
+        for place, value in enumerate(values)
+    ]
+    return Sample(tuple(trials), step, keeps_all)
+
+
+def test_one_run_is_its_mean_with_students_t():
+    centre = estimate(sample_of([log(1000), log(1010), log(990)]))
+    assert exp(centre.value) == pytest.approx(999.97, abs=0.01)
+    assert (exp(centre.low), exp(centre.high)) == pytest.approx((975.4, 1025.1), abs=0.1)
+    assert (centre.n, centre.runs, centre.scope) == (3, 1, "run")
+
+
+def test_from_three_runs_on_the_run_is_what_repeats():
+    """Means of runs: 1, 2 and 3; their standard error is 1/√3, and t(97.5 %, 2) = 4.303."""
+    centre = estimate(sample_of([1.0] * 3, [1.9, 2.1], [3.0] * 20))
+    assert centre.value == pytest.approx(2)
+    assert centre.high - centre.value == pytest.approx(4.30265 / 3**0.5)
+    assert (centre.n, centre.runs, centre.scope, centre.freedom) == (25, 3, "runs", 2)
+
+
+def test_two_runs_speak_of_these_two():
+    centre = estimate(sample_of([1.0, 1.1, 0.9], [5.0, 5.1, 4.9]))
+    assert centre.scope == "these runs"
+    assert centre.value == pytest.approx(3)
+    assert centre.high - centre.low < 1
+
+
+def test_two_trials_show_no_noise():
+    centre = estimate(sample_of([1.0, 2.0]))
+    assert (centre.value, centre.low, centre.high) == (1.5, None, None)
+
+
+def test_no_trial_has_no_centre():
+    with pytest.raises(ValueError, match="without trials"):
+        estimate(Sample(()))
+
+
+@given(logs)
+def test_the_interval_holds_the_centre_and_has_a_width(values):
+    centre = estimate(sample_of(values))
+    assert centre.low < centre.value < centre.high
+
+
+@given(logs, st.floats(-5, 5))
+def test_the_unit_of_the_figure_does_not_matter(values, unit):
+    before, after = estimate(sample_of(values)), estimate(sample_of([v + unit for v in values]))
+    assert after.value == pytest.approx(before.value + unit, abs=1e-9)
+    assert after.high - after.low == pytest.approx(before.high - before.low, rel=1e-6, abs=1e-9)
+
+
+def test_trials_rounded_to_the_same_figure_are_half_a_step_wide_at_least():
+    step = log(10.5 / 10)
+    centre = estimate(sample_of([log(10)] * 5, step=step))
+    assert centre.high - centre.value == pytest.approx(step)
+
+
+def test_noise_larger_than_the_step_averages_the_rounding_out():
+    values = np.random.default_rng(1).normal(0, 0.1, 10).tolist()
+    exact, rounded = estimate(sample_of(values)), estimate(sample_of(values, step=0.02))
+    assert rounded.high == pytest.approx(exact.high, rel=1e-3)
+
+
+def test_a_disturbed_trial_is_set_aside():
+    values = [0.01, -0.01, 0.0, 0.02, -0.02, 0.01, -0.5]
+    centre = estimate(sample_of(values))
+    assert (centre.set_aside, centre.n) == ((6,), 6)
+    assert centre.value == pytest.approx(0.01 / 6)
+    assert estimate(sample_of(values, keeps_all=True)).set_aside == ()
+
+
+def test_a_disturbed_trial_is_named_by_its_place_in_the_sample():
+    first = [0.01, -0.01, 0.0]
+    second = [-0.5, 0.01, -0.01, 0.0, 0.02, -0.02, 0.01]
+    assert estimate(sample_of(first, second)).set_aside == (3,)
+
+
+def test_two_modes_are_how_the_server_behaves():
+    values = [0.0, 0.01, -0.01, 0.02, -0.02, 0.01, 0.0, 0.5, 0.51, 0.49]
+    centre = estimate(sample_of(values))
+    assert (centre.set_aside, centre.bimodal, centre.n) == ((), True, 10)
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_too_few_trials_do_not_show_what_is_usual(count):
+    assert disturbed_trials([0.0] * (count - 1) + [9.0]) == ()
+
+
+def test_equal_trials_are_not_disturbed():
+    assert disturbed_trials([1.0] * 12) == ()
+
+
+@pytest.mark.parametrize("count", [6, 10, 30])
+def test_honest_trials_are_seldom_set_aside(count):
+    rng = np.random.default_rng(count)
+    samples = rng.normal(0, 0.03, (1000, count)).tolist()
+    assert sum(disturbed_trials(values) != () for values in samples) <= 24
+
+
+def coverage(runs, *, effect, noise=0.03, pages=1500):
+    """The share of intervals that hold the true centre, 0."""
+    rng = np.random.default_rng(5)
+    held = 0
+    for _ in range(pages):
+        effects = rng.normal(0, effect, len(runs))
+        centre = estimate(
+            sample_of(
+                *(
+                    (own + rng.normal(0, noise, n)).tolist()
+                    for own, n in zip(effects, runs, strict=True)
+                )
+            )
+        )
+        held += centre.low <= 0 <= centre.high
+    return held / pages
+
+
+@pytest.mark.parametrize(
+    ("runs", "effect"),
+    [((5,), 0.0), ((10,), 0.0), ((5, 5), 0.0), ((5, 5, 5), 0.03), ((3, 2, 5, 20), 0.03)],
+)
+def test_intervals_cover_what_they_are_named_for(runs, effect):
+    assert 0.93 <= coverage(runs, effect=effect) <= 0.975
+
+
+@pytest.mark.parametrize("count", [5, 10, 30])
+def test_disturbed_trials_leave_the_coverage_as_it_is(count):
+    """One trial in ten lost 10, 20 or 50 % of its throughput."""
+    rng = np.random.default_rng(6)
+    held = 0
+    for _ in range(1500):
+        losses = np.log(1 - rng.choice([0.1, 0.2, 0.5], count))
+        values = rng.normal(0, 0.03, count) + np.where(rng.random(count) < 0.1, losses, 0)
+        centre = estimate(sample_of(values.tolist()))
+        held += centre.low <= 0 <= centre.high
+    assert 0.925 <= held / 1500 <= 0.975
