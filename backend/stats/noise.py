@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import inf, log, sqrt
 from statistics import fmean, median
 
 from backend.stats.replicates import Units
@@ -183,7 +183,8 @@ def _plausibilities(variances: Sequence[Variance]) -> list[float]:
 def prior_freedom(variances: Sequence[Variance]) -> float:
     """How alike the variances are: the degrees of their prior; 0 unlike, ∞ as if all are one.
 
-    Smyth's moment estimator on the logs of the variances.
+    Smyth's moment estimator on the logs of the variances. They count as one unless these spread by
+    more than a standard error above what chance explains.
     """
     least = median(variance for variance, _ in variances) * _LEAST_VARIANCE_SHARE
     if least == 0:
@@ -194,8 +195,10 @@ def prior_freedom(variances: Sequence[Variance]) -> float:
     ]
     mean = fmean(logs)
     spread = sum((value - mean) ** 2 for value in logs) / (len(logs) - 1)
-    excess = spread - fmean(trigamma(freedom / 2) for _, freedom in variances)
-    return inf if excess <= 0 else 2 * inverse_trigamma(excess)
+    chance = fmean(trigamma(freedom / 2) for _, freedom in variances)
+    if spread <= chance * (1 + sqrt(2 / (len(logs) - 1))):
+        return inf
+    return 2 * inverse_trigamma(spread - chance)
 
 
 def f_tail(ratio: float, above: float, below: float) -> float:

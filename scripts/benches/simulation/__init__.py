@@ -1,0 +1,1 @@
+"""Trials with a known truth, and how often the statistics say it."""

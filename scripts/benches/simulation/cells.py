@@ -1,0 +1,151 @@
+"""How often a statement is true over many draws: each function gives the figures of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import expm1, log, sqrt
+
+import numpy as np
+
+from backend.stats.changes import find_changes
+from backend.stats.comparison import against_baseline
+from backend.stats.knee import Load, find_knee
+from backend.stats.replicates import Sample, estimate
+from backend.stats.sample_size import trials_needed, two_stage_size
+from backend.stats.student import t_quantile
+from simulation.draws import Floats, one_run, several_runs
+from simulation.usual_tests import is_told_by_ranks, is_told_by_welch
+
+
+def interval_cell(
+    rng: np.random.Generator, repeats: int, *, draw: Callable[..., tuple[Sample, float]]
+) -> list[str]:
+    """Coverage and half-width; coverage of Student's t over all trials as if independent."""
+    held = plain = 0
+    widths = []
+    for _ in range(repeats):
+        sample, truth = draw(rng)
+        centre = estimate(sample)
+        assert centre.low is not None
+        assert centre.high is not None
+        held += centre.low <= truth <= centre.high
+        widths.append(expm1(centre.high - centre.value))
+        values = np.array([trial.value for trial in sample.observations])
+        error = values.std(ddof=1) / sqrt(len(values))
+        plain += abs(values.mean() - truth) <= t_quantile(0.975, len(values) - 1) * error
+    return [percent(held, repeats), f"± {100 * np.median(widths):.1f}", percent(plain, repeats)]
+
+
+def pair_cell(
+    rng: np.random.Generator, repeats: int, *, draw: Callable[..., tuple[Floats, Floats]]
+) -> list[str]:
+    """Told apart, improved or regressed, size uncertain; told by Welch and by Mann-Whitney."""
+    told = sized = unsized = welch = ranks = 0
+    for _ in range(repeats):
+        base, other = draw(rng)
+        (comparison,) = against_baseline(one_run(base), [one_run(other)])
+        told += comparison.significant
+        sized += comparison.verdict in ("improved", "regressed")
+        unsized += comparison.verdict == "size_uncertain"
+        welch += is_told_by_welch(base, other)
+        ranks += is_told_by_ranks(base, other)
+    return [percent(figure, repeats) for figure in (told, sized, unsized, welch, ranks)]
+
+
+def run_pair_cell(
+    rng: np.random.Generator, repeats: int, *, runs: Sequence[int], difference: float, kind: str
+) -> list[str]:
+    """Two servers over runs with effects of 3 %; Welch's t takes all trials as independent."""
+    told = welch = 0
+    for _ in range(repeats):
+        effects = rng.normal(0, 0.03, (2, len(runs)))
+        if kind == "shared":
+            effects[1] = effects[0]
+        base = several_runs(rng, runs, 0.0, effects[0], "a")
+        name = "b" if kind == "different" else "a"
+        other = several_runs(rng, runs, log(1 + difference), effects[1], name)
+        (comparison,) = against_baseline(base, [other])
+        told += comparison.significant
+        values = [np.array([trial.value for trial in each.observations]) for each in (base, other)]
+        welch += is_told_by_welch(values[0], values[1])
+    return [percent(told, repeats), percent(welch, repeats)]
+
+
+def advice_cell(
+    rng: np.random.Generator, repeats: int, *, count: int, difference: float
+) -> list[str]:
+    """Comparisons (CV 3 %) that follow the advice once, and again until decided or 1,000 trials."""
+    once = again = wrong_once = wrong_again = 0
+    advised: list[int] = []
+    decided = ("improved", "regressed", "unchanged")
+    right = {"unchanged"} if difference <= 0.02 else {"improved"}
+    for _ in range(repeats):
+        base, other = rng.normal(0, 0.03, 1000), rng.normal(log(1 + difference), 0.03, 1000)
+        total, verdicts = count, []
+        while not verdicts or (verdicts[-1] not in decided and total < 1000):
+            (comparison,) = against_baseline(one_run(base[:total]), [one_run(other[:total])])
+            verdicts.append(comparison.verdict)
+            advice = trials_needed(comparison)
+            more = 1000 if advice is None or advice.more is None else advice.more
+            if len(verdicts) == 1:
+                advised.append(more)
+            total = min(total + more, 1000)
+        second = verdicts[min(1, len(verdicts) - 1)]
+        once += second in decided
+        wrong_once += second in decided and second not in right
+        again += verdicts[-1] in decided
+        wrong_again += verdicts[-1] in decided and verdicts[-1] not in right
+    shares = [percent(figure, repeats) for figure in (once, wrong_once, again, wrong_again)]
+    return [f"{np.median(advised):.0f}", *shares]
+
+
+def two_stage_cell(rng: np.random.Generator, repeats: int, *, count: int, half: float) -> list[str]:
+    """Coverage of ± the half-width asked for, of the usual t interval, and the trials needed."""
+    held = plain = 0
+    sizes = []
+    for _ in range(repeats):
+        values = rng.normal(0, 0.03, 2000)
+        size = min(two_stage_size(values[:count].tolist(), half), 2000)
+        centre = estimate(one_run(values[:size]))
+        held += abs(values[:size].mean()) <= half
+        plain += abs(centre.value) <= (centre.high or 0.0) - centre.value
+        sizes.append(size)
+    return [percent(held, repeats), percent(plain, repeats), f"{np.median(sizes):.0f}"]
+
+
+def knee_cell(rng: np.random.Generator, repeats: int, *, noise: float, count: int) -> list[str]:
+    """Throughput rises up to 16 connections: right, wrong, left open."""
+    right = wrong = 0
+    for _ in range(repeats):
+        loads = [
+            Load(x, tuple((1000 * min(x, 16) * np.exp(rng.normal(0, noise, count))).tolist()))
+            for x in (1, 2, 4, 8, 16, 32, 64, 128)
+        ]
+        x = find_knee(loads).x
+        right += x == 16
+        wrong += x not in (16, None)
+    return [percent(figure, repeats) for figure in (right, wrong, repeats - right - wrong)]
+
+
+def change_cell(
+    rng: np.random.Generator, repeats: int, *, positions: int, between: float, correlation: float
+) -> list[str]:
+    """Series that report a change: without one, with a step of 5 %, and of 10 %, in the middle."""
+    counts = []
+    for step in (0.0, 0.05, 0.10):
+        changed = 0
+        for _ in range(repeats):
+            levels = rng.normal(0, between, positions)
+            for at in range(1, positions):
+                own = levels[at] * sqrt(1 - correlation**2)
+                levels[at] = correlation * levels[at - 1] + own
+            levels[positions // 2 :] += log(1 + step)
+            changed += bool(
+                find_changes([np.exp(rng.normal(level, 0.03, 3)).tolist() for level in levels])
+            )
+        counts.append(percent(changed, repeats))
+    return counts
+
+
+def percent(count: float, total: int) -> str:
+    return f"{100 * count / total:.1f}"
