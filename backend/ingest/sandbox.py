@@ -74,6 +74,18 @@ class Sandbox:
             except ParserDied as death:
                 raise ParserInterrupted(str(death)) from None
 
+    def cpu_s(self) -> float:
+        """CPU seconds that the child has used; 0 without a child, or where no /proc tells it."""
+        if self.child is None:
+            return 0.0
+        try:
+            stat = Path(f"/proc/{self.child.pid}/stat").read_text()
+        except OSError:
+            return 0.0
+        # The name of the program, in parentheses, may hold spaces.
+        user_ticks, system_ticks = stat.rpartition(")")[2].split()[11:13]
+        return (int(user_ticks) + int(system_ticks)) / os.sysconf("SC_CLK_TCK")
+
     def read(
         self,
         artefacts: Sequence[LocalArtefact],

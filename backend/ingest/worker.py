@@ -13,6 +13,7 @@ from django.conf import settings
 from backend.errors import WorkFailed
 from backend.formats import PARSER_VERSION
 from backend.ingest import queue
+from backend.ingest.budget import Budget
 from backend.ingest.faults import is_database_away
 from backend.ingest.models import State
 from backend.ingest.process import NothingRead, read_and_record
@@ -147,11 +148,11 @@ def _watch(held: queue.Claim) -> Callable[[], None]:
     lease = queue.Lease(held)
     # The start of a parser is not the upload's time: the last upload may have ended the parser.
     sandbox().prepare(lease.renew)
-    ends = time.monotonic() + (settings.SLOW_READ_S if held.is_slow else settings.QUICK_READ_S)
+    budget = Budget(is_slow=held.is_slow)
 
     def meanwhile() -> None:
         lease.renew()
-        if time.monotonic() > ends:
+        if budget.is_spent:
             raise OutOfTime(str(held.upload_id))
 
     return meanwhile

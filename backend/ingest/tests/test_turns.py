@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.ingest import answers, queue, worker
+from backend.ingest import answers, budget, queue, worker
 from backend.ingest.models import State, Upload
+from backend.ingest.sandbox import LocalArtefact, Sandbox, sandbox
 from backend.runs import record
 from backend.runs.models import Trial
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
@@ -67,13 +68,12 @@ def test_a_slow_upload_moves_to_the_slow_lane_and_is_read_there(other, settings)
 
 
 def test_an_upload_that_is_slow_to_write_moves_to_the_slow_lane(other, monkeypatch):
-    # Time stands still but for the writing: each trial takes a minute.
-    clock = [0.0]
-    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    clock = stopped_clock(monkeypatch)
     check = record.check_trial
 
     def check_trial(figures):
-        clock[0] += 60
+        clock.monotonic_s += 60
+        clock.cpu_s += 60
         return check(figures)
 
     monkeypatch.setattr(record, "check_trial", check_trial)
@@ -86,6 +86,59 @@ def test_an_upload_that_is_slow_to_write_moves_to_the_slow_lane(other, monkeypat
     assert not worker._work_on(held)
     upload.refresh_from_db()
     assert (upload.state, upload.is_slow, Trial.objects.count()) == (State.RECEIVED, True, 0)
+
+
+def stopped_clock(monkeypatch):
+    """The clocks of the budget: they stand still until a test sets them on."""
+    clock = SimpleNamespace(monotonic_s=0.0, cpu_s=0.0)
+    times = SimpleNamespace(monotonic=lambda: clock.monotonic_s, process_time=lambda: clock.cpu_s)
+    monkeypatch.setattr(budget, "time", times)
+    return clock
+
+
+@pytest.mark.parametrize(
+    ("took_s", "worked_s", "is_slow"),
+    [
+        (4, 4, False),
+        (6, 2, True),
+        # Small, on a machine that has little time for it: not behind the large ones.
+        (50, 0.5, False),
+        # It waits for something else, and the others for its reader.
+        (61, 0.5, True),
+    ],
+)
+def test_a_small_upload_on_a_busy_machine_stays_in_the_quick_lane(
+    other, monkeypatch, settings, took_s, worked_s, is_slow
+):
+    settings.QUICK_READ_S = 5
+    monkeypatch.setattr(Sandbox, "cpu_s", lambda _: 0.0)
+    clock = stopped_clock(monkeypatch)
+    check = record.check_trial
+
+    def check_trial(figures):
+        clock.monotonic_s += took_s
+        clock.cpu_s += worked_s
+        return check(figures)
+
+    monkeypatch.setattr(record, "check_trial", check_trial)
+    # The second trial is not begun where the first one took too long.
+    envelope = make_envelope(2)
+    for trial in envelope["trials"]:
+        trial["artefacts"] = ["0.txt"]
+    upload = make_upload(other, WRK, envelope=envelope)
+    held = queue.claim_one(upload.pk)
+    worker._work_on(held)
+    upload.refresh_from_db()
+    assert upload.is_slow == is_slow
+    assert upload.state == (State.RECEIVED if is_slow else State.PARSED)
+
+
+def test_the_work_of_the_parser_counts(other):
+    before_s = budget.cpu_used_s()
+    make_upload(other)
+    worker.drain()
+    assert sandbox().cpu_s() > 0
+    assert budget.cpu_used_s() > before_s
 
 
 def test_only_so_many_slow_uploads_are_read_at_a_time(busy, other, settings):
@@ -110,8 +163,6 @@ def test_a_slow_upload_ends_at_its_own_limit(other, settings):
 
 def test_a_parser_that_is_left_behind_answers_no_later_question(other, settings):
     """A reading that is broken off must not leave its answer to the next upload."""
-    from backend.ingest.sandbox import LocalArtefact, sandbox
-
     upload = make_upload(other)
     with answers.storage().local_path(upload.artefacts.get().sha256) as path:
         files = [LocalArtefact("0.txt", path)]
