@@ -38,6 +38,12 @@ class Child:
     def is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it ended by itself, and not by a signal."""
+        code = None if self.process is None else self.process.poll()
+        return code is not None and code >= 0
+
     def start(self) -> None:
         """Raises OSError."""
         self._due_at = None

@@ -211,16 +211,20 @@ class Postgres:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(each, number)
             deadline = time.monotonic() + LEFTOVER_TIMEOUT_S
-            while any(map(_command_of, pids)) and time.monotonic() < deadline:
+            while any(map(_state_of, pids)) and time.monotonic() < deadline:
                 time.sleep(0.1)
 
     def _leftover(self) -> int | None:
-        """The process that serves these data, if there is one."""
+        """The process that serves these data, if there is one.
+
+        One that has ended counts until it is reaped: PostgreSQL takes it for running till then.
+        """
         try:
             pid = int((self.data / "postmaster.pid").read_text().split("\n")[0])
         except (OSError, ValueError):
             return None
-        return pid if str(self.data).encode() in _command_of(pid) else None
+        is_ours = str(self.data).encode() in _command_of(pid)
+        return pid if is_ours or _state_of(pid) == "Z" else None
 
     def stop(self) -> None:
         """A fast shutdown: sessions end, nothing is lost."""
@@ -229,11 +233,19 @@ class Postgres:
 
 
 def _command_of(pid: int) -> Sequence[bytes]:
-    """The words of its command line; empty for a process that has ended."""
+    """The words of the command line of a process; empty where it has ended."""
     try:
-        return [word for word in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") if word]
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def _state_of(pid: int) -> str:
+    """The state of a process in one letter, Z where it has ended and is not reaped; else empty."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 def _children_of(pid: int) -> Sequence[int]:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.config import commands
@@ -33,6 +33,8 @@ STOP_TIMEOUT_S = 35
 # what they had begun.
 PORT_TIMEOUT_S = STOP_S + 15
 LOOK_AT_DISK_S = 1.0
+# Of a step of the start: a service may be killed meanwhile, as everything else.
+TRIES, PAUSE_S = 3, 2.0
 
 
 class Site:
@@ -59,7 +61,7 @@ class Site:
         self._listener = self._listen()
         self.environment = self._environment()
         say("Bringing the tables up to date")
-        self.manage("migrate", "--verbosity=0")
+        self._try(lambda: self.manage("migrate", "--verbosity=0"))
         web = commands.web(socket=self._listener.fileno())
         for number in range(1, WEB_PROCESSES + 1):
             self._run(f"web-{number}", web, log="web", is_listening=True)
@@ -125,8 +127,13 @@ class Site:
         child = Child(name, log, lambda: service.spawn(log))
         self._services.append(service)
         self.children.append(child)
-        child.start()
-        service.wait(log)
+
+        def start() -> None:
+            if not child.is_running:
+                child.start()
+            service.wait(log)
+
+        self._try(start)
 
     def _run(
         self, name: str, command: list[str], *, log: str = "", is_listening: bool = False
@@ -153,13 +160,40 @@ class Site:
                 preexec_fn=ends_with_parent(signal.SIGTERM),  # noqa: PLW1509  one thread here
             )
 
+    def _try(self, step: Callable[[], object]) -> None:
+        """Take a step of the start, again if it fails; raises what the last try raised."""
+        for _ in range(TRIES - 1):
+            try:
+                step()
+            except (StartFailed, EmbeddedFailed) as failed:
+                say(f"{self.folder.explain(failed)[:300]} Trying again")
+            else:
+                return
+            with contextlib.suppress(EmbeddedFailed):
+                self._mend_services()
+        step()
+
+    def _mend_services(self) -> None:
+        """Return when the services answer, started again where they ended.
+
+        Raises EmbeddedFailed.
+        """
+        deadline = time.monotonic() + PAUSE_S
+        while time.monotonic() < deadline:
+            self.tend()
+            time.sleep(0.1)
+        # They were started first.
+        for service, child in zip(self._services, self.children, strict=False):
+            service.wait(child.log)
+
     def _wait_until_ready(self) -> None:
-        """A web process that ends now has wrong settings: to start it again would not help."""
+        """A process that fails now has wrong settings: to start it again would not help."""
         deadline = time.monotonic() + READY_TIMEOUT_S
         while time.monotonic() < deadline:
             for child in self._processes:
-                if not child.is_running:
+                if child.has_failed:
                     raise StartFailed(f"{child.name} {child.reason()}")
+            self.tend()
             with contextlib.suppress(OSError):
                 if self.get("/readyz"):
                     return

@@ -7,10 +7,13 @@ import time
 import urllib.request
 
 import psutil
+import psycopg
 import pytest
 
 from backend.config import embedded
 from backend.config.embedded import Postgres, free_port
+from backend.config.site import Site
+from backend.config.site_folder import StartFailed
 from backend.testing.supervised import (
     PATIENCE_S,
     SupervisedSite,
@@ -165,3 +168,27 @@ def test_a_database_that_a_killed_start_left_and_that_does_not_stop_is_ended(fol
         assert first.process.returncode == -signal.SIGKILL
     finally:
         second.stop()
+
+
+def test_a_step_of_the_start_outlives_the_kill_of_the_database(folder):
+    started = Site(free_port(), folder / "data")
+    started.folder.prepare()
+    postgres = Postgres(started.folder.path)
+    started._serve("postgres", postgres)
+    tries = []
+
+    def step():
+        tries.append(1)
+        if len(tries) == 1:
+            postgres.process.kill()
+            postgres.process.wait()
+        try:
+            psycopg.connect(postgres.url).close()
+        except psycopg.Error as error:
+            raise StartFailed(str(error)) from None
+
+    try:
+        started._try(step)
+        assert len(tries) == 2
+    finally:
+        started.stop()
