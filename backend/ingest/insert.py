@@ -10,33 +10,40 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Field, Model
 
 from backend.ingest.collector import LOCK_KEY
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import add_statement, any_share
+from backend.ingest.quota import SUM_STATEMENT, add_statement, any_share
 from backend.ingest.storage import StorageAway, storage
 
 
 def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
-    """Write the rows; False, and nothing is written, when the upload's id is taken.
+    """Write the rows; False, and nothing is written, when the upload's id is taken or its workspace
+    has no room for the artefacts.
 
     There is at least one artefact. Raises StorageAway where its bytes were collected between
     being stored and now: sent again, they are stored again.
     """
     columns = zip(*(_values(artefact) for artefact in artefacts), strict=True)
+    parameters: list[Any] = [*_values(upload), *_quota_values(upload, artefacts)]
+    parameters += [list(column) for column in columns]
     with transaction.atomic():
         with connection.cursor() as cursor:
-            stored_bytes = sum(artefact.size_bytes for artefact in artefacts)
-            added: list[Any] = [upload.workspace_id, any_share(), stored_bytes]
-            lists = [list(column) for column in columns]
-            cursor.execute(_statement(), [*_values(upload), *added, *lists])
+            cursor.execute(_statement(), parameters)
             written: int = cursor.rowcount
         is_new = written == len(artefacts)
         if is_new:
             _check_stored(artefacts)
     return is_new
+
+
+def _quota_values(upload: Upload, artefacts: Iterable[Artefact]) -> list[Any]:
+    size_bytes = sum(artefact.size_bytes for artefact in artefacts)
+    room = settings.WORKSPACE_MAX_BYTES - size_bytes
+    return [upload.workspace_id, room, upload.workspace_id, any_share(), size_bytes]
 
 
 def _check_stored(artefacts: Iterable[Artefact]) -> None:
@@ -55,7 +62,8 @@ def _statement() -> str:
     return f"""
         WITH upload AS (
             INSERT INTO {_table(Upload)} ({_names(uploads)})
-            VALUES ({", ".join(["%s"] * len(uploads))})
+            SELECT {", ".join(["%s"] * len(uploads))}
+            WHERE ({SUM_STATEMENT}) <= %s
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
             {add_statement("%s", "%s", "%s", "FROM upload")}

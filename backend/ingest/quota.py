@@ -16,7 +16,7 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce
 
 from backend.errors import Refused
-from backend.ingest.models import Artefact, StoredBytes, Upload
+from backend.ingest.models import Artefact
 
 # Rows of the sum of one workspace. Two uploads at the same time seldom add to the same row, so the
 # second seldom waits until the first is written.
@@ -27,11 +27,18 @@ class WorkspaceFull(Refused):
     """The workspace has as many stored bytes as it may have."""
 
 
+# Of one workspace.
+SUM_STATEMENT = (
+    "SELECT coalesce(sum(size_bytes), 0) FROM ingest_storedbytes WHERE workspace_id = %s"
+)
+
+
 def stored_bytes(workspace_id: UUID) -> int:
     """Bytes of the raw files of a workspace; what was deleted does not count."""
-    shares = StoredBytes.objects.filter(workspace=workspace_id)
-    total: int = shares.aggregate(total=Coalesce(Sum("size_bytes"), 0))["total"]
-    return total
+    with connection.cursor() as cursor:
+        cursor.execute(SUM_STATEMENT, [workspace_id])
+        (total,) = cursor.fetchone()
+    return int(total)
 
 
 def check_quota(workspace_id: UUID, size_bytes: int) -> None:
@@ -59,9 +66,8 @@ def subtract_uploads(workspace_id: UUID, upload_ids: Collection[UUID]) -> None:
 
 def add_statement(workspace: str, share: str, size_bytes: str, source: str = "") -> str:
     """SQL that adds to the sum of a workspace, from expressions and what follows them (FROM …)."""
-    table = connection.ops.quote_name(StoredBytes._meta.db_table)
     return f"""
-        INSERT INTO {table} AS stored (workspace_id, share, size_bytes)
+        INSERT INTO ingest_storedbytes AS stored (workspace_id, share, size_bytes)
         SELECT {workspace}, {share}, {size_bytes} {source}
         ON CONFLICT (workspace_id, share)
             DO UPDATE SET size_bytes = stored.size_bytes + excluded.size_bytes
@@ -73,19 +79,17 @@ def recount() -> int:
 
     One statement sees one state of both, so uploads that come meanwhile are counted once.
     """
-    artefacts, uploads, shares = (
-        connection.ops.quote_name(model._meta.db_table) for model in (Artefact, Upload, StoredBytes)
-    )
-    source = f"""
+    source = """
         FROM (
             SELECT workspace_id, sum(size_bytes) AS missing FROM (
                 SELECT upload.workspace_id, artefact.size_bytes
-                FROM {artefacts} artefact JOIN {uploads} upload ON upload.id = artefact.upload_id
+                FROM ingest_artefact artefact
+                JOIN ingest_upload upload ON upload.id = artefact.upload_id
                 UNION ALL
-                SELECT workspace_id, -size_bytes FROM {shares}
+                SELECT workspace_id, -size_bytes FROM ingest_storedbytes
             ) AS entries GROUP BY workspace_id
         ) AS sums WHERE missing <> 0
-        """  # noqa: S608  names of our own models
+        """
     with connection.cursor() as cursor:
         cursor.execute(add_statement("workspace_id", "0", "missing", source))
         corrected: int = cursor.rowcount

@@ -23,7 +23,7 @@ from backend.ingest.limits import ENVELOPE_BYTES, FILES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.parts import PartsDiffer, PartsMissing, Whole, forget, put_together
 from backend.ingest.plain_json import check_plain
-from backend.ingest.quota import WorkspaceFull, check_quota
+from backend.ingest.quota import check_quota
 from backend.ingest.slots import LONG_WORK
 from backend.ingest.storage import StorageAway, Stored, storage
 from backend.runs.identity import canonical_json
@@ -96,7 +96,7 @@ def receive(
     JsonRefused, EnvelopeError, UploadTooLarge, WorkspaceFull, UploadConflict, PartsMissing,
     PartsDiffer, CannotClean and Busy; nothing is stored then.
     """
-    size_bytes = _checked_size(files, wholes)
+    _check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
     cleaned = _clean(sent)
     envelope = read_envelope(cleaned) if sent else Envelope()
@@ -113,24 +113,21 @@ def receive(
         tool_hint=tool,
         content_sha256=_content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
-    receipt = _receive_once(upload, arrived, size_bytes=size_bytes, is_clean=cleaned == sent)
+    receipt = _receive_once(upload, arrived, is_clean=cleaned == sent)
     if wholes:
         forget(upload.workspace_id, upload.pk)
     return receipt
 
 
-def _receive_once(
-    upload: Upload, arrived: Sequence[Arrived], *, size_bytes: int, is_clean: bool
-) -> Receipt:
-    """A sender that lost the answer sends the upload again: after its parts were deleted, while the
-    first request still takes them, or when the workspace is full."""
+def _receive_once(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Receipt:
+    """A sender that lost the answer sends the upload again: after its parts were deleted, or while
+    the first request still takes them."""
     has_parts = any(isinstance(file.content, Whole) for file in arrived)
     if has_parts and _is_received(upload):
         return _answer_again(upload)
     try:
-        check_quota(upload.workspace_id, size_bytes)
         return _commit(upload, arrived, is_clean=is_clean)
-    except (WorkspaceFull, PartsMissing, PartsDiffer):
+    except (PartsMissing, PartsDiffer):
         if _is_received(upload):
             return _answer_again(upload)
         raise
@@ -177,6 +174,8 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         return Receipt(upload, is_new=True)
     _take_back(stored)
     upload.content_sha256 = sent_hash
+    if not _is_received(upload):
+        check_quota(upload.workspace_id, sum(file.size_bytes for file in stored))
     return _answer_again(upload)
 
 
@@ -241,8 +240,7 @@ def _unique_names(given: Sequence[str]) -> list[str]:
     return [f"{position}-{name}" for position, name in enumerate(names)]
 
 
-def _checked_size(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> int:
-    """Bytes of the files, which are not too many."""
+def _check_sizes(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> None:
     if (count := len(files) + len(wholes)) > FILES:
         raise EnvelopeError("the number of files", count, f"at most {FILES}")
     total = sum(file.size or 0 for file in files) + sum(whole.size_bytes for whole in wholes)
@@ -250,7 +248,6 @@ def _checked_size(files: Sequence[IncomingFile], wholes: Sequence[Whole]) -> int
         raise UploadTooLarge(
             f"This upload has {total} bytes; at most {settings.UPLOAD_MAX_BYTES} are accepted."
         )
-    return total
 
 
 def _check_references(envelope: Envelope, names: Sequence[str]) -> None:
