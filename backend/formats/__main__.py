@@ -1,6 +1,6 @@
 """`python -m backend.formats > docs/formats.md`: the page of formats, in the modules' words."""
 
-from backend.formats.reading import TOOLS
+from backend.formats.tools import TOOLS
 
 HEAD = """# Formats
 

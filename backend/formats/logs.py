@@ -43,7 +43,7 @@ def line_chunks(source: Source, *, size: int = CHUNK_BYTES) -> Iterator[tuple[in
     UTF-16 arrives as UTF-8, a byte order mark not at all. Raises FormatError for a line longer
     than LONGEST_LINE_BYTES.
     """
-    number, rest = 1, b""
+    number, rest = source.artefact.first_line, b""
     with source.artefact.open() as stream:
         for piece in _pieces(stream, size):
             data = rest + piece if rest else piece

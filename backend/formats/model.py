@@ -28,6 +28,8 @@ class RawArtefact:
 
     name: str
     open: Callable[[], BinaryIO]
+    # The number of its first line, for a part of a file.
+    first_line: int = 1
 
     @classmethod
     def of(cls, name: str, data: bytes) -> RawArtefact:
@@ -113,6 +115,9 @@ class ParsedTrial:
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.
     disagreements: tuple[str, ...] = ()
+    # The command line above the output, and the lines of a file with several outputs, from 1.
+    command: str = ""
+    lines: tuple[int, int] | None = None
     # What was removed from the artefacts before they were read, as sentences.
     notes: tuple[str, ...] = ()
     # Why this tool was chosen.
@@ -152,6 +157,8 @@ class ParsedTrial:
             **{name: value for name, value in self._times() if value is not None},
             **self.extra,
             **({"incomplete": True} if self.incomplete else {}),
+            **({"command": self.command} if self.command else {}),
+            **({"lines": list(self.lines)} if self.lines else {}),
             **({"notes": list(self.notes)} if self.notes else {}),
         }
 

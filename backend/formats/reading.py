@@ -2,74 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from backend.formats.commands import Command
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
-from backend.formats.prefixes import plain_texts
+from backend.formats.prefixes import PlainText, plain_texts
+from backend.formats.sections import Section, sections_by_commands, sections_by_tools
 from backend.formats.text import Line, Source
+from backend.formats.tools import TOOLS, Tool, claims_of
 
 # Raised whenever a reading of the same bytes can change.
 PARSER_VERSION = "4"
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A load tool whose output is read."""
+@dataclass(frozen=True)
+class _Text:
+    """A text as its tool wrote it, and which tools claim it, with their reasons."""
 
-    name: str
-    # Each output of the tool has one of these words. A fast search for them comes first.
-    marks: Sequence[str]
-    claims: Callable[[Source], str | None]
-    read: Callable[[Sequence[Source]], list[Entry]]
-    doc: str
-    # As `claims`, for binary files; None for a tool that writes none.
-    claims_binary: Callable[[Source], str | None] | None = None
+    source: Source
+    notes: tuple[str, ...] = ()
+    claims: Mapping[str, str] = field(init=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "claims", claims_of(self.source))
 
-def _tool(name: str) -> Tool:
-    package: Any = import_module(f"backend.formats.{name}")
-    return Tool(
-        package.NAME,
-        package.MARKS,
-        package.claims,
-        package.read,
-        package.__doc__ or "",
-        getattr(package, "claims_binary", None),
-    )
-
-
-# The one table of tools: a package with its tests and captures, and its name here.
-TOOLS = {
-    name: _tool(name)
-    for name in (
-        *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
-        *("hdrhistogram", "hey", "httperf", "jmeter", "k6", "locust", "oha", "plow", "siege"),
-        *("tsung", "vegeta", "weighttp", "wrk", "wrk2"),
-    )
-}
+    @classmethod
+    def of(cls, plain: PlainText) -> _Text:
+        return cls(Source(plain.artefact), plain.notes)
 
 
 def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[Entry]:
-    """The trials or refusals in the artefacts; several runs in one paste give several entries.
+    """The trials or refusals in the artefacts, which are of one trial.
 
+    One artefact may hold several runs, of several tools too: each gives an entry, in order.
     Detection needs no hint; `tool` only refuses what another tool wrote. Raises FormatError when
     there is nothing to read.
     """
-    texts = [text for artefact in artefacts for text in plain_texts(artefact)]
-    sources = [Source(text.artefact) for text in texts]
-    chosen, why, claimed = _choose(sources)
-    notes = tuple(note for text in texts for note in text.notes)
-    if tool is not None and tool != chosen.name:
-        raise FormatError(
-            f"This output is from {chosen.name}, not from {tool}.",
-            tool=chosen.name,
-            found=why,
-            expected=f"output of {tool}",
-        )
-    entries = chosen.read(claimed)
+    texts = [_Text.of(plain) for artefact in artefacts for plain in plain_texts(artefact)]
+    entries = _read_each(texts, tool) if len(artefacts) == 1 else _read(texts, tool)
+    if len(entries) == 1 and isinstance(entries[0], FormatError):
+        raise entries[0]
+    return entries
+
+
+def _read_each(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
+    """The runs of each text in turn; those that no tool claims are passed over, if not all are."""
+    claimed = [text for text in texts if text.claims]
+    if len(claimed) <= 1:
+        return _read_text((claimed or texts)[0], tool)
+    return [entry for text in claimed for entry in _entries(_read_text, text, tool)]
+
+
+def _entries(read: Any, *arguments: Any) -> list[Entry]:
+    """What is read, or the refusal as the only entry."""
+    try:
+        entries: list[Entry] = read(*arguments)
+    except FormatError as refused:
+        return [refused]
+    return entries
+
+
+def _read_text(text: _Text, tool: str | None) -> list[Entry]:
+    """The runs of one text: of each of its sections, where it has several tools or commands."""
+    source = text.source
+    if source.is_binary or source.is_log or not text.claims:
+        return _read([text], tool)
+    by_commands = sections_by_commands(source)
+    if len(text.claims) > 1:
+        are_of_one_tool = all(len(claims_of(section.source)) == 1 for section in by_commands)
+        has_cuts = len(by_commands) > 1 and are_of_one_tool
+        sections = by_commands if has_cuts else sections_by_tools(source)
+        return _read_sections(sections, text, tool)
+    if not by_commands:
+        return _read([text], tool)
+    whole, apart = _entries(_read, [text], tool), _read_sections(by_commands, text, tool)
+    return apart if _says_no_less(apart, whole) else whole
+
+
+def _read_sections(sections: Sequence[Section], text: _Text, tool: str | None) -> list[Entry]:
+    entries: list[Entry] = []
+    for section in sections:
+        runs = _entries(_read, [_Text(section.source, text.notes)], tool)
+        lines = section.line_numbers if len(sections) > 1 else None
+        command = section.command if len(runs) == 1 else None
+        entries += [_of_section(run, lines, command) for run in runs]
+    return entries
+
+
+def _of_section(entry: Entry, lines: tuple[int, int] | None, command: Command | None) -> Entry:
+    if isinstance(entry, FormatError):
+        return entry
+    is_its = command is not None and entry.tool in command.tools
+    return replace(entry, command=command.text if command and is_its else "", lines=lines)
+
+
+def _says_no_less(apart: Sequence[Entry], whole: Sequence[Entry]) -> bool:
+    """Whether sections say what the whole text says, or are read where that is refused."""
+    if all(isinstance(entry, ParsedTrial) for entry in apart) and len(apart) >= len(whole):
+        read = [entry for entry in whole if isinstance(entry, ParsedTrial)]
+        return len(read) < len(whole) or _figures(apart) == _figures(whole)
+    return False
+
+
+def _figures(entries: Sequence[Entry]) -> list[dict[str, Any] | None]:
+    return [
+        replace(entry, command="", lines=None).as_dict() if isinstance(entry, ParsedTrial) else None
+        for entry in entries
+    ]
+
+
+def _read(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
+    """The runs of texts of one tool."""
+    chosen, why = _choose(texts, tool)
+    claimed = [text for text in texts if text.claims]
+    entries = chosen.read([text.source for text in claimed])
     if not entries:
         raise FormatError(
             f"This is output of {chosen.name}, but it has no result of a run.",
@@ -77,23 +125,20 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
             found=why,
             expected=f"a whole report of {chosen.name}",
         )
-    if len(entries) == 1 and isinstance(entries[0], FormatError):
-        raise entries[0]
+    notes = tuple(dict.fromkeys(note for text in claimed for note in text.notes))
     return [
         replace(entry, detected_by=why, notes=notes) if isinstance(entry, ParsedTrial) else entry
         for entry in entries
     ]
 
 
-def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
+def _choose(texts: Sequence[_Text], hint: str | None) -> tuple[Tool, str]:
+    """The tool that wrote the texts, and why. Raises FormatError where the hint says another."""
     reasons: dict[str, str] = {}
-    claimed: dict[str, list[Source]] = {}
-    for source in sources:
-        for name, why in claims_of(source).items():
-            reasons.setdefault(name, why)
-            claimed.setdefault(name, []).append(source)
+    for text in texts:
+        reasons = {**text.claims, **reasons}
     if not reasons:
-        raise _unrecognised(sources)
+        raise _unrecognised([text.source for text in texts])
     if len(reasons) > 1:
         names = " and ".join(sorted(reasons))
         raise FormatError(
@@ -102,19 +147,14 @@ def _choose(sources: Sequence[Source]) -> tuple[Tool, str, list[Source]]:
             expected="output of one tool in one trial",
         )
     ((name, why),) = reasons.items()
-    return TOOLS[name], why, claimed[name]
-
-
-def claims_of(source: Source) -> dict[str, str]:
-    """Which tools claim the source, and why."""
-    asked = {name: _claim(tool, source) for name, tool in TOOLS.items()}
-    return {name: why for name, why in asked.items() if why is not None}
-
-
-def _claim(tool: Tool, source: Source) -> str | None:
-    if source.is_binary:
-        return None if tool.claims_binary is None else tool.claims_binary(source)
-    return tool.claims(source) if any(mark in source.text for mark in tool.marks) else None
+    if hint not in (None, name):
+        raise FormatError(
+            f"This output is from {name}, not from {hint}.",
+            tool=name,
+            found=why,
+            expected=f"output of {hint}",
+        )
+    return TOOLS[name], why
 
 
 def _unrecognised(sources: Sequence[Source]) -> FormatError:

@@ -103,7 +103,7 @@ class Source:
 
     @cached_property
     def lines(self) -> list[Line]:
-        return clean_lines(self.text)
+        return clean_lines(self.text, self.artefact.first_line)
 
     @cached_property
     def first_line(self) -> str:
@@ -153,8 +153,8 @@ def find_documents(source: Source) -> Iterator[Document]:
         except orjson.JSONDecodeError:
             pass
         else:
-            first = source.text[: len(source.text) - len(source.text.lstrip())].count("\n") + 1
-            yield Document(first, value)
+            above = source.text[: len(source.text) - len(source.text.lstrip())].count("\n")
+            yield Document(source.artefact.first_line + above, value)
             return
     if "{" in source.text or "[" in source.text:
         yield from _documents_among(source.lines)
@@ -244,7 +244,7 @@ def _after_code(piece: str) -> str:
     return piece
 
 
-def clean_lines(text: str) -> list[Line]:
+def clean_lines(text: str, first: int = 1) -> list[Line]:
     """Lines without mail quoting, HTML or surrounding space; a carriage return ends one too.
 
     Localised separators of thousands (no-break and thin spaces, apostrophes) become commas.
@@ -257,7 +257,7 @@ def clean_lines(text: str) -> list[Line]:
     separators = [mark for mark in SEPARATORS if mark in text]
     return [
         Line(number, _unquoted(_with_commas(part, separators)))
-        for number, piece in enumerate(pieces, 1)
+        for number, piece in enumerate(pieces, first)
         for part in piece.split("\r")
     ]
 

@@ -12,6 +12,10 @@ ROOT_PROMPT = "[root@host ~]# load 100 200\n"
 MOST_BYTES = 30_000
 
 
+# What a reading says of the text around an output.
+NO_SURROUNDINGS = {"notes": (), "command": "", "lines": None}
+
+
 def is_text(data):
     try:
         return "\0" not in data.decode() and len(data) <= MOST_BYTES
@@ -104,7 +108,7 @@ def read(text, name, encoding="utf-8"):
     except FormatError as refused:
         entries = [refused]
     return [
-        str(one) if isinstance(one, FormatError) else replace(one, notes=()).as_dict()
+        str(one) if isinstance(one, FormatError) else replace(one, **NO_SURROUNDINGS).as_dict()
         for one in entries
     ]
 

@@ -3,9 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
-from backend.formats.reading import claims_of
 from backend.formats.tests.test_captures import EXPECTATIONS, FORMATS, files_of
 from backend.formats.text import Source
+from backend.formats.tools import claims_of
 
 OUTPUTS = sorted({path for expectation in EXPECTATIONS for path in files_of(expectation)})
 

@@ -89,7 +89,9 @@ def _cleared_lines(source: Source) -> set[int]:
     data = source.data.replace(b"\0", b"")
     if CLEAR not in data:
         return set()
-    return {at for at, line in enumerate(data.split(b"\n"), 1) if CLEAR in line}
+    return {
+        at for at, line in enumerate(data.split(b"\n"), source.artefact.first_line) if CLEAR in line
+    }
 
 
 def _read_report(report: FoundReport) -> Entry:

@@ -1,0 +1,81 @@
+"""Command lines that stand in a paste or a log: "$ wrk -t2 -c100 http://127.0.0.1/"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from backend.formats.tools import TOOLS
+
+# Programs by another name than their format.
+PROGRAMS = {**{name: (name,) for name in TOOLS}, "wrk": ("wrk", "wrk2"), "boom": ("hey",)}
+# What starts another program, which comes behind options of its own.
+WRAPPERS = frozenset(
+    ("sudo", "time", "env", "nohup", "exec", "nice", "taskset", "numactl", "timeout", "stdbuf")
+) | {"chrt", "perf", "docker", "podman", "npx", "kubectl", "ssh"}
+LONGEST = 4000
+# A quick look before a slow one: each line that shows a command has one of these.
+SIGNS = ("$ ", "# ", "% ", "> ", "\u276f ", "+ ", "Run ")
+
+_PROMPT = re.compile(
+    r"\s{0,20}(?:\([\w.-]{1,40}\) )?(?:"
+    r"(?:PS [^>\n]{1,120}|[A-Z]:\\[^>\n]{0,120})>"
+    r"|(?:\[[^\]\n]{1,80}\]|[\w.-]{1,60}@[\w.-]{1,80}[: ][^$#%>\n]{0,120}|[\w~/.-]{0,80}) ?"
+    r"(?P<mark>[$#%\u276f])) {1,4}(?P<command>\S.*)"
+)
+# What CI systems and `set -x` write before they run a command.
+_ECHO = re.compile(r"\s{0,20}(?:##\[(?:group|command)\](?:Run )?|\+{1,3} |Run )(?P<command>\S.*)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line: where it stands (lines from 0), its words as typed, and whose output
+    follows."""
+
+    position: int
+    text: str
+    tools: tuple[str, ...]
+
+
+def find_commands(lines: Sequence[str]) -> list[Command]:
+    """The lines that start a load tool, in order."""
+    commands = (_command_at(at, line) for at, line in enumerate(lines))
+    return [command for command in commands if command is not None]
+
+
+def may_have_commands(text: str) -> bool:
+    """Whether it is worth looking for commands."""
+    return any(sign in text for sign in SIGNS)
+
+
+def _command_at(position: int, line: str) -> Command | None:
+    if len(line) > LONGEST or not may_have_commands(line):
+        return None
+    matched = _PROMPT.match(line) or _ECHO.match(line)
+    if matched is None:
+        return None
+    text = matched["command"].strip()
+    # "# wrk results" is a heading.
+    is_certain = matched.groupdict().get("mark") in (None, "$", "\u276f")
+    if not is_certain and " -" not in text and "://" not in text:
+        return None
+    tools = next(_tools_started(text), ())
+    return Command(position, text, tools) if tools else None
+
+
+def _tools_started(command: str) -> Iterator[tuple[str, ...]]:
+    """The formats of each load tool that a pipeline starts."""
+    for part in re.split(r"&&|[|;]", command):
+        words = [word.strip("'\"") for word in part.split() if not _ASSIGNMENT.match(word)]
+        candidates = words if words[:1] and _program(words[0]) in WRAPPERS else words[:1]
+        for word in candidates:
+            if (formats := PROGRAMS.get(_program(word))) is not None:
+                yield formats
+                break
+
+
+def _program(word: str) -> str:
+    """ "wrk" of "./wrk", "wrk.exe", "hey_linux_amd64" and "registry/wrk:4.2"."""
+    return re.split(r"[-_.:]", word.replace("\\", "/").rpartition("/")[2])[0].lower()

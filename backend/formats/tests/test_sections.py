@@ -1,0 +1,180 @@
+"""Outputs of several runs or tools in one text: each is read alone, or the text is refused."""
+
+import pytest
+
+from backend.formats import FormatError, ParsedTrial, RawArtefact, parse
+from backend.formats.commands import find_commands
+from backend.formats.tests.test_captures import FORMATS
+
+CAPTURES = {
+    "ab": "quiet-noperc-post/stdout",
+    "autocannon": "c10-3s-text/stderr",
+    "bombardier": "c10-n1000-text/stdout",
+    "fortio": "c10-max-n3000-text/stderr",
+    "h2load": "h1-rate20-period1s-c60/stdout",
+    "hey": "n600-c20-500s-text/stdout",
+    "httperf": "rate100-rand-200conns/stdout",
+    "k6": "vus5-2s-banner-text/stdout",
+    "oha": "c10-3s-text/stdout",
+    "plow": "c10-n2000-text/stdout",
+    "siege": "text-c10-r50/stderr",
+    "vegeta": "rate100-3s-500s-text/stdout",
+    "weighttp": "v04-err500-c10/stdout",
+    "wrk": "latency-c10-10k/stdout",
+}
+REPORTS = {
+    tool: (FORMATS / tool / "tests/captures" / path).read_text() for tool, path in CAPTURES.items()
+}
+WRK2 = (FORMATS / "wrk2/tests/captures/calibrated-rate400/stdout").read_text()
+# hey's report begins as oha's goes on; fortio's log lines may be what a script of wrk printed.
+NOT_CERTAIN = (("oha", "hey"), ("wrk", "fortio"))
+PAIRS = [(first, second) for first in REPORTS for second in REPORTS if first != second]
+
+
+def read(text):
+    return parse([RawArtefact.of("paste", text.encode())])
+
+
+def figures(trial):
+    shown = trial.as_dict()
+    return {key: value for key, value in shown.items() if key not in ("command", "lines")}
+
+
+def figures_without_notes(trial):
+    return {key: value for key, value in figures(trial).items() if key != "notes"}
+
+
+def split(tool):
+    return REPORTS[tool].splitlines()
+
+
+def alone(tool):
+    (trial,) = read(REPORTS[tool])
+    return figures(trial)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_reports_of_two_tools_below_their_commands(first, second):
+    text = "".join(
+        f"$ {tool} -c10 http://127.0.0.1/\n{REPORTS[tool]}\n" for tool in (first, second)
+    )
+    trials = read(text)
+    assert [figures(trial) for trial in trials] == [alone(first), alone(second)]
+    assert [trial.command for trial in trials] == [
+        f"{tool} -c10 http://127.0.0.1/" for tool in (first, second)
+    ]
+
+
+def below_each_other(*tools):
+    return "\n\n".join(REPORTS[tool].rstrip() for tool in tools) + "\n"
+
+
+@pytest.mark.parametrize(("first", "second"), sorted(set(PAIRS) - set(NOT_CERTAIN)))
+def test_reports_of_two_tools_below_each_other(first, second):
+    trials = read(below_each_other(first, second))
+    assert [figures(trial) for trial in trials] == [alone(first), alone(second)]
+
+
+@pytest.mark.parametrize(("first", "second"), NOT_CERTAIN)
+def test_a_cut_that_is_not_certain_is_told(first, second):
+    with pytest.raises(FormatError, match="where one ends and the next begins is not certain"):
+        read(below_each_other(first, second))
+
+
+def test_tools_may_take_turns():
+    tools = ["wrk", "ab", "wrk", "siege", "ab"]
+    trials = read(below_each_other(*tools))
+    assert [figures(trial) for trial in trials] == [alone(tool) for tool in tools]
+    starts = [trial.lines[0] for trial in trials]
+    assert starts == sorted(starts)
+
+
+def test_a_prompt_between_two_reports_belongs_to_the_second():
+    prompt = "user@host:~$ ./measure.sh next"
+    first, second = read(f"{REPORTS['wrk']}\n{prompt}\n{REPORTS['ab']}")
+    assert second.lines[0] == first.lines[1] + 1
+    assert second.lines[0] == REPORTS["wrk"].count("\n") + 2
+
+
+def test_several_runs_of_one_tool_have_their_commands_and_lines():
+    commands = ["wrk -t2 -c10 http://127.0.0.1/", "./wrk -t4 -c100 http://127.0.0.1/"]
+    text = "".join(f"user@host:~$ {command}\n{REPORTS['wrk']}" for command in commands)
+    trials = read(text)
+    lines = REPORTS["wrk"].count("\n") + 1
+    assert [trial.command for trial in trials] == commands
+    assert trials[0].lines == (1, lines)
+    assert trials[1].lines[0] == lines + 1
+
+
+def test_a_report_alone_has_its_command_and_no_lines():
+    (trial,) = read(f"$ hey -n 600 -c 20 http://127.0.0.1/\n{REPORTS['hey']}")
+    assert (trial.command, trial.lines) == ("hey -n 600 -c 20 http://127.0.0.1/", None)
+
+
+def test_a_command_of_another_tool_is_not_the_command():
+    (trial,) = read(f"$ ab -n 5 http://127.0.0.1/\n{REPORTS['wrk']}")
+    assert trial.command == ""
+
+
+def test_wrk_and_wrk2_are_told_apart_by_their_commands():
+    trials = read(f"$ wrk -c10 http://a/\n{REPORTS['wrk']}\n$ wrk -R400 http://a/\n{WRK2}")
+    assert [(trial.tool, trial.command) for trial in trials] == [
+        ("wrk", "wrk -c10 http://a/"),
+        ("wrk2", "wrk -R400 http://a/"),
+    ]
+
+
+def test_a_run_that_failed_is_refused_with_its_line_and_the_others_are_read():
+    broken = REPORTS["wrk"].replace(" requests in ", " requests on ")
+    text = f"$ wrk -c1 http://a/\n{broken}$ ab -n 5 http://a/\n{REPORTS['ab']}"
+    refused, trial = read(text)
+    assert (refused.tool, trial.tool) == ("wrk", "ab")
+    assert 1 < refused.line <= broken.count("\n") + 2
+
+
+def test_a_log_of_a_job_that_ran_several_tools():
+    steps = [f"##[group]Run {tool} -c10 http://a/\n{REPORTS[tool]}" for tool in ("wrk", "hey")]
+    log = "".join(f"2026-01-02T03:04:05.1234567Z {line}\n" for line in "".join(steps).splitlines())
+    trials = read(log)
+    assert [figures_without_notes(trial) for trial in trials] == [alone("wrk"), alone("hey")]
+    assert [trial.command for trial in trials] == [f"{x} -c10 http://a/" for x in ("wrk", "hey")]
+    assert all("a time was removed" in trial.notes[0] for trial in trials)
+
+
+def test_several_services_of_docker_compose_are_several_trials():
+    log = "".join(f"{tool}-1  | {line}\n" for tool in ("wrk", "ab") for line in split(tool))
+    log += "server-1  | GET /\n" * 20
+    assert [trial.tool for trial in read(log)] == ["wrk", "ab"]
+
+
+def test_a_hint_refuses_the_other_tools():
+    text = f"$ wrk -c1 http://a/\n{REPORTS['wrk']}$ ab -n 5 http://a/\n{REPORTS['ab']}"
+    trial, refused = parse([RawArtefact.of("paste", text.encode())], tool="wrk")
+    assert isinstance(trial, ParsedTrial)
+    assert "from ab, not from wrk" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("$ wrk -t2 -c10 http://a/", "wrk -t2 -c10 http://a/"),
+        ("user@host:~/bench$ sudo ./wrk -c1 http://a/", "sudo ./wrk -c1 http://a/"),
+        ("[root@host ~]# ab -n 1 http://a/", "ab -n 1 http://a/"),
+        ("host% hey http://a/", "hey http://a/"),
+        ("PS C:\\bench> .\\k6.exe run -u 5 a.js", ".\\k6.exe run -u 5 a.js"),
+        ("+ taskset -c 1 wrk -c1 http://a/", "taskset -c 1 wrk -c1 http://a/"),
+        ("##[group]Run oha http://a/", "oha http://a/"),
+        ("$ echo GET http://a/ | vegeta attack | vegeta report", None),
+        ("$ docker run --rm me/wrk:4 -c1 http://a/", "docker run --rm me/wrk:4 -c1 http://a/"),
+        ("# wrk results", None),
+        ("> wrk is fast", None),
+        ("Running 10s test @ http://a/", None),
+        ("$ ls wrk", None),
+        ('$ cat "wrk', None),
+        ("costs 5$ wrk -c1", None),
+    ],
+)
+def test_commands_are_recognised_where_they_are_plain(line, command):
+    texts = [found.text for found in find_commands([line])]
+    wanted = line.removeprefix("$ ") if "vegeta" in line else command
+    assert texts == ([] if wanted is None else [wanted])

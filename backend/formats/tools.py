@@ -1,0 +1,65 @@
+"""The load tools whose output is read, and which of them claim a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from backend.formats.model import Entry
+from backend.formats.text import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A load tool whose output is read."""
+
+    name: str
+    # Each output of the tool has one of these words. A fast search for them comes first.
+    marks: Sequence[str]
+    claims: Callable[[Source], str | None]
+    read: Callable[[Sequence[Source]], list[Entry]]
+    doc: str
+    # As `claims`, for binary files; None for a tool that writes none.
+    claims_binary: Callable[[Source], str | None] | None = None
+
+
+def _tool(name: str) -> Tool:
+    package: Any = import_module(f"backend.formats.{name}")
+    return Tool(
+        package.NAME,
+        package.MARKS,
+        package.claims,
+        package.read,
+        package.__doc__ or "",
+        getattr(package, "claims_binary", None),
+    )
+
+
+# The one table of tools: a package with its tests and captures, and its name here.
+TOOLS = {
+    name: _tool(name)
+    for name in (
+        *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
+        *("hdrhistogram", "hey", "httperf", "jmeter", "k6", "locust", "oha", "plow", "siege"),
+        *("tsung", "vegeta", "weighttp", "wrk", "wrk2"),
+    )
+}
+
+
+def claims_of(source: Source) -> dict[str, str]:
+    """Which tools claim the source, and why."""
+    asked = {name: _claim(tool, source) for name, tool in TOOLS.items()}
+    return {name: why for name, why in asked.items() if why is not None}
+
+
+def is_claimed(name: str, source: Source) -> bool:
+    """Whether the tool of this name claims the source."""
+    return _claim(TOOLS[name], source) is not None
+
+
+def _claim(tool: Tool, source: Source) -> str | None:
+    if source.is_binary:
+        return None if tool.claims_binary is None else tool.claims_binary(source)
+    return tool.claims(source) if any(mark in source.text for mark in tool.marks) else None
