@@ -12,15 +12,17 @@ from backend.runs.checks.wording import time_text
 COARSE_SHARE = 0.1
 TAIL_SAMPLES = 10
 TAIL_PERCENTILES = ("90", "95", "99")
-FAR_TAIL_PERCENTILES = ("99.9", "99.99")
+FAR_TAIL_PERCENTILES = ("99.9",)
 # Figures out of a histogram are rounded to 3 significant digits: equal within this share.
 HISTOGRAM_STEP = 0.001
 # Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
 LOCUST_STEP = 0.05
 # Figures can only be copies of each other where the tool prints this many steps of them …
 FINE_STEPS = 200
-# … where this many requests were sent, and where the median is below this share of p99.
+# … where this many requests were sent, and where the median is these steps below a mean, or below
+# this share of a maximum.
 COPY_REQUESTS = 1_000
+SEVERAL_STEPS = 3
 NARROW_SHARE = 0.9
 CLOCK_TICKS_US = (15_625, 10_000, 1_000)
 # Multiples of a tick are no coincidence below this chance.
@@ -63,28 +65,27 @@ def _ladder(trial: CheckInput) -> Iterator[tuple[str, float]]:
 
 
 def _find_copied_p99(trial: CheckInput) -> str | None:
-    p99 = trial.percentiles_us.get("99")
-    if not p99 or not _would_differ(trial, p99):
+    p99, median = trial.percentiles_us.get("99"), trial.percentiles_us.get("50")
+    if not p99 or median is None or not _is_finely_printed(trial, p99):
         return None
-    if p99 == trial.latency_mean_us:
+    # Where every request takes the same time, all figures are equal.
+    step = trial.latency_resolution_us or 0.0
+    if p99 == trial.latency_mean_us and median < p99 - SEVERAL_STEPS * step:
         return f"p99 and the mean are both {time_text(p99)}."
-    if p99 == trial.latency_max_us:
+    if p99 == trial.latency_max_us and median < NARROW_SHARE * p99:
         return f"p99 and the maximum are both {time_text(p99)}."
     return None
 
 
-def _would_differ(trial: CheckInput, p99: float) -> bool:
-    """Whether p99 of honest figures differs from their mean and maximum.
+def _is_finely_printed(trial: CheckInput, p99: float) -> bool:
+    """Whether the tool printed p99 so finely that it equals no other figure by rounding.
 
     Loadsheet computes p99 and the maximum from the same counts: equal, they are one bucket.
     """
     if trial.percentiles_origin != "reported" or (trial.requests_completed or 0) < COPY_REQUESTS:
         return False
-    if not trial.latency_resolution_us or _rounding_us(trial, p99) * FINE_STEPS > p99:
-        return False
-    # Where every request takes the same time, all figures are equal.
-    median = trial.percentiles_us.get("50")
-    return median is not None and median < NARROW_SHARE * p99
+    is_known = bool(trial.latency_resolution_us)
+    return is_known and _rounding_us(trial, p99) * FINE_STEPS <= p99
 
 
 def _is_coarse(trial: CheckInput, figure: float) -> bool:
@@ -164,10 +165,9 @@ def _find_delayed_ack(trial: CheckInput) -> str | None:
         return None
     figures = [(name, trial.percentiles_us.get(name)) for name in ACK_PERCENTILES]
     standing = [name for name, us in figures if us is not None and low <= us <= high]
-    first = trial.latency_min_us or trial.percentiles_us.get("50")
-    # A plateau: most requests are far faster, or nearly every percentile is the wait itself.
-    has_fast = first is not None and first < low / 2
-    if len(standing) < (3 if has_fast else 4):
+    below = [us for us in (trial.latency_min_us, *(us for _, us in figures)) if us and us < low]
+    # A plateau: what is below is far below, or nearly every percentile is the wait itself.
+    if len(standing) < (3 if below else 4) or max(below, default=0.0) > low / 2:
         return None
     names = ", ".join(f"p{name}" for name in standing)
     return f"{names} lie between {time_text(low)} and {time_text(high)}."
@@ -238,9 +238,9 @@ LATENCY_RULES = (
         Check(
             id="far-tail-samples",
             severity="info",
-            title="Too few requests for p99.9 or p99.99",
+            title="Too few requests for p99.9",
             explanation="Fewer than 10 requests are slower than p99.9, so it changes a lot from "
-            "trial to trial. A p99.9 needs at least 10 000 requests, a p99.99 at least 100 000.",
+            "trial to trial. A p99.9 needs at least 10 000 requests.",
             remedy="Measure longer, or compare p99.",
             source="Binomial interval of a sample quantile",
         ),

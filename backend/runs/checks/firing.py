@@ -1,0 +1,61 @@
+"""How often each check fires on honest trials and on its mistake, as the bench measured it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+# Written by `scripts/bench truth-checks`.
+RESULTS = Path(__file__).parents[3] / "scripts" / "benches" / "truth_checks.json"
+Counts = dict[str, tuple[int, int]]
+
+
+@dataclass(slots=True)
+class Firing:
+    """By load tool: how many fired, of how many. `mistake`: the planted mistake in words."""
+
+    mistake: str = ""
+    honest: Counts = field(default_factory=dict)
+    found: Counts = field(default_factory=dict)
+
+    @property
+    def worst_honest(self) -> float:
+        """The highest share of honest trials of one tool on which the check fires."""
+        return max((count / total for count, total in self.honest.values()), default=0.0)
+
+    @property
+    def worst_found(self) -> float | None:
+        """The lowest share of one tool's mistakes that is found; None where none was planted."""
+        return min((count / total for count, total in self.found.values()), default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"mistake": self.mistake, "honest": self.honest, "found": self.found}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredFiring:
+    """One run of the bench. `trials`: honest trials of each tool."""
+
+    seed: int
+    date: str
+    trials: int
+    by_check: Mapping[str, Firing]
+
+
+@lru_cache(maxsize=1)
+def read_firing() -> MeasuredFiring:
+    """The results beside the bench. Raises OSError where they are not installed."""
+    document = json.loads(RESULTS.read_text())
+    by_check = {
+        id_: Firing(
+            mistake=row["mistake"],
+            honest={source: tuple(counts) for source, counts in row["honest"].items()},
+            found={source: tuple(counts) for source, counts in row["found"].items()},
+        )
+        for id_, row in document["checks"].items()
+    }
+    return MeasuredFiring(document["seed"], document["date"], document["trials"], by_check)

@@ -1,0 +1,118 @@
+"""Comparisons, honest and with a planted mistake, as the rules over several series read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from numpy.random import Generator
+
+from backend.runs.checks import ComparedPoint, at_ceiling, check_comparison
+
+LOADS = (1, 4, 16, 64)
+ROUNDS = 5
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+Points = list[ComparedPoint]
+
+
+def fired(points: Sequence[ComparedPoint]) -> set[str]:
+    """The ids of the checks that fire."""
+    largest = [point for point in points if point.connections == LOADS[-1]]
+    ceiling = {"common-ceiling"} if at_ceiling(largest) else set()
+    return set(check_comparison(points)) | ceiling
+
+
+def make_comparison(draw: Generator) -> Points:
+    """Two to eight servers of different speed, measured in turn within a day, in random order."""
+    count = int(draw.integers(2, 9))
+    orders = [draw.permutation(count) for _ in range(ROUNDS)]
+    points = []
+    for server in range(count):
+        limit, half = 10 ** draw.uniform(3, 4.5), draw.uniform(2, 12)
+        turns = {
+            ("run", turn): int(count * turn + order[server]) for turn, order in enumerate(orders)
+        }
+        for load in LOADS:
+            rate = limit * load / (load + half) * draw.normal(1, 0.01)
+            points.append(
+                ComparedPoint(
+                    series=server,
+                    server=f"server {server}",
+                    place=load,
+                    axis_place=load,
+                    connections=load,
+                    throughput_rps=rate,
+                    trial_s=10.0,
+                    requests=rate * 10,
+                    threads=frozenset({4}),
+                    measured=(DAY, DAY + timedelta(hours=3)),
+                    turns=turns,
+                )
+            )
+    return points
+
+
+def _of_first(points: Points, change: Callable[[ComparedPoint], ComparedPoint]) -> Points:
+    """The comparison with a change of one server."""
+    return [change(point) if point.series == 0 else point for point in points]
+
+
+def _cap(draw: Generator) -> Points:
+    """Three of the servers at the limit of the link, the others below it."""
+    points = make_comparison(draw)
+    extra = [replace(point, series=n, server=f"server {n}") for n in (8, 9, 10) for point in points]
+    capped = [
+        replace(point, throughput_rps=40_000 * draw.normal(1, 0.001))
+        for point in extra
+        if point.connections == LOADS[-1]
+    ]
+    return points + capped
+
+
+def _flatten(draw: Generator) -> Points:
+    return _of_first(
+        make_comparison(draw),
+        lambda point: replace(point, throughput_rps=64 * draw.normal(1, 0.002)),
+    )
+
+
+def _move_back(draw: Generator) -> Points:
+    day = DAY - timedelta(days=int(draw.integers(35, 400)))
+    return _of_first(make_comparison(draw), lambda point: replace(point, measured=(day, day)))
+
+
+def _lengthen(draw: Generator) -> Points:
+    return _of_first(
+        make_comparison(draw),
+        lambda point: replace(
+            point, trial_s=300.0, requests=max((point.requests or 0) * 30, 1_000_000.0)
+        ),
+    )
+
+
+def _use_one_thread(draw: Generator) -> Points:
+    return _of_first(make_comparison(draw), lambda point: replace(point, threads=frozenset({1})))
+
+
+def _fix_order(draw: Generator) -> Points:
+    points = make_comparison(draw)
+    places = {point.server: place for place, point in enumerate(points)}
+    return [
+        replace(
+            point,
+            turns={("run", turn): turn * 100 + places[point.server] for turn in range(ROUNDS)},
+        )
+        for point in points
+    ]
+
+
+# By the id of the check: the mistake in words, and how it is made.
+COMPARISON_MISTAKES: dict[str, tuple[str, Callable[[Generator], Points]]] = {
+    "common-ceiling": ("three servers at one limit, others below it", _cap),
+    "flat-over-load": ("64 requests/s at every load", _flatten),
+    "far-apart": ("one server measured 35 to 400 days before", _move_back),
+    "unequal-length": ("trials of 300 s beside trials of 10 s", _lengthen),
+    "unequal-threads": ("one thread beside four", _use_one_thread),
+    "fixed-order": ("five rounds in one order", _fix_order),
+}

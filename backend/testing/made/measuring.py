@@ -1,0 +1,149 @@
+"""Measures how often each check fires on honest trials and on its planted mistake."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.random import Generator
+
+from backend.runs.checks import CHECKS, check_trial
+from backend.runs.checks.dip import CRITICAL_DIPS, dip
+from backend.runs.checks.firing import RESULTS, Firing, read_firing
+from backend.testing.made.cells import CELL_MISTAKES, make_cell
+from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
+from backend.testing.made.mistakes import MISTAKES, Mistake
+from backend.testing.made.texts import TOOLS, MadeTool
+from backend.testing.made.uploads import make_upload
+
+MOST_HONEST = {"error": 0.0, "warning": 0.01, "info": 1.0}
+LEAST_FOUND = 0.95
+# What is simulated as such, beside the load tools.
+CELLS, COMPARISONS = "load points", "comparisons"
+# A row a request takes a hundred times as long as a summary.
+FEWER_OF_ROWS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """`trials`: honest trials of each tool. `mistakes`: planted mistakes of each kind and tool."""
+
+    trials: int
+    mistakes: int
+    seed: int
+
+
+def measure_firing(sizes: Sizes, tell: Callable[[str], None]) -> dict[str, Firing]:
+    """How often each check fires, by its id. `tell` is called after each load tool."""
+    firing = {id_: Firing() for id_ in CHECKS}
+    for tool in TOOLS:
+        _measure_tool(tool, firing, sizes)
+        tell(f"{tool.name}: done")
+    _measure_cells(firing, sizes)
+    _measure_comparisons(firing, sizes)
+    return {id_: result for id_, result in firing.items() if result.mistake}
+
+
+def _generator(*words: object) -> Generator:
+    """Random numbers that depend on nothing but these words."""
+    return np.random.default_rng([zlib.crc32(str(word).encode()) for word in words])
+
+
+def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> None:
+    draw = _generator(sizes.seed, tool.name)
+    counts: Counter[str] = Counter()
+    for _ in range(sizes.trials):
+        trial = make_upload(draw, tool).check_input()
+        counts.update({finding.id for finding in check_trial(trial)})
+    for id_, mistake in MISTAKES.items():
+        firing[id_].honest[tool.name] = (counts[id_], sizes.trials)
+        firing[id_].mistake = mistake.text
+        if mistake.fits(tool):
+            found, planted = _plant(id_, mistake, tool, sizes)
+            if planted:
+                firing[id_].found[tool.name] = (found, planted)
+
+
+def _plant(id_: str, mistake: Mistake, tool: MadeTool, sizes: Sizes) -> tuple[int, int]:
+    """How often the mistake is found, of how many in which the tool can show it."""
+    draw = _generator(sizes.seed, tool.name, id_)
+    count = sizes.mistakes // FEWER_OF_ROWS if tool.has_rows else sizes.mistakes
+    found = planted = 0
+    for _ in range(count):
+        trial = mistake.edit(mistake.make(draw, tool).check_input())
+        if any(getattr(trial, name) is None for name in mistake.needs):
+            continue
+        planted += 1
+        found += any(finding.id == id_ for finding in check_trial(trial))
+    return found, planted
+
+
+def _measure_cells(firing: dict[str, Firing], sizes: Sizes) -> None:
+    draw = _generator(sizes.seed, CELLS)
+    counts: Counter[str] = Counter()
+    for _ in range(sizes.trials):
+        counts.update(make_cell(draw).fired())
+    for id_, (text, make) in CELL_MISTAKES.items():
+        found = sum(id_ in make(draw).fired() for _ in range(sizes.mistakes))
+        firing[id_].mistake = text
+        firing[id_].honest[CELLS] = (counts[id_], sizes.trials)
+        firing[id_].found[CELLS] = (found, sizes.mistakes)
+
+
+def _measure_comparisons(firing: dict[str, Firing], sizes: Sizes) -> None:
+    draw = _generator(sizes.seed, COMPARISONS)
+    counts: Counter[str] = Counter()
+    for _ in range(sizes.trials):
+        counts.update(fired(make_comparison(draw)))
+    for id_, (text, make) in COMPARISON_MISTAKES.items():
+        found = sum(id_ in fired(make(draw)) for _ in range(sizes.mistakes))
+        firing[id_].mistake = text
+        firing[id_].honest[COMPARISONS] = (counts[id_], sizes.trials)
+        firing[id_].found[COMPARISONS] = (found, sizes.mistakes)
+
+
+def write_results(firing: dict[str, Firing], sizes: Sizes) -> None:
+    """Write the file from which docs/checks.md takes its table."""
+    document = {
+        "seed": sizes.seed,
+        "date": datetime.now(UTC).date().isoformat(),
+        "trials": sizes.trials,
+        "checks": {id_: result.as_dict() for id_, result in firing.items()},
+    }
+    RESULTS.write_text(json.dumps(document, indent=1) + "\n")
+    read_firing.cache_clear()
+
+
+def describe_firing(firing: dict[str, Firing]) -> Iterator[str]:
+    """A line for each rate that is not as a perfect check's."""
+    for id_, result in firing.items():
+        for source, (count, total) in result.honest.items():
+            if count:
+                yield f"{id_:24} {source:14} fires on {count} of {total} honest"
+        for source, (count, total) in result.found.items():
+            if count < total:
+                yield f"{id_:24} {source:14} finds {count} of {total} mistakes"
+
+
+def missed_aims(firing: dict[str, Firing]) -> list[str]:
+    """The checks that fire too often on honest trials, or too seldom on their mistake."""
+    return [
+        id_
+        for id_, result in firing.items()
+        if result.worst_honest > MOST_HONEST[CHECKS[id_].severity]
+        or (result.worst_found is not None and result.worst_found < LEAST_FOUND)
+    ]
+
+
+def critical_dips(seed: int) -> Iterator[tuple[int, float]]:
+    """The table of dip.py: sizes, each with the dip that 1 % of uniform samples exceed."""
+    draw = _generator(seed, "dips")
+    for size, _ in CRITICAL_DIPS:
+        count = 20_000 if size <= 50 else 4_000
+        dips = sorted(dip(draw.random(size).tolist()) for _ in range(count))
+        yield size, dips[round(0.99 * count)]
