@@ -163,7 +163,7 @@ CELL_CHECKS = (
         severity="warning",
         title="Trials fall into two groups",
         explanation="At least 8 trials have two separate levels of throughput (Hartigan's dip, "
-        "level 1 %). The figure lies between the levels, where no trial is.",
+        "level 2 %). The figure lies between the levels, where no trial is.",
         remedy="Find what switches, for example memory placement, connection balance or processor "
         "speed, and compare the levels apart.",
         source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of Statistics "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 
 from backend.runs.checks.check import BOARDS, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
@@ -17,6 +18,8 @@ FAR_TAIL_PERCENTILES = ("99.9",)
 HISTOGRAM_STEP = 0.001
 # Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
 LOCUST_STEP = 0.05
+# They print two decimals in the unit that suits a figure: 12.34ms, 1.02s.
+TWO_DECIMALS = frozenset({"wrk", "wrk2", "k6", "bombardier", "h2load"})
 # Figures can only be copies of each other where the tool prints this many steps of them …
 FINE_STEPS = 200
 # … where this many requests were sent, and where the median is these steps below a mean, or below
@@ -27,19 +30,18 @@ NARROW_SHARE = 0.9
 CLOCK_TICKS_US = (15_625, 10_000, 1_000)
 # Multiples of a tick are no coincidence below this chance.
 TICK_CHANCE = 0.002
-MOST_TICKS = 50
 # Linux waits 40 ms before it acknowledges data that it cannot answer (TCP_DELACK_MIN).
 DELAYED_ACK_US = (39_500.0, 45_000.0)
-ACK_PERCENTILES = ("50", "75", "90", "95", "99")
+ACK_PERCENTILES = ("50", "75", "90", "95", "97.5", "99")
 ACK_REQUESTS = 100
 
 
 def _find_disorder(trial: CheckInput) -> str | None:
     for (low_name, low), (high_name, high) in pairwise(_ladder(trial)):
-        if low > high + _rounding_us(trial, low) + 2 * HISTOGRAM_STEP * high:
+        if low > high + _step_us(trial, low) + 2 * HISTOGRAM_STEP * high:
             return f"{low_name} ({time_text(low)}) is above {high_name} ({time_text(high)})."
-    slack = trial.latency_resolution_us or 0.0
     mean, least, most = trial.latency_mean_us, trial.latency_min_us, trial.latency_max_us
+    slack = max(trial.latency_resolution_us or 0.0, _step_us(trial, mean or 0.0))
     if mean is not None and least is not None and mean < least - slack:
         return f"The mean ({time_text(mean)}) is below the minimum ({time_text(least)})."
     if mean is not None and most is not None and mean > most + slack:
@@ -47,11 +49,14 @@ def _find_disorder(trial: CheckInput) -> str | None:
     return None
 
 
-def _rounding_us(trial: CheckInput, figure: float) -> float:
-    """How far a printed percentile may lie from the percentile, in µs."""
+def _step_us(trial: CheckInput, figure: float) -> float:
+    """The step in which the tool prints a latency of this size, in µs; 0 where it is unknown."""
     step = trial.latency_resolution_us or 0.0
-    is_locust = trial.tool == "locust" and trial.percentiles_origin == "reported"
-    return max(step, LOCUST_STEP * figure) if is_locust else step
+    if trial.percentiles_origin != "reported":
+        return step
+    if trial.tool in TWO_DECIMALS:
+        return next(unit for unit in (1e6, 1e3, 1.0) if figure >= unit or unit == 1.0) / 100
+    return max(step, LOCUST_STEP * figure) if trial.tool == "locust" else step
 
 
 def _ladder(trial: CheckInput) -> Iterator[tuple[str, float]]:
@@ -69,7 +74,7 @@ def _find_copied_p99(trial: CheckInput) -> str | None:
     if not p99 or median is None or not _is_finely_printed(trial, p99):
         return None
     # Where every request takes the same time, all figures are equal.
-    step = trial.latency_resolution_us or 0.0
+    step = _step_us(trial, p99)
     if p99 == trial.latency_mean_us and median < p99 - SEVERAL_STEPS * step:
         return f"p99 and the mean are both {time_text(p99)}."
     if p99 == trial.latency_max_us and median < NARROW_SHARE * p99:
@@ -84,19 +89,19 @@ def _is_finely_printed(trial: CheckInput, p99: float) -> bool:
     """
     if trial.percentiles_origin != "reported" or (trial.requests_completed or 0) < COPY_REQUESTS:
         return False
-    is_known = bool(trial.latency_resolution_us)
-    return is_known and _rounding_us(trial, p99) * FINE_STEPS <= p99
+    step = _step_us(trial, p99)
+    return 0 < step * FINE_STEPS <= p99
 
 
 def _is_coarse(trial: CheckInput, figure: float) -> bool:
-    return (trial.latency_resolution_us or 0.0) > figure * COARSE_SHARE
+    return _step_us(trial, figure) > figure * COARSE_SHARE
 
 
 def _find_coarse_steps(trial: CheckInput) -> str | None:
     median = trial.percentiles_us.get("50", trial.latency_mean_us)
-    step = trial.latency_resolution_us
-    if median is None or not step or step <= median * COARSE_SHARE:
+    if median is None or not _is_coarse(trial, median):
         return None
+    step = _step_us(trial, median)
     return (
         f"The tool prints steps of {time_text(step)}; the typical latency is {time_text(median)}."
     )
@@ -140,21 +145,19 @@ def _multiples(trial: CheckInput, figures: set[float], tick: int) -> set[int]:
 
     A tool rounds or cuts off a figure to its step, so that 15.625 ms stand as 15 or 16 ms.
     """
-    multiples: set[int] = set()
-    widest = 0.0
+    widths: dict[int, float] = {}
     for value in figures:
-        step = _rounding_us(trial, value)
-        half = max(step / 2, 1e-6 * value)
+        step = _step_us(trial, value)
+        above = step / 2 + 1e-6 * value
         if trial.percentiles_origin == "computed":
-            half = max(half, HISTOGRAM_STEP * value)
+            above += HISTOGRAM_STEP * value
+        below = above + step / 2
         multiple = round((value + step / 4) / tick)
-        below = half + step / 2
-        if not 1 <= multiple <= MOST_TICKS or not -below <= value - multiple * tick <= half:
+        if multiple < 1 or not -below <= value - multiple * tick <= above:
             return set()
-        multiples.add(multiple)
-        widest = max(widest, (below + half) / tick)
-    is_chance = len(multiples) < 3 or widest ** len(multiples) > TICK_CHANCE
-    return set() if is_chance else multiples
+        widths[multiple] = min((below + above) / tick, 1.0)
+    is_chance = len(widths) < 3 or prod(widths.values()) > TICK_CHANCE
+    return set() if is_chance else set(widths)
 
 
 def _find_delayed_ack(trial: CheckInput) -> str | None:
@@ -165,7 +168,11 @@ def _find_delayed_ack(trial: CheckInput) -> str | None:
         return None
     figures = [(name, trial.percentiles_us.get(name)) for name in ACK_PERCENTILES]
     standing = [name for name, us in figures if us is not None and low <= us <= high]
-    below = [us for us in (trial.latency_min_us, *(us for _, us in figures)) if us and us < low]
+    below = [
+        us
+        for us in (trial.latency_min_us, *(us for _, us in figures))
+        if us is not None and us < low
+    ]
     # A plateau: what is below is far below, or nearly every percentile is the wait itself.
     if len(standing) < (3 if below else 4) or max(below, default=0.0) > low / 2:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.formats.model import UNANSWERED_CLASSES
 from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
 from backend.runs.checks.wording import percent_text
@@ -58,12 +59,24 @@ def _find_exit_code(trial: CheckInput) -> str | None:
 
 def _find_other_rate(trial: CheckInput) -> str | None:
     ours, theirs = trial.throughput_rps, trial.reported_rps
-    if ours is None or not theirs or abs(ours / theirs - 1) <= RATE_TOLERANCE:
+    if ours is None or not theirs:
+        return None
+    # A tool that counts successes alone, or failed attempts too, does not contradict its counts.
+    counted = (ours, trial.goodput_rps, _attempts_rps(trial))
+    if any(rate is not None and abs(rate / theirs - 1) <= RATE_TOLERANCE for rate in counted):
         return None
     return (
         f"Completed ÷ elapsed is {ours:.6g} requests/s; the tool printed {theirs:.6g} "
         f"({percent_text(ours / theirs - 1, sign=True)})."
     )
+
+
+def _attempts_rps(trial: CheckInput) -> float | None:
+    """Requests per second with those that got no response."""
+    if trial.requests_completed is None or not trial.elapsed_s:
+        return None
+    unanswered = sum(trial.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
+    return (trial.requests_completed + unanswered) / trial.elapsed_s
 
 
 def _find_overload(trial: CheckInput) -> str | None:
@@ -151,9 +164,9 @@ OUTCOME_RULES = (
             id="throughput-disagrees",
             severity="warning",
             title="Throughput differs from what the tool printed",
-            explanation="Completed responses ÷ elapsed time differs by more than 2 % from the "
-            "rate that the tool printed. Tools count responses, sent requests or failures too, "
-            "over different times.",
+            explanation="Responses ÷ elapsed time differs by more than 2 % from the rate that the "
+            "tool printed, whether failed attempts are counted or not. The tool measured its rate "
+            "over another time, or one of the figures is wrong.",
             remedy="Use the computed throughput to compare load tools.",
             source=BOARDS + ": the rate of the last second shown as the rate of the run",
         ),

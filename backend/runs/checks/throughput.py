@@ -111,11 +111,11 @@ def _stalled_seconds(trial: CheckInput) -> str | None:
 def _stalled_request(trial: CheckInput) -> str | None:
     """A closed loop sends nothing during a stall, so that p99 does not show it."""
     most, p99 = trial.latency_max_us, trial.percentiles_us.get("99")
-    if trial.loop != "closed" or most is None or not p99 or not trial.elapsed_s:
+    if trial.loop != "closed" or most is None or p99 is None or not trial.elapsed_s:
         return None
     if trial.elapsed_s < SHORTEST_S or most < STALL_OF_TRIAL * trial.elapsed_s * 1e6:
         return None
-    if most < STALL_OF_P99 * p99:
+    if most < STALL_OF_P99 * max(p99, trial.latency_resolution_us or 0.0):
         return None
     return (
         f"The slowest request took {time_text(most)} of a trial of {trial.elapsed_s:.3g} s; "

@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 
 # 8 connections × 1 000 requests/s each at 1 ms: everything fits together.
 SOUND = CheckInput(
-    tool="wrk2",
+    tool="oha",
     loop="closed",
     connections=8,
     keepalive=True,
@@ -243,6 +243,13 @@ def test_wrk_may_show_more_requests_in_flight_than_it_had_connections():
 )
 def test_littles_law_is_not_asked_where_connections_may_wait(circumstance):
     assert "littles-law" not in fired(replace(SOUND, latency_mean_us=300.0, **circumstance))
+
+
+def test_a_rate_of_all_attempts_or_of_successes_does_not_contradict_the_counts():
+    failing = replace(SOUND, reported_rps=9_000.0, errors={"connect": 10_000}, goodput_rps=7_000.0)
+    assert "throughput-disagrees" not in fired(failing)
+    assert "throughput-disagrees" not in fired(replace(failing, reported_rps=7_000.0))
+    assert "throughput-disagrees" in fired(replace(failing, reported_rps=6_500.0))
 
 
 def test_seconds_without_responses_are_a_stall():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from backend.runs.checks import CHECKS, check_trial
-from backend.runs.checks.dip import CRITICAL_DIPS, dip
+from backend.runs.checks.dip import CHANCE, CRITICAL_DIPS, dip
 from backend.runs.checks.firing import RESULTS, Firing, read_firing
 from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
@@ -141,9 +141,9 @@ def missed_aims(firing: dict[str, Firing]) -> list[str]:
 
 
 def critical_dips(seed: int) -> Iterator[tuple[int, float]]:
-    """The table of dip.py: sizes, each with the dip that 1 % of uniform samples exceed."""
+    """The table of dip.py: sizes, each with the dip that 2 % of uniform samples exceed."""
     draw = _generator(seed, "dips")
     for size, _ in CRITICAL_DIPS:
         count = 20_000 if size <= 50 else 4_000
         dips = sorted(dip(draw.random(size).tolist()) for _ in range(count))
-        yield size, dips[round(0.99 * count)]
+        yield size, dips[round((1 - CHANCE) * count)]

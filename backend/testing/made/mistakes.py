@@ -224,6 +224,7 @@ MISTAKES: dict[str, Mistake] = {
         text="5 to 100 % more requests were offered than answered",
         plant=_offer_more,
         fits=lambda tool: tool.is_open,
+        needs=("throughput_rps",),
     ),
     "percentile-order": Mistake(
         text="p90 and p99 stand under each other's name",
@@ -282,7 +283,12 @@ MISTAKES: dict[str, Mistake] = {
         needs=("throughput_rps", "elapsed_s"),
     ),
     "too-short": Mistake(
-        text="0.1 to 0.3 s", plant=_first(300, 800), needs=("elapsed_s",), fits=_is_closed
+        text="0.1 to 0.3 s",
+        plant=_first(300, 800),
+        fits=_is_closed,
+        needs=("elapsed_s",),
+        median_us=(300, 3_000),
+        is_coarse=True,
     ),
     "unsteady": Mistake(
         text="the server loses 40 % of its throughput over 12 s",

@@ -1,0 +1,77 @@
+"""Made trials go through the parsers as an upload does: honest ones are left in peace."""
+
+import numpy as np
+import pytest
+
+from backend.runs.checks import CHECKS, check_trial
+from backend.testing.made.cells import CELL_MISTAKES, make_cell
+from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
+from backend.testing.made.figures import corrected_figures_of, figures_of
+from backend.testing.made.mistakes import MISTAKES
+from backend.testing.made.requests import make_closed
+from backend.testing.made.texts import TOOLS
+from backend.testing.made.uploads import make_upload
+
+OHA = next(tool for tool in TOOLS if tool.name == "oha")
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_an_honest_output_is_read_as_it_was_made(tool):
+    draw = np.random.default_rng(11)
+    upload = make_upload(draw, tool)
+    trial = upload.check_input()
+    assert trial.requests_completed == upload.trial.count
+    median_us = figures_of(upload.trial).percentiles_us["50"]
+    # wrk's own percentiles are of more requests than were measured.
+    slack = 0.3 if tool.name == "wrk" else 0.002
+    assert trial.percentiles_us["50"] == pytest.approx(median_us, rel=slack, abs=tool.step_us)
+    grave = {finding.id for finding in check_trial(trial)} - {"far-tail-samples"}
+    assert grave == set()
+
+
+@pytest.mark.parametrize("id_", MISTAKES)
+def test_a_planted_mistake_is_found(id_):
+    draw = np.random.default_rng(5)
+    mistake = MISTAKES[id_]
+    tool = next(tool for tool in (OHA, *TOOLS) if mistake.fits(tool))
+    trials = (mistake.edit(mistake.make(draw, tool).check_input()) for _ in range(3))
+    assert any(id_ in {finding.id for finding in check_trial(trial)} for trial in trials)
+
+
+@pytest.mark.parametrize("id_", CELL_MISTAKES)
+def test_a_mistake_between_trials_is_found(id_):
+    draw = np.random.default_rng(5)
+    _, make = CELL_MISTAKES[id_]
+    assert any(id_ in make(draw).fired() for _ in range(3))
+    assert not {"spread", "two-modes"} & make_cell(draw).fired()
+
+
+@pytest.mark.parametrize("id_", COMPARISON_MISTAKES)
+def test_a_mistake_between_series_is_found(id_):
+    draw = np.random.default_rng(5)
+    _, make = COMPARISON_MISTAKES[id_]
+    assert any(id_ in fired(make(draw)) for _ in range(3))
+    assert not fired(make_comparison(draw)) & {"far-apart", "unequal-length", "unequal-threads"}
+
+
+def test_only_checks_that_exist_are_measured():
+    planted = {*MISTAKES, *CELL_MISTAKES, *COMPARISON_MISTAKES}
+    assert planted <= CHECKS.keys()
+
+
+def test_a_stall_is_in_the_requests_that_were_under_way():
+    trial = make_closed(
+        np.random.default_rng(1),
+        lambda rng, size: np.ones(size),
+        median_us=10_000,
+        connections=4,
+        duration_s=4,
+        stall_s=(1.0, 2.0),
+    )
+    assert (trial.latency_us > 2e6).sum() == 4
+    during = (trial.start_s > 1.02) & (trial.start_s < 3.0)
+    assert not during.any()
+    # wrk adds the requests that were not sent.
+    plain, corrected = figures_of(trial), corrected_figures_of(trial)
+    assert plain.percentiles_us["90"] == pytest.approx(10_000)
+    assert corrected.percentiles_us["90"] > 1e6
