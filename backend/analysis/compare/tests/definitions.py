@@ -14,6 +14,8 @@ import numpy as np
 
 FEWEST_RUNS = 3
 RUN_SD = 0.03
+# A variance that chance makes so large in fewer pages keeps more of its own.
+IMPLAUSIBLE = 0.5
 FINE = np.linspace(-10, 10, 40_001)
 # The normal distribution by the trapezoid rule.
 DENSITY = np.exp(-(FINE**2) / 2) / math.sqrt(2 * math.pi)
@@ -163,36 +165,59 @@ def without_runs(sides, group):
 
 
 def moderate(sides, variances):
-    """Empirical Bayes (Smyth 2004): of each side the centre's variance, its degrees and the most
-    degrees that any comparison may claim. Variances of runs and of trials are not mixed.
+    """Of each side the variance of its centre, its degrees and the most degrees that any
+    comparison may claim. Variances of runs and of trials are not mixed.
     """
     moderated = {}
     for of_runs in (True, False):
         like = {at: each for at, each in variances.items() if sides[at].of_runs == of_runs}
         most = sum(freedom for _, freedom in like.values())
-        prior, prior_freedom = prior_of(list(like.values()))
-        for at, (variance, freedom) in like.items():
-            total = freedom + prior_freedom
-            share = 1.0 if prior_freedom == math.inf else prior_freedom / total
-            drawn = share * prior + (1 - share) * variance
-            moderated[at] = (drawn * sides[at].weight, min(total, most), most)
+        for at, (variance, freedom) in zip(like, draw_together(list(like.values())), strict=True):
+            moderated[at] = (variance * sides[at].weight, min(freedom, most), most)
     return moderated
 
 
-def prior_of(variances):
-    """What variances have in common, and with how many degrees: by the spread of their logs."""
-    if len(variances) < 3:
-        return 0.0, 0.0
+def draw_together(variances):
+    """Each variance drawn towards the mean of all (Smyth 2004), one that is implausibly large
+    beside the others less or not at all (Phipson et al. 2016).
+    """
+    count = len(variances)
+    prior = prior_degrees(variances) if count >= 3 else 0
+    if prior == 0:
+        return variances
+    values, degrees = np.array(variances, dtype=float).T
+    rest = degrees.sum() - degrees
+    others = ((values * degrees).sum() - values * degrees) / rest
+    chances = [f_above(*each) for each in zip(values / others, degrees, rest, strict=True)]
+    weights = np.minimum(1, np.array(chances) * count / IMPLAUSIBLE)
+    mean = (weights * degrees * values).sum() / (weights * degrees).sum()
+    drawn = weights * np.minimum(prior, rest)
+    moderated = (drawn * mean + degrees * values) / (drawn + degrees)
+    trusted = drawn if prior == math.inf else drawn * (1 - 3 / count)
+    return list(zip(moderated, degrees + trusted, strict=True))
+
+
+def prior_degrees(variances):
+    """How alike variances are, by the spread of their logs: 0 unlike, ∞ all the same."""
     logs = [math.log(v) - psi(df / 2) + math.log(df / 2) for v, df in variances]
     excess = np.var(logs, ddof=1) - np.mean([psi_slope(df / 2) for _, df in variances])
     if excess <= 0:
-        total = sum(df for _, df in variances)
-        return sum(v * df for v, df in variances) / total, math.inf
+        return math.inf
     low, high = 1e-3, 1e5
     for _ in range(60):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if psi_slope(middle) > excess else (low, middle)
-    return math.exp(np.mean(logs) + psi(low) - math.log(low)), 2 * low
+    return 2 * low
+
+
+def f_above(ratio, above, below):
+    """P(F > `ratio`): the share of a beta variable, the squared sine of an angle, below its x."""
+    top = math.asin(math.sqrt(below / (below + above * ratio)))
+    inner, outer = (
+        np.trapezoid(np.sin(angles) ** (below - 1) * np.cos(angles) ** (above - 1), angles)
+        for angles in (np.linspace(0, top, 20_001), np.linspace(0, math.pi / 2, 20_001))
+    )
+    return float(inner / outer)
 
 
 STEPS = np.arange(20_000)
