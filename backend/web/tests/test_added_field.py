@@ -84,7 +84,7 @@ def check_axis(answers):
     assert figures["x"]["values"] == [2, 4]
     (series,) = figures["series"]
     values = [point["metrics"]["throughput"]["value"] for point in series["points"]]
-    assert values == [100.0, 180.0]
+    assert values == pytest.approx([100.0, 180.0])
 
 
 def check_series(answers):

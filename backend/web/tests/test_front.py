@@ -83,9 +83,10 @@ def test_two_versions_are_ranked_against_each_other(db):
     question = asked(workspace)["versions"]
     assert question.text == "Did app get slower?"
     assert question.query == {"workload": "hello", "server": "app", "at": "64"}
-    ranked = figures_of(workspace, question)["ranking"]["rows"]
-    assert [row["label"] for row in ranked] == ["app 1", "app 2"]
-    assert ranked[0]["significant"] is True
+    first, second = figures_of(workspace, question)["ranking"]["rows"]
+    assert (first["label"], first["ratio"]["why"]) == ("app 1", "the baseline")
+    assert (second["label"], second["ratio"]["verdict"]) == ("app 2", "regressed")
+    assert second["significant"] is True
 
 
 def test_five_versions_are_searched_for_changes(db):

@@ -140,7 +140,8 @@ export function tintOf(ratio: Ratio, better: "higher" | "lower"): Tint {
   if (ratio.verdict === "unchanged" || ratio.verdict === "inconclusive") return "same";
   if (ratio.value === null || ratio.value <= 0) return "none";
   const size = Math.abs(Math.log(ratio.value));
-  const step = ratio.verdict === "size_uncertain" || size <= STEPS[0] ? 1 : size <= STEPS[1] ? 2 : 3;
+  const step =
+    ratio.verdict === "size_uncertain" || size <= STEPS[0] ? 1 : size <= STEPS[1] ? 2 : 3;
   const up = ratio.value > 1;
   return `${up === (better === "higher") ? "better" : "worse"}-${step}`;
 }

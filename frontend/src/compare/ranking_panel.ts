@@ -117,7 +117,14 @@ function rank(
 ): HTMLLIElement {
   const { chooseBaseline } = actions;
   const inside = [
-    h("span", { class: "tier", title: "Tier: the ranks that it may have, with 95 % confidence for the whole list" }, row.tier),
+    h(
+      "span",
+      {
+        class: "tier",
+        title: "Tier: the ranks that it may have, with 95 % confidence for the whole list",
+      },
+      row.tier,
+    ),
     h("span", { class: "name" }, swatch(slot), nameElement(row.label, 80)),
     h(
       "span",

@@ -3,15 +3,7 @@ import { type Figures, intervalText, type Measure } from "../api/figures";
 import { fieldName } from "../query/fields";
 import { valueIn } from "../query/query";
 import { button, h } from "../site/dom";
-import {
-  exact,
-  halfWidth,
-  interval,
-  inUnit,
-  type Kind,
-  plural,
-  type Unit,
-} from "../text/format";
+import { exact, halfWidth, interval, inUnit, type Kind, plural, type Unit } from "../text/format";
 
 export interface NumberColumn {
   readonly kind: Kind;
