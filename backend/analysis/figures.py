@@ -329,6 +329,16 @@ class Links(Record, frozen=True, kw_only=True):
     csv: str | UnsetType = UNSET
 
 
+class NotRead(Record, frozen=True, kw_only=True):
+    """Trials of a series that are in no figure, and why."""
+
+    series: str
+    label: str
+    x: Annotated[Place | None, Meta(description="Null without a known place on the axis")]
+    trials: int
+    reason: Annotated[str, Meta(description="One sentence")]
+
+
 class Figures(Record, frozen=True, kw_only=True):
     """A comparison: the same on the page, here, in an export and in a frozen result set.
 
@@ -359,6 +369,10 @@ class Figures(Record, frozen=True, kw_only=True):
     checks: Sequence[FiredCheck]
     runs: Sequence[SourceRun]
     truncated: Annotated[str | None, Meta(description="What is left out, as a sentence")] = None
+    # Left out where all was read, so that what was frozen keeps its bytes.
+    not_read: Annotated[
+        Sequence[NotRead] | UnsetType, Meta(description="Trials that are in no figure")
+    ] = UNSET
 
 
 def record_of(kind: type[R], source: object) -> R:

@@ -15,6 +15,9 @@ from backend.stats.percentiles import stored_percentiles
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
 # Those without a response: such attempts are not among the completed requests.
 UNANSWERED_CLASSES = tuple(name for name in ERROR_CLASSES if name not in ("status", "length"))
+# An attempt that failed on the client's own host, for want of ports or open files: it never reached
+# the server, and is no error of the server.
+CLIENT_CLASS = "client"
 # Whole numbers stay whole when they are written as JSON and read again.
 Number = int | float
 
@@ -102,6 +105,8 @@ class ParsedTrial:
     # None: a count that the tool does not print.
     tool_errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
+    # Responses that are not 2xx, of a tool that does not tell redirects from errors.
+    not_2xx: int | None = None
     latency: Latency = field(default_factory=Latency)
     # samples, histogram, percentiles, summary or None
     latency_origin: str | None = None
@@ -131,6 +136,11 @@ class ParsedTrial:
         return {name: self.errors.get(name) for name in ERROR_CLASSES}
 
     @property
+    def client_errors(self) -> int:
+        """Attempts that failed on the client's own host: no errors of the server."""
+        return self.errors.get(CLIENT_CLASS) or 0
+
+    @property
     def measured_s(self) -> float | None:
         """How long was measured, as exactly as the output says it, without the warm-up."""
         elapsed_s = self.elapsed_s if self.exact_elapsed_s is None else self.exact_elapsed_s
@@ -155,6 +165,8 @@ class ParsedTrial:
             "latency_resolution_us": self.latency_resolution_us,
             "samples": self.samples,
             **{name: value for name, value in self._times() if value is not None},
+            **({} if self.not_2xx is None else {"not_2xx": self.not_2xx}),
+            **({"client_errors": self.client_errors} if self.client_errors else {}),
             **self.extra,
             **({"incomplete": True} if self.incomplete else {}),
             **({"command": self.command} if self.command else {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.formats.model import UNANSWERED_CLASSES
+from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
 
 # As Go's HTTP clients write them; the first class with one of its words in the text is taken.
 WORDS = (
@@ -13,9 +13,23 @@ WORDS = (
     ("write", ("write:", "broken pipe")),
     ("read", ("EOF", "reset", "read:", "closed connection", "closed idle connection")),
 )
+# The client host has no port or no file descriptor left, as Linux, macOS, Windows, Node and Erlang
+# say it.
+CLIENT_WORDS = (
+    *("cannot assign requested address", "can't assign requested address", "eaddrnotavail"),
+    *("address already in use", "only one usage of each socket address", "eaddrinuse"),
+    *("too many open files", "emfile", "enfile", "no buffer space available", "enobufs"),
+)
 ENDINGS = (
     *("EOF", "refused", "reset by peer", "timeout", "headers)", "body)", "host", "broken pipe"),
+    *("requested address", "address already in use", "open files", "space available"),
 )
+
+
+def is_client_error(text: str) -> bool:
+    """Whether an error's text says that the client's own host could not connect."""
+    lowered = text.lower()
+    return any(word in lowered for word in CLIENT_WORDS)
 
 
 def error_class(text: str) -> str:
@@ -24,6 +38,8 @@ def error_class(text: str) -> str:
     method, _, rest = text.partition(" ")
     if method.isalpha() and rest.lstrip('"').startswith("http"):
         text = rest.partition(" ")[2]
+    if is_client_error(text):
+        return CLIENT_CLASS
     for name, words in WORDS:
         if any(word in text for word in words):
             return name
@@ -36,8 +52,9 @@ def is_whole_error(text: str) -> bool:
 
 
 def counted_classes(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts of error texts by class, 0 for the classes that none is of."""
+    """The counts of error texts by class, 0 for the classes of the server that none is of."""
     classes = dict.fromkeys(UNANSWERED_CLASSES, 0)
     for text, count in counts.items():
-        classes[error_class(text)] += count
+        class_ = error_class(text)
+        classes[class_] = classes.get(class_, 0) + count
     return classes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +22,16 @@ def artefacts_by_trial(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
     for link in links.select_related("artefact"):
         by_trial[str(link.trial_id)].append(listed(link.artefact))
     return by_trial
+
+
+def hash_of_output(artefacts: Iterable[Artefact], place: int = 0) -> bytes | None:
+    """SHA-256 that two trials share only if they were read from the same bytes.
+
+    Over the hashes of the files, whatever their names and order; empty files say nothing. `place`:
+    of the result in a file of several results. None where there are no bytes.
+    """
+    hashes = sorted(artefact.sha256 for artefact in artefacts if artefact.size_bytes)
+    return hashlib.sha256(f"{place} {' '.join(hashes)}".encode()).digest() if hashes else None
 
 
 def _of_run(run_id: UUID) -> Q:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from backend.formats.model import ReadTrial
 from backend.ingest import queue
 from backend.ingest.answers import Answers
 from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
+from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
 from backend.noise.record import refresh_noise
@@ -157,7 +158,8 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
         trial, refusal = _only_trial(answer)
         if refusal and not entry.error:
             refusals.append(refusal)
-        records.append(_planned_record(entry, trial, refusal))
+        record = _planned_record(entry, trial, refusal)
+        records.append(replace(record, output_sha256=hash_of_output(group)))
         groups.append(group)
     reading = Reading(records, groups, refusals, len(records), version, elsewhere)
     # Early trials, and the rest of their run, are no hole in it even without a result.
@@ -221,11 +223,12 @@ def _read_plain(
         version = answer.get("version", version)
         if "refused" in answer:
             refusals.append(f"{artefact.name}: {answer['refused']}")
-        for entry in answer.get("entries") or []:
+        for place, entry in enumerate(answer.get("entries") or []):
             if "refused" in entry:
                 refusals.append(f"{artefact.name}: {entry['refused']}")
                 continue
-            records.append(plain_record(len(records), trial_of(entry), envelope))
+            record = plain_record(len(records), trial_of(entry), envelope)
+            records.append(replace(record, output_sha256=hash_of_output([artefact], place)))
             groups.append([artefact])
     if not records:
         raise NothingRead(refusals[0] if refusals else "This upload has no files.")

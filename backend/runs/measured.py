@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import CheckInput
+from backend.runs.evidence import evidence_of
 from backend.runs.host_facts import governors, link_bits_s, local_ports
 from backend.runs.models import Run
 
@@ -38,6 +39,8 @@ class TrialRecord:
     phase: str | None = None
     glance: Mapping[str, Any] = field(default_factory=dict)
     server_tail: str = ""
+    # Names the bytes that were read (ingest/evidence.py).
+    output_sha256: bytes | None = None
 
     @property
     def parsed(self) -> ParsedTrial:
@@ -94,6 +97,9 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         reported_rps=parsed.reported_rps,
         error_rate=error_rate(completed, ok, errors),
         errors=errors,
+        status_counts=parsed.status_counts,
+        not_2xx=parsed.not_2xx,
+        client_errors=parsed.client_errors,
         latency_mean_us=latency.mean_us,
         latency_min_us=latency.min_us,
         latency_max_us=latency.max_us,
@@ -119,6 +125,7 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         governors=governors(run.facts),
         requests_asked=_requests_asked(record),
         server_texts=tuple(_server_texts(record, run)),
+        evidence=evidence_of(record, run),
     )
 
 

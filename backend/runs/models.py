@@ -253,6 +253,8 @@ class Trial(models.Model):
     # What the server printed last, where the trial failed.
     server_tail = models.TextField(default="")
 
+    # Names the bytes that were read: equal for two trials of one output. Null: nothing was read.
+    output_sha256 = models.BinaryField(max_length=32, null=True, editable=False)
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)
     checks = models.JSONField(default=list)
@@ -260,6 +262,7 @@ class Trial(models.Model):
     class Meta:
         ordering = ["ordinal"]
         constraints = [models.UniqueConstraint(fields=["run", "ordinal"], name="trial_ordinal")]
+        indexes = [models.Index(fields=["output_sha256"], name="trial_by_output")]
 
     def __str__(self) -> str:
         return f"trial {self.ordinal} of {self.run_id}"

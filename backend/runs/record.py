@@ -20,6 +20,7 @@ from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import insert_rows
 from backend.runs.checks import CheckInput, check_cell, check_trial
+from backend.runs.evidence import with_own_output
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Run, Series, Trial, TrialTimeline
 from backend.runs.registry import (
@@ -300,15 +301,16 @@ def _load_of(cell: Cell) -> tuple[object, ...]:
 # The columns that merging needs of a trial recorded earlier.
 _MEMBER = (
     *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
-    *("requests_completed", "histogram", "cell"),
+    *("requests_completed", "histogram", "cell", "output_sha256"),
 )
 
 
 def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     """Set the checks, the count and the histogram of a cell; `trials` are in order of execution."""
-    counted = [trial for trial in trials if not trial.warmup]
+    counted = with_own_output([trial for trial in trials if not trial.warmup])
     # A saved report does not say what ran before it; a plan lists every trial.
-    warmed_up = len(counted) < len(trials) or (False if cell.run.plan else None)
+    has_warmup = any(trial.warmup for trial in trials)
+    warmed_up = has_warmup or (False if cell.run.plan else None)
     figures = [_stored_figures(trial) for trial in counted]
     findings = check_cell(
         figures,
@@ -366,6 +368,7 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -
         phase=record.phase,
         glance=dict(record.glance),
         server_tail=record.server_tail,
+        output_sha256=None if record.reading is None else record.output_sha256,
         parsed={} if record.reading is None else parsed.as_dict(),
         checks=[finding.as_dict() for finding in check_trial(figures)],
     )

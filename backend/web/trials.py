@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.pages.resource_use import list_resource_figures
 from backend.analysis.pages.run import describe_hosts, describe_trial
 from backend.analysis.pages.trial import list_trial_figures
@@ -41,7 +42,8 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     groups = list_trial_figures(trial)
     provenance = _provenance(trial)
     dismissals = dismissals_of([trial.run_id])[trial.run_id]
-    view = describe_trial(trial)
+    repeated = find_repeated_outputs([trial], workspace.pk)
+    view = describe_trial(trial, repeated.get(trial.pk))
     context = {
         "workspace": workspace,
         "nav": "runs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest
 from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan.plan import WorkloadSpec
 from loadsheet_agent.run import probe
-from loadsheet_agent.run.probe import Probe
+from loadsheet_agent.run.probe import Answer, Probe
 
 x509 = pytest.importorskip("cryptography.x509")
 
@@ -67,6 +67,37 @@ def https_url(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def http_url() -> Iterator[Callable[[str, str | None], str]]:
+    """Makes a server on loopback that answers with an HTTP version and a Connection header."""
+    servers: list[HTTPServer] = []
+
+    def start(version: str, connection: str | None) -> str:
+        class Hello(BaseHTTPRequestHandler):
+            protocol_version = version
+
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Length", "5")
+                if connection is not None:
+                    self.send_header("Connection", connection)
+                self.end_headers()
+                self.wfile.write(b"hello")
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        server = HTTPServer(("127.0.0.1", 0), Hello)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_address[1]}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
 def remote(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server is taken for one on another machine."""
     monkeypatch.setattr(probe, "is_loopback", lambda _: False)
@@ -74,7 +105,8 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_on_loopback_any_certificate_will_do(https_url: str):
     assert Probe(https_url, verify_tls=True).status("/") == 200
-    assert Probe(https_url, verify_tls=True).body_size(WorkloadSpec(name="hello")) == 5
+    hello = WorkloadSpec(name="hello")
+    assert Probe(https_url, verify_tls=True).answer(hello) == Answer(5, closes=True)
 
 
 @pytest.mark.usefixtures("remote")
@@ -86,6 +118,24 @@ def test_elsewhere_an_untrusted_certificate_is_refused_with_the_way_out(https_ur
 @pytest.mark.usefixtures("remote")
 def test_the_plan_may_accept_any_certificate(https_url: str):
     assert Probe(https_url, verify_tls=False).status("/") == 200
+
+
+@pytest.mark.parametrize(
+    ("version", "connection", "closes"),
+    [
+        ("HTTP/1.1", None, False),
+        ("HTTP/1.1", "keep-alive", False),
+        ("HTTP/1.1", "Close", True),
+        ("HTTP/1.0", None, True),
+        ("HTTP/1.0", "Keep-Alive", False),
+    ],
+)
+def test_whether_a_server_closes_is_read_from_its_answer(
+    http_url: Callable[[str, str | None], str], version: str, connection: str | None, closes: bool
+):
+    url = http_url(version, connection)
+    answer = Probe(url, verify_tls=True).answer(WorkloadSpec(name="hello"))
+    assert answer == Answer(5, closes=closes)
 
 
 def test_no_answer_is_no_error():

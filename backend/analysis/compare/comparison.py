@@ -93,6 +93,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         checks=[fired.to_record() for fired in merge_fired_checks(panels)],
         runs=_runs(gathered),
         truncated=_truncated(gathered.left_out),
+        not_read=[row.to_record() for row in gathered.not_read] or UNSET,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from backend.analysis.compare.measured_factors import measured_response_size, size_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedHost
 
@@ -22,7 +23,7 @@ def conditions_of(points: Sequence[Point]) -> str:
         ),
         _each(cells, lambda cell: cell.workload.name, "workloads"),
         _each(cells, _payload, "payload sizes"),
-        _each(cells, _keepalive, "keep-alive settings"),
+        _keepalives(cells),
         _each(cells, _loop, "loops"),
         _trials(points),
         _runs(cells),
@@ -40,14 +41,20 @@ def _each(cells: Iterable[LoadedCell], read: Callable[[LoadedCell], str | None],
 
 
 def _payload(cell: LoadedCell) -> str | None:
-    size = cell.workload.payload_bytes
-    return None if size is None else f"{size} B"
+    if cell.workload.payload_bytes is not None:
+        return f"{cell.workload.payload_bytes} B"
+    size = measured_response_size(cell)
+    return None if size is None else f"payload unknown, {size_text(size)} per response"
 
 
-def _keepalive(cell: LoadedCell) -> str | None:
-    if cell.workload.keepalive is None:
-        return None
-    return "keep-alive" if cell.workload.keepalive else "no keep-alive"
+def _keepalives(cells: Iterable[LoadedCell]) -> str:
+    """What is known of all; where it is unknown of some, that is a setting of its own."""
+    settings = {cell.workload.keepalive for cell in cells}
+    words = {True: "keep-alive", False: "no keep-alive", None: "unknown"}
+    texts = [word for setting, word in words.items() if setting in settings]
+    if len(texts) > 1:
+        return f"{len(texts)} keep-alive settings: {', '.join(texts)}"
+    return "" if None in settings else texts[0]
 
 
 def _loop(cell: LoadedCell) -> str | None:

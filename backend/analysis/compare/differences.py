@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from backend.analysis.compare.measured_factors import find_measured_factors
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.factors import FACTORS, HOST_FACTORS, MACHINE, TESTED, Factor
 from backend.analysis.query.field import Field, value_of
@@ -58,14 +59,17 @@ def find_differences(
 ) -> Differences:
     """The differences between and within `groups`. `must_match`: the workspace's host factors."""
     axis = FIELDS[grouping.x]
-    cells = _one_of_each_kind((cell for group in groups for cell in group.cells()), grouping)
-    factors = [_with_rule(factor, must_match) for factor in FACTORS]
+    every_cell = [cell for group in groups for cell in group.cells()]
+    measured = find_measured_factors(every_cell)
+    cells = _one_of_each_kind(every_cell, grouping, measured)
+    factors = [*(_with_rule(factor, must_match) for factor in FACTORS), *measured]
     unasked = _unasked_run_parts(grouping)
     explained = _explained_by_axis((*factors, *TESTED), cells, axis)
     conditions = [factor for factor in factors if factor.id not in explained]
     tested = _differing_under_test(cells, explained | unasked)
     mixed = _mixed_in_points(groups, grouping, factors)
-    changes = _changes_within_series(groups, grouping, conditions, explained | unasked)
+    kinds = [_one_of_each_kind(group.cells(), grouping, measured) for group in groups]
+    changes = _changes_within_series(kinds, grouping, conditions, explained | unasked)
     # An axis of loads only says where: the comparison is not about it.
     named = conditions if grouping.x_is_load else factors
     return Differences(
@@ -114,11 +118,14 @@ def _unasked_run_parts(grouping: Grouping) -> set[str]:
     return set(RUN_PARTS) - set(grouping.parts) - COVERS[grouping.x]
 
 
-def _one_of_each_kind(cells: Iterable[LoadedCell], grouping: Grouping) -> list[LoadedCell]:
-    """One cell of each kind. Trials, and places on an axis of loads, make no kind."""
+def _one_of_each_kind(
+    cells: Iterable[LoadedCell], grouping: Grouping, measured: Sequence[Factor]
+) -> list[LoadedCell]:
+    """One cell of each kind. Places on an axis of loads make no kind."""
     covered, unasked = COVERS[grouping.x], _unasked_run_parts(grouping)
     readers = [IDENTITY[part] for part in LOADS if part not in covered]
     readers += [read for part, read in RUN_PARTS.items() if part not in unasked]
+    readers += [factor.read for factor in measured]
     kinds = {
         (cell.run.same_host, cell.series.id, *(read(cell) for read in readers)): cell
         for cell in cells
@@ -161,7 +168,7 @@ def _differing_under_test(cells: Sequence[LoadedCell], exempt: Collection[str]) 
 
 
 def _changes_within_series(
-    groups: Sequence[SeriesGroup],
+    kinds_by_series: Iterable[Sequence[LoadedCell]],
     grouping: Grouping,
     conditions: Sequence[Factor],
     exempt: Collection[str],
@@ -172,8 +179,7 @@ def _changes_within_series(
     """
     judged = () if grouping.x == "date" else conditions
     changes: list[Factor] = []
-    for group in groups:
-        cells = _one_of_each_kind(group.cells(), grouping)
+    for cells in kinds_by_series:
         changes += _differing_under_test(cells, exempt)
         changes += [factor for factor in judged if factor.rule != "note" and differs(factor, cells)]
     return tuple(dict.fromkeys(changes))

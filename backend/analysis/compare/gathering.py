@@ -10,9 +10,15 @@ from backend.analysis.compare.ranking import Entrant
 from backend.analysis.compare.ratios import Yardstick, floor_of
 from backend.analysis.grouping.fired_checks import Dismissals, undismissed_checks
 from backend.analysis.grouping.grouping import Grouping, choose_grouping
+from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, point_of
 from backend.analysis.grouping.series import fill_groups, group_cells
 from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.grouping.unread import (
+    UnreadSeries,
+    find_unplaced_series,
+    find_unread_series,
+)
 from backend.analysis.loading.histogram_cache import merged_percentiles
 from backend.analysis.loading.rows import fetch_cells, fetch_dismissals, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
@@ -39,7 +45,8 @@ class Demands:
 class Gathered:
     """The series of a query with their figures.
 
-    `query`: by current names. `left_out`: sentences on what is not shown.
+    `query`: by current names. `left_out`: sentences on what is not shown. `not_read`: the series
+    with trials that are in no figure.
     """
 
     query: CompareQuery
@@ -47,6 +54,7 @@ class Gathered:
     runs: tuple[LoadedRun, ...]
     sweeps: tuple[Sweep, ...]
     left_out: tuple[str, ...]
+    not_read: tuple[UnreadSeries, ...]
     dismissals: Dismissals
     # Of the hosts of the points, as far as it is known.
     noises: tuple[HostNoise, ...] = ()
@@ -99,8 +107,8 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
     groups, groups_left_out = group_cells(loaded.cells, grouping)
     metrics = _metrics(loaded.query, loaded.cells)
     # Trials are the many rows: read for what is shown only.
-    cells, trials_left_out = fetch_trials([c for group in groups for c in group.cells()], metrics)
-    groups = fill_groups(groups, cells, grouping)
+    trials = fetch_trials([c for group in groups for c in group.cells()], metrics)
+    planned, groups = groups, fill_groups(groups, count_outputs_once(trials.cells), grouping)
     merged = merged_percentiles(cells for group in groups for cells in group.points.values())
     sweeps = [
         Sweep(group, tuple(point_of(x, at, merged, metrics) for x, at in group.points.items()))
@@ -111,9 +119,13 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         grouping=grouping,
         runs=loaded.runs,
         sweeps=tuple(sweeps),
-        left_out=(*loaded.left_out, *groups_left_out, *trials_left_out),
+        left_out=(*loaded.left_out, *groups_left_out, *trials.left_out),
+        not_read=(
+            *find_unread_series(planned, {g.id: g.label for g in groups}, trials.unread),
+            *find_unplaced_series(loaded.cells, grouping),
+        ),
         dismissals=fetch_dismissals([run.id for run in loaded.runs]),
-        noises=_noises(cells, workspace_ids),
+        noises=_noises(trials.cells, workspace_ids),
     )
 
 

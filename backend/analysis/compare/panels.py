@@ -17,7 +17,7 @@ from backend.analysis.compare.headline import (
 )
 from backend.analysis.compare.ranking import Ranking, rank
 from backend.analysis.compare.ratios import Yardstick
-from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks
+from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import Value, text_of
@@ -107,7 +107,7 @@ def _judge(gathered: Gathered, name: str | None, sweeps: tuple[Sweep, ...]) -> J
     comparability = judge_comparability(
         [sweep.group for sweep in sweeps],
         fired,
-        trials=sum(len(point.trials) for point in points),
+        trials=count_trials(points),
         grouping=gathered.grouping,
         must_match=gathered.demands.must_match,
         override=gathered.query.override,

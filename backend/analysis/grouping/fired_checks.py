@@ -109,6 +109,14 @@ def _trial_checks(point: Point) -> Iterator[tuple[LoadedCell, LoadedTrial, str]]
         for trial in cell.trials:
             for id_ in trial.checks:
                 yield cell, trial, id_
+        for trial in cell.duplicates:
+            yield cell, trial, "duplicate"
+
+
+def count_trials(points: Iterable[Point]) -> int:
+    """The trials that a check can fire on, those that count in no figure included."""
+    cells = (cell for point in points for cell in point.cells)
+    return sum(len(cell.trials) + len(cell.duplicates) for cell in cells)
 
 
 @dataclass(frozen=True, slots=True)

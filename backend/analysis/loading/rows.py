@@ -30,6 +30,7 @@ from backend.analysis.query.records import (
     LoadedTrial,
 )
 from backend.runs.dismissals import dismissals_of
+from backend.runs.evidence import response_bytes
 from backend.runs.measured import attempts, throughput_origin
 from backend.runs.models import Cell, Trial
 
@@ -138,34 +139,47 @@ def _loads(cells: Iterable[LoadedCell]) -> set[Load]:
     return {(cell.connections, cell.rate_rps) for cell in cells}
 
 
-_TRIAL = ("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok")
+_TRIAL = (
+    *("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok"),
+    *("output_sha256", "bytes_received"),
+)
 # Of the rest, these are JSON, which comes as text.
 _JSON = frozenset({"resources"})
 
 
-def fetch_trials(
-    cells: Sequence[LoadedCell], metrics: Iterable[str] = ()
-) -> tuple[list[LoadedCell], list[str]]:
-    """The cells with their counted trials in the order of execution, and what was left out.
+@dataclass(frozen=True, slots=True)
+class LoadedTrials:
+    """Cells with their counted trials, and what does not count.
+
+    `unread`: by cell, the trials without any figure. `left_out`: sentences on what is not shown.
+    """
+
+    cells: list[LoadedCell]
+    unread: Mapping[uuid.UUID, Sequence[uuid.UUID]]
+    left_out: list[str]
+
+
+def fetch_trials(cells: Sequence[LoadedCell], metrics: Iterable[str] = ()) -> LoadedTrials:
+    """The cells with their counted trials in the order of execution.
 
     A trial counts when it is no warm-up and has a figure: a throughput, a share of failures or a
     latency. Cells without such a trial drop out. `metrics`: those whose columns are wanted too.
     """
     rows, more = _trial_rows(cells, metrics)
     trials: dict[uuid.UUID, list[LoadedTrial]] = defaultdict(list)
-    without_figure = 0
+    unread: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
     for row in rows[:MAX_TRIALS]:
         trial = _trial(row[1:], more)
         if trial.has_figure:
             trials[row[0]].append(trial)
         else:
-            without_figure += 1
+            unread[row[0]].append(trial.id)
     filled = [replace(cell, trials=tuple(trials[cell.id])) for cell in cells if cell.id in trials]
     left_out = [f"only {MAX_TRIALS} trials are counted"] if len(rows) > MAX_TRIALS else []
-    if without_figure:
+    if without_figure := sum(map(len, unread.values())):
         plural = "s" if without_figure > 1 else ""
         left_out.append(f"{without_figure} trial{plural} without any figure")
-    return filled, left_out
+    return LoadedTrials(filled, unread, left_out)
 
 
 def _trial_rows(
@@ -190,7 +204,7 @@ def _trial_rows(
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
-    errors = _read_object(row[7])
+    errors = _read_object(row[9])
     counts = attempts(row[3], row[4], errors)
     return LoadedTrial(
         id=row[0],
@@ -198,17 +212,19 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         error_rate=row[2],
         requests_completed=row[3],
         attempts=counts if counts and counts[1] else None,
-        percentiles_us=orjson.loads(row[5]),
-        origin=row[6],
+        percentiles_us=orjson.loads(row[7]),
+        origin=row[8],
         errors=errors,
-        checks=check_ids(row[8]),
-        repeat=row[9],
-        latency_step_us=row[10],
-        throughput_origin=throughput_origin(row[1], row[11]),
+        checks=check_ids(row[10]),
+        repeat=row[11],
+        latency_step_us=row[12],
+        throughput_origin=throughput_origin(row[1], row[13]),
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[12:], strict=True)
+            for name, value in zip(more, row[14:], strict=True)
         },
+        output=None if row[5] is None else bytes(row[5]),
+        response_bytes=response_bytes(row[6], row[3]),
     )
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.analysis.loading.selection import NotVisible
+from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.query.timestamps import instant
+from backend.runs.checks import Finding
 from backend.runs.measured import throughput_origin
 from backend.runs.models import Host, Run, Trial
 from backend.runs.transactions import repeatable_read
@@ -51,8 +53,13 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "max_rates": run.max_rates,
         "server_tails": run.server_tails,
         "hosts": describe_hosts(run),
-        "trials": [describe_trial(trial) for trial in trials],
+        "trials": _describe_trials(list(trials), run.workspace_id),
     }
+
+
+def _describe_trials(trials: Sequence[Trial], workspace_id: uuid.UUID) -> list[dict[str, Any]]:
+    repeated = find_repeated_outputs(trials, workspace_id)
+    return [describe_trial(trial, repeated.get(trial.pk)) for trial in trials]
 
 
 def describe_hosts(run: Run) -> list[dict[str, Any]]:
@@ -76,8 +83,8 @@ def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(host.pk), "role": role, **fields, "facts": facts}
 
 
-def describe_trial(trial: Trial) -> dict[str, Any]:
-    """One trial as the run page lists it."""
+def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, Any]:
+    """One trial as the run page lists it. `repeated`: what is said of others with its output."""
     cell = trial.cell
     series = cell.series
     return {
@@ -104,7 +111,10 @@ def describe_trial(trial: Trial) -> dict[str, Any]:
         "error_rate": trial.error_rate,
         "errors": trial.errors,
         "requests": trial.requests_completed,
-        "checks": [_finding(stored) for stored in trial.checks],
+        "checks": [
+            _finding(stored)
+            for stored in (*trial.checks, *([repeated.as_dict()] if repeated else []))
+        ],
         "resources": trial.resources,
         "load": trial.load,
         "server_tail": trial.server_tail,

@@ -146,6 +146,10 @@ class LoadedTrial:
     throughput_origin: str | None = None
     # Further columns, where the asked metric needs them.
     more: Mapping[str, Any] = field(default_factory=dict)
+    # Names the bytes that were read; None where that is not recorded.
+    output: bytes | None = None
+    # Received bytes per completed request.
+    response_bytes: float | None = None
 
     @property
     def has_figure(self) -> bool:
@@ -166,6 +170,8 @@ class LoadedCell:
     percentiles_us: Mapping[str, float | None]
     checks: tuple[str, ...]
     trials: tuple[LoadedTrial, ...] = field(default=())
+    # Trials with the output of a trial that counts: they count in no figure.
+    duplicates: tuple[LoadedTrial, ...] = field(default=())
 
     @property
     def server(self) -> LoadedServer:

@@ -86,11 +86,11 @@ class _Report:
         if completed is None or elapsed is None or rps is None:
             raise self._damaged() or self._cut_off()
         printed = self._parenthesis()
-        status = self._printed_count("Non-2xx responses")
+        not_2xx = self._printed_count("Non-2xx responses")
         errors = {
             **{name: printed.get(word) for name, word in PARENTHESIS.items()},
             "write": self._count("Write errors"),
-            "status": status,
+            "status": None if not_2xx else 0,
         }
         latency, complete = self._latency()
         rate = self._figure("Transfer rate")
@@ -99,7 +99,7 @@ class _Report:
             tool_version=self._version(),
             url=self._url(),
             connections=self._count("Concurrency Level"),
-            keepalive="Keep-Alive requests" in self.values,
+            keepalive=self._keepalive(),
             elapsed_s=elapsed,
             exact_elapsed_s=implied_elapsed_s(
                 elapsed, step_s=0.001, count=completed, rate_rps=rps, rate_step=0.01
@@ -110,6 +110,7 @@ class _Report:
             bytes_received=self._count("Total transferred"),
             transfer_rate_bytes_s=None if rate is None else round(rate * KILOBYTE, 6),
             errors=errors,
+            not_2xx=not_2xx or None,
             tool_errors=self._tool_errors(),
             latency=latency,
             latency_origin=_origin(latency),
@@ -177,6 +178,15 @@ class _Report:
         host = f"[{host}]" if ":" in host else host
         return f"{scheme}://{host}{f':{port}' if port else ''}{path}"
 
+    def _keepalive(self) -> bool | None:
+        """Whether connections were kept: with -k a server may close them all the same.
+
+        Unknown of a text that lacks the lines around the count.
+        """
+        if "Keep-Alive requests" in self.values:
+            return self._count("Keep-Alive requests") != 0
+        return False if "Total transferred" in self.values else None
+
     def _parenthesis(self) -> dict[str, int]:
         """The classes of failures; all zero when nothing failed, for then they are not printed."""
         if self._count("Failed requests") == 0:
@@ -196,7 +206,7 @@ class _Report:
         # Receive errors are among the complete requests, counted up to three times.
         if any(classes) or failed is None or (failed and errors["connect"] is None):
             return None
-        return max(completed - (errors["status"] or 0), 0)
+        return completed if errors["status"] == 0 else None
 
     def _tool_errors(self) -> dict[str, int]:
         failed = self._count("Failed requests")

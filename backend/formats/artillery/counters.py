@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial
+from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, Latency, ParsedTrial
 from backend.formats.numbers import json_count
 
 NAME = "artillery"
@@ -14,7 +14,8 @@ RESOLUTION_US = 1000
 # Node's names of errors; each stands for requests that got no answer.
 CLASSES = {
     **dict.fromkeys(("ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"), "connect"),
-    **dict.fromkeys(("ENETUNREACH", "EADDRNOTAVAIL", "EADDRINUSE", "EMFILE"), "connect"),
+    "ENETUNREACH": "connect",
+    **dict.fromkeys(("EADDRNOTAVAIL", "EADDRINUSE", "EMFILE", "ENFILE", "ENOBUFS"), CLIENT_CLASS),
     **dict.fromkeys(("ETIMEDOUT", "ESOCKETTIMEDOUT", "ERR_REQUEST_TIMEOUT"), "timeout"),
     **dict.fromkeys(("ECONNRESET", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE"), "read"),
     "EPIPE": "write",
@@ -80,7 +81,7 @@ def _origin(figures: Figures) -> str | None:
 
 def by_class(errors: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class; a name that is not Node's is "other"."""
-    counts = dict.fromkeys(UNANSWERED_CLASSES, 0)
+    counts = dict.fromkeys((*UNANSWERED_CLASSES, CLIENT_CLASS), 0)
     for name, count in errors.items():
         counts[CLASSES.get(name, "other")] += count
     return {**counts, "write": counts["write"] or None}

@@ -1,11 +1,11 @@
 """autocannon (--json, and the table it prints on stderr).
 
 Loop: closed, also with -R. Latency unit: whole ms, from an HdrHistogram. Bytes: decimal units.
-Success: 2xx. Percentiles: HdrHistogram's, of whole ms; with -R autocannon adds samples of its
-own (a correction whose interval is always 1 ms), which the JSON's counts show and the table does
-not. The rate is the mean of samples, one a second unless the output says otherwise. Counts of
-errors from 1000 on are rounded to thousands in the table, and unknown then. A warm-up's table is
-passed over.
+Success: 2xx and 3xx; unknown where a table without status codes says "non 2xx". Percentiles:
+HdrHistogram's, of whole ms; with -R autocannon adds samples of its own (a correction whose
+interval is always 1 ms), which the JSON's counts show and the table does not. The rate is the mean
+of samples, one a second unless the output says otherwise. Counts of errors from 1000 on are
+rounded to thousands in the table, and unknown then. A warm-up's table is passed over.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from backend.formats.autocannon.table import find_tables, read_table
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Document, Source
 
 NAME = "autocannon"
@@ -104,7 +105,8 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     errors, timeouts = json_count(document["errors"]), json_count(document["timeouts"])
     latency = _latency(document["latency"])
     codes = _status_counts(document.get("statusCodeStats"))
-    completed = sum(json_count(document[name]) for name in STATUS_CLASSES)
+    classes = {name: json_count(document[name]) for name in STATUS_CLASSES}
+    completed = sum(classes.values())
     return ParsedTrial(
         tool=NAME,
         url=optional_line(document.get("url")),
@@ -112,13 +114,13 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         threads=json_count(document.get("workers") or 0) or None,
         elapsed_s=json_number(document["duration"]),
         requests_completed=completed,
-        requests_ok=json_count(document["2xx"]),
+        requests_ok=succeeded(classes),
         reported_rps=round(json_number(requests["average"]) * per_second, 6),
         bytes_received=json_count(throughput["total"]),
         transfer_rate_bytes_s=round(json_number(throughput["average"]) * per_second, 6),
         errors={
             "timeout": timeouts,
-            "status": json_count(document["non2xx"]),
+            "status": failed(classes),
             "other": errors - timeouts if errors >= timeouts else None,
         },
         tool_errors={name: json_count(document[name]) for name in TOOL_ERRORS if name in document},

@@ -14,6 +14,7 @@ from backend.formats.numbers import (
     parse_count,
     parse_number,
 )
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks
 
 NAME = "autocannon"
@@ -77,11 +78,12 @@ class _Report:
             requested_duration_s=_asked_seconds(self.asked),
             elapsed_s=self.elapsed_us / 1e6,
             requests_completed=_total(responses),
-            requests_ok=responses.ok,
+            requests_ok=self._ok(responses),
             reported_rps=self.rate,
             bytes_received=None if self.received is None else round(self.received),
             transfer_rate_bytes_s=self._per_second("Bytes/Sec", _size),
-            errors={"status": responses.bad or 0, **self._classes()},
+            errors={"status": self._bad(responses), **self._classes()},
+            not_2xx=(responses.bad or None) if self.codes is None else None,
             tool_errors=self._tool_errors(),
             status_counts=self.codes,
             latency=self.latency if self._is_measured() else Latency(),
@@ -90,6 +92,17 @@ class _Report:
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
         )
+
+    def _ok(self, responses: _Responses) -> int | None:
+        """Responses with 2xx or 3xx; unknown where only those are counted that are not 2xx."""
+        if self.codes is not None:
+            return succeeded(self.codes)
+        return None if responses.bad else responses.ok
+
+    def _bad(self, responses: _Responses) -> int | None:
+        if self.codes is not None:
+            return failed(self.codes)
+        return None if responses.bad else 0
 
     def _is_measured(self) -> bool:
         """Whether there was a response: else zeros are printed."""

@@ -1,12 +1,12 @@
 """fortio (-json, and the text it prints on stderr).
 
-Loop: closed, also with -qps, which paces threads that still wait for their response.
-Latency unit: seconds as decimals, durations in ns in the JSON. Success: 2xx; fortio takes 418
-for one too and redirects for errors. Code -1 is any failure of the connection: refused, reset and
-timeout are not told apart. Percentiles: linear interpolation inside a bucket of fortio's
-histogram. Its buckets are as wide as -r (1 ms without it; the text does not say another one)
-and wider above ten times that, never closer than 8 % of their values: they are no histogram of
-three digits, so the percentiles stay fortio's own and are not merged. Errors are in them.
+Loop: closed, also with -qps, which paces threads that still wait for their response. Latency unit:
+seconds as decimals, durations in ns in the JSON. Success: 2xx and 3xx, by our rule: fortio takes
+418 for one too and redirects for errors. Code -1 is any failure of the connection: refused, reset
+and timeout are not told apart. Percentiles: linear interpolation inside a bucket of fortio's
+histogram. Its buckets are as wide as -r (1 ms without it; the text does not say another one) and
+wider above ten times that, never closer than 8 % of their values: they are no histogram of three
+digits, so the percentiles stay fortio's own and are not merged. Errors are in them.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line, parse_duration_us
 from backend.formats.refusals import read_figures
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Source
 
 NAME = "fortio"
@@ -56,10 +57,10 @@ def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
         keepalive=_keepalive(result),
         elapsed_s=json_number(result["ActualDuration"]) / 1e9,
         requests_completed=sum(answered.values()),
-        requests_ok=ok_of(answered),
+        requests_ok=succeeded(answered),
         reported_rps=json_number(result["ActualQPS"]),
         bytes_received=_bytes_received(result),
-        errors={"status": bad_of(answered), "other": codes.get(FAILED, 0)},
+        errors={"status": failed(answered), "other": codes.get(FAILED, 0)},
         tool_errors=_tool_errors(codes, result.get("ErrorsDurationHistogram") or {}),
         status_counts=answered,
         latency=latency,
@@ -93,16 +94,6 @@ def _codes(result: Mapping[str, Any]) -> dict[str, int]:
     if not all(code == FAILED or code.isdigit() for code in codes):
         raise ValueError(f"RetCodes has {sorted(codes)}, which are not statuses")
     return codes
-
-
-def ok_of(statuses: Mapping[str, int]) -> int:
-    """How many responses had a 2xx."""
-    return sum(count for code, count in statuses.items() if 200 <= int(code) < 300)
-
-
-def bad_of(statuses: Mapping[str, int]) -> int:
-    """How many responses had a 4xx or 5xx."""
-    return sum(count for code, count in statuses.items() if int(code) >= 400)
 
 
 def _tool_errors(codes: Mapping[str, int], errors: Mapping[str, Any]) -> dict[str, int]:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from backend.formats.fortio.documents import FAILED, bad_of, ok_of
+from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_us
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks
 
 NAME = "fortio"
@@ -69,10 +70,10 @@ class _Report:
             **self._asked(),
             elapsed_s=_duration_s(self._after(ENDED).split()[:1]),
             requests_completed=sum(answered.values()),
-            requests_ok=ok_of(answered),
+            requests_ok=succeeded(answered),
             reported_rps=self._rate(),
             bytes_received=None if sizes is None else round(sizes),
-            errors={"status": bad_of(answered), "other": codes.get(FAILED, 0)},
+            errors={"status": failed(answered), "other": codes.get(FAILED, 0)},
             tool_errors=self._tool_errors(codes),
             status_counts=answered,
             latency=latency,

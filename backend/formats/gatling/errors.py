@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.formats.model import CLIENT_CLASS
+from backend.formats.transport_errors import is_client_error
+
 NAMES = ("connect", "read", "timeout", "status", "other")
 # How the names of checks begin, and what stands in their failures: a response was there.
 CHECKS = (
@@ -18,8 +21,7 @@ WORDS = (
         "connect",
         (
             *("ConnectException", "onnection refused", "UnknownHost", "NoRouteToHost"),
-            *("No route to host", "unreachable", "BindException", "SSLHandshake", "resolve"),
-            "Cannot assign requested address",
+            *("No route to host", "unreachable", "SSLHandshake", "resolve"),
         ),
     ),
     ("write", ("Broken pipe", "broken pipe")),
@@ -48,6 +50,8 @@ def error_class(message: str) -> str:
     """Ours for a failure as "j.i.IOException: Premature close"."""
     if is_check(message):
         return "status" if message.startswith("status.") else "other"
+    if "BindException" in message or is_client_error(message):
+        return CLIENT_CLASS
     for name, words in WORDS:
         if any(word in message for word in words):
             return name
@@ -56,7 +60,7 @@ def error_class(message: str) -> str:
 
 def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class."""
-    counts: dict[str, int] = dict.fromkeys((*NAMES, "write"), 0)
+    counts: dict[str, int] = dict.fromkeys((*NAMES, "write", CLIENT_CLASS), 0)
     for message, count in failures.items():
         counts[error_class(message)] += count
     # Netty reports a failed write as a lost connection, so 0 seen does not mean 0 failed writes.

@@ -9,7 +9,7 @@ from typing import Any
 from backend.formats.elapsed import implied_elapsed_s
 from backend.formats.httperf.command import SAMPLING_S, Command
 from backend.formats.httperf.lifetimes import read_lifetimes
-from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
+from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.text import Line
 from backend.stats import Histogram
@@ -23,7 +23,9 @@ STEP_US = 100
 HALF_STEP_S, RATE_STEP = 0.0005, 0.1
 STATUS = ("1xx", "2xx", "3xx", "4xx", "5xx")
 ERRORS = ("total", "client-timo", "socket-timo", "connrefused", "connreset")
-MORE_ERRORS = ("fd-unavail", "addrunavail", "ftab-full", "other")
+# The client had no file descriptor, no port or no place in a table of the system.
+CLIENT_ERRORS = ("fd-unavail", "addrunavail", "ftab-full")
+MORE_ERRORS = (*CLIENT_ERRORS, "other")
 REPLY_TIME = ("response", "transfer")
 LIFETIME = ("min", "avg", "max", "median", "stddev")
 # How a line begins, to tell the parts of a report; a line that was wrapped goes on in the next.
@@ -256,13 +258,13 @@ def _classes(errors: dict[str, int] | None) -> dict[str, int | None]:
     """Errors by class; `other` is known only with both lines of errors."""
     if errors is None:
         return {}
-    others = [errors.get(name) for name in ("socket-timo", *MORE_ERRORS)]
-    printed = [count for count in others if count is not None]
+    other = errors.get("other")
     return {
         "connect": errors["connrefused"],
         "read": errors["connreset"],
         "timeout": errors["client-timo"],
-        "other": sum(printed) if len(printed) == len(others) else None,
+        "other": None if other is None else errors["socket-timo"] + other,
+        CLIENT_CLASS: sum(errors.get(name, 0) for name in CLIENT_ERRORS),
     }
 
 

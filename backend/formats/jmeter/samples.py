@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.model import CLIENT_CLASS, FormatError, Latency, ParsedTrial
 from backend.formats.timeline import Gathering
+from backend.formats.transport_errors import is_client_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +26,7 @@ LOOK_BACK = 2000
 MOST_ERRORS = 200
 TRANSACTION = "Number of samples in transaction"
 # The class of a Java exception by the end of its name; "" stands for what is not listed.
-CONNECT = ("ConnectException", "UnknownHostException", "NoRouteToHostException", "BindException")
+CONNECT = ("ConnectException", "UnknownHostException", "NoRouteToHostException")
 TIMEOUT = ("TimeoutException", "InterruptedIOException")
 READ = ("SocketException", "NoHttpResponseException", "EOFException", "ChunkException")
 READ_ENDS = (*READ, "ChunkCodingException", "ConnectionClosedException")
@@ -33,6 +34,8 @@ READ_ENDS = (*READ, "ChunkCodingException", "ConnectionClosedException")
 
 def error_class(code: str, message: str) -> str:
     """Ours for JMeter's "Non HTTP response code: <exception>" and its message."""
+    if code.endswith("BindException") or is_client_error(message):
+        return CLIENT_CLASS
     if "timed out" in message or code.endswith(TIMEOUT):
         return "timeout"
     if "Broken pipe" in message:
@@ -241,7 +244,7 @@ class Samples:
         return None if first is None or last is None else round(last - first, 3)
 
     def _errors(self) -> dict[str, int | None]:
-        classes = ("connect", "read", "timeout", "status", "other")
+        classes = ("connect", "read", "timeout", "status", "other", CLIENT_CLASS)
         return {
             **{name: self.errors[name] for name in classes},
             # No exception means a failed write alone, so 0 seen does not mean 0 failed writes.

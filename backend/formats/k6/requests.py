@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.formats.model import UNANSWERED_CLASSES, FormatError, ParsedTrial
+from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, FormatError, ParsedTrial
 from backend.formats.timeline import Gathering
+from backend.formats.transport_errors import is_client_error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +23,7 @@ LONGEST_MS = 31 * 24 * 3600 * 1000
 MOST_TEXTS = 50
 # Status of a request that got no response.
 NO_RESPONSE = "0"
-CLASSES = (*UNANSWERED_CLASSES, "status")
+CLASSES = (*UNANSWERED_CLASSES, "status", CLIENT_CLASS)
 # By class, as they are tried: how an error begins, and words in it.
 WORDS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("timeout", (), ("timeout", "deadline")),
@@ -109,7 +110,7 @@ class Requests:
 
     def _add_failures(self, unanswered: pl.DataFrame) -> None:
         for code, text, count in unanswered.group_by("error_code", "error").len().rows():
-            self.classes[CODES.get(code) or _class_of_text(text or "")] += count
+            self.classes[_class_of(code, text or "")] += count
             self.codes[f"error_code {code}"] += count
             if len(self.texts) <= MOST_TEXTS:
                 self.texts[text or f"error_code {code}"] += count
@@ -180,6 +181,12 @@ class Requests:
 def _add_counts(counter: Counter[str | None], values: pl.Series) -> None:
     for value, count in values.value_counts().rows():
         counter[value] += count
+
+
+def _class_of(code: str | None, text: str) -> str:
+    if is_client_error(text):
+        return CLIENT_CLASS
+    return CODES.get(code or "") or _class_of_text(text)
 
 
 def _class_of_text(text: str) -> str:

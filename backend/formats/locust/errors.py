@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.formats.model import UNANSWERED_CLASSES
+from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
+from backend.formats.transport_errors import is_client_error
 
 STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("')
 WORDS = (
@@ -14,7 +15,6 @@ WORDS = (
         (
             *("ConnectionRefusedError", "Connection refused", "NewConnectionError", "gaierror"),
             *("Name or service not known", "No route to host", "Network is unreachable"),
-            "Cannot assign requested address",
         ),
     ),
     ("write", ("BrokenPipeError", "Broken pipe")),
@@ -34,6 +34,8 @@ def error_class(name: str) -> str:
     # Code 0 is FastHttpUser's for no answer at all.
     if any(word in name for word in STATUS) and "code=0)" not in name:
         return "status"
+    if is_client_error(name):
+        return CLIENT_CLASS
     for class_, words in WORDS:
         if any(word in name for word in words):
             return class_
@@ -42,7 +44,7 @@ def error_class(name: str) -> str:
 
 def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     """The counts of each class."""
-    counts = dict.fromkeys((*UNANSWERED_CLASSES, "status"), 0)
+    counts = dict.fromkeys((*UNANSWERED_CLASSES, "status", CLIENT_CLASS), 0)
     for name, count in failures.items():
         counts[error_class(name)] += count
     # Rarely distinguished from a failed read, so 0 seen does not mean 0 failed writes.

@@ -3,10 +3,10 @@
 Loop: closed, also with -q (a pace, at most as many requests under way as connections); with
 --latency-correction times count from the intended start, which the output does not say.
 Latency unit: one for a whole text (secs in old versions), seconds in JSON and CSV; bytes of bodies
-in steps of 1024. Success: 2xx; oha's success rate counts responses of any status. Percentiles: the
-sorted value number floor(n·p/100), counted from 0, of responses: timeouts and errors have no
-latency. The rate counts errors, and requests aborted when the time was up, which are no errors
-here. The CSV has responses only: errors are unknown there.
+in steps of 1024. Success: 2xx and 3xx; oha's success rate counts responses of any status.
+Percentiles: the sorted value number floor(n·p/100), counted from 0, of responses: timeouts and
+errors have no latency. The rate counts errors, and requests aborted when the time was up, which
+are no errors here. The CSV has responses only: errors are unknown there.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ from typing import Any
 
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_counts, optional_number
-from backend.formats.oha.errors import errors_of, succeeded
+from backend.formats.oha.errors import errors_of
 from backend.formats.refusals import read_figures
+from backend.formats.statuses import succeeded
 
 NAME = "oha"
 SUMMARY_KEYS = frozenset(("successRate", "total", "slowest", "fastest", "requestsPerSec"))

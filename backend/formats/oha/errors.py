@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.formats.model import CLIENT_CLASS
+from backend.formats.statuses import failed
+from backend.formats.transport_errors import is_client_error
+
 # In flight when the time was up: no failure of the server.
 DEADLINE = "aborted due to deadline"
 # Words of the messages; the first class with one is taken.
@@ -16,7 +20,6 @@ WORDS = (
             "trying to connect",
             "unreachable",
             "no route to host",
-            "cannot assign requested address",
             "dns",
             "resolve",
             "lookup",
@@ -34,6 +37,8 @@ WORDS = (
 
 def class_of(message: str) -> str:
     """The class of one message."""
+    if is_client_error(message):
+        return CLIENT_CLASS
     lowered = message.lower()
     for name, words in WORDS:
         if any(word in lowered for word in words):
@@ -54,13 +59,3 @@ def errors_of(
             name = class_of(message)
             counts[name] = counts.get(name, 0) + count
     return {**counts, "status": status}
-
-
-def failed(codes: Mapping[str, int]) -> int:
-    """Responses with a status of 400 and above."""
-    return sum(count for code, count in codes.items() if code[0] not in "123")
-
-
-def succeeded(codes: Mapping[str, int]) -> int:
-    """Responses with a status of 2xx."""
-    return sum(count for code, count in codes.items() if code[0] == "2")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
-from backend.formats.oha.errors import DEADLINE, errors_of, succeeded
+from backend.formats.oha.errors import DEADLINE, errors_of
+from backend.formats.statuses import succeeded
 from backend.formats.text import Line, Source, blocks
 
 NAME = "oha"

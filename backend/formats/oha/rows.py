@@ -8,7 +8,8 @@ import numpy as np
 
 from backend.formats.logs import Table
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.oha.errors import errors_of, succeeded
+from backend.formats.oha.errors import errors_of
+from backend.formats.statuses import succeeded
 from backend.formats.text import HEAD_BYTES, Source
 from backend.formats.timeline import Gathering
 

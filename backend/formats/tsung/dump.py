@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from backend.formats.logs import line_chunks
 from backend.formats.model import FormatError, Latency, ParsedTrial
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Source
 from backend.formats.timeline import Gathering
-from backend.formats.tsung.log import bad_of, ok_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,9 +143,9 @@ class _Requests:
             tool=NAME,
             loop="open",
             requests_completed=self.statuses.total(),
-            requests_ok=ok_of(self.statuses),
+            requests_ok=succeeded(self.statuses),
             bytes_received=self.bytes,
-            errors={"read": unanswered, "status": bad_of(self.statuses)},
+            errors={"read": unanswered, "status": failed(self.statuses)},
             tool_errors={**named, **without},
             status_counts=dict(sorted(self.statuses.items())),
             latency=Latency(

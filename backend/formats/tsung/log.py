@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
+from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, ParsedTrial
 from backend.formats.refusals import read_figures
+from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source
 
 NAME = "tsung"
@@ -15,8 +16,14 @@ DUMP, STATS, END = "# stats: dump at ", "stats: ", "EndMonitor:"
 SAMPLE_CELLS = 7
 REQUEST = "request"
 RESOLUTION_US = 1
-# The classes of tsung's error counters, by how their names begin.
+# The client had no port or no file descriptor left.
+CLIENT_ERRORS = (
+    *("error_connect_eaddrnotavail", "error_connect_eaddrinuse", "error_connect_emfile"),
+    *("error_connect_enfile", "error_connect_enobufs", "error_connect_system_limit"),
+)
+# The classes of tsung's error counters, by how their names begin; the first that fits.
 CLASSES = {
+    **dict.fromkeys(CLIENT_ERRORS, CLIENT_CLASS),
     "error_connect_": "connect",
     "error_timeout": "timeout",
     "error_send": "write",
@@ -157,9 +164,9 @@ def _trial(stats: Stats) -> ParsedTrial:
         tool=NAME,
         loop="open",
         requests_completed=sum(statuses.values()),
-        requests_ok=ok_of(statuses),
+        requests_ok=succeeded(statuses),
         bytes_received=totals.get("size_rcv"),
-        errors={**_errors(totals), "status": bad_of(statuses)},
+        errors={**_errors(totals), "status": failed(statuses)},
         tool_errors=failures,
         status_counts=statuses,
         latency=latency,
@@ -168,22 +175,12 @@ def _trial(stats: Stats) -> ParsedTrial:
     )
 
 
-def ok_of(statuses: Mapping[str, int]) -> int:
-    """How many had a 2xx or 3xx."""
-    return sum(count for status, count in statuses.items() if 200 <= int(status) < 400)
-
-
-def bad_of(statuses: Mapping[str, int]) -> int:
-    """How many had a 4xx or 5xx."""
-    return sum(count for status, count in statuses.items() if int(status) >= 400)
-
-
 def _errors(totals: Mapping[str, int]) -> dict[str, int | None]:
     errors: dict[str, int | None] = {"connect": 0}
     for name, total in totals.items():
-        for start, kind in CLASSES.items():
-            if name.startswith(start):
-                errors[kind] = (errors.get(kind) or 0) + total
+        kind = next((kind for start, kind in CLASSES.items() if name.startswith(start)), None)
+        if kind is not None:
+            errors[kind] = (errors.get(kind) or 0) + total
     return errors
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from backend.runs.checks.claims import Evidence
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -39,6 +41,10 @@ class CheckInput:
     error_rate: float | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
+    # Responses that are redirects or errors: the load tool does not say which.
+    not_2xx: int | None = None
+    # Attempts that failed on the client's own host.
+    client_errors: int = 0
 
     transfer_rate_bytes_s: float | None = None
     # Throughput of each whole second of the trial, where the output has a time series.
@@ -71,6 +77,9 @@ class CheckInput:
 
     # How many agents sent requests together, where this is the trial of one of them.
     session_parts: int | None = None
+
+    # What the envelope and the output say of how the trial was measured.
+    evidence: Evidence = field(default_factory=Evidence)
 
     exit_code: int | None = None
     incomplete: bool = False

@@ -9,6 +9,7 @@ from backend.runs.checks.cell import CELL_CHECKS
 from backend.runs.checks.check import Check, Withholds
 from backend.runs.checks.comparison import COMPARISON_CHECKS
 from backend.runs.checks.outcome import TOOL_DISAGREES
+from backend.runs.checks.outputs import OUTPUT_CHECKS
 from backend.runs.checks.trial import TRIAL_RULES
 
 # Groups of metrics that a ranking may be asked for.
@@ -25,6 +26,7 @@ CHECKS: dict[str, Check] = {
         TOOL_DISAGREES,
         *CELL_CHECKS,
         *COMPARISON_CHECKS,
+        *OUTPUT_CHECKS,
     )
 }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput, Finding
+from backend.runs.checks.contradictions import CONTRADICTION_RULES
 from backend.runs.checks.latency import LATENCY_RULES
 from backend.runs.checks.machines import MACHINE_RULES
 from backend.runs.checks.outcome import OUTCOME_RULES, TOOL_DISAGREES
+from backend.runs.checks.responses import RESPONSE_RULES
 from backend.runs.checks.throughput import THROUGHPUT_RULES
 
 TRIAL_RULES: tuple[TrialRule, ...] = (
@@ -14,6 +16,8 @@ TRIAL_RULES: tuple[TrialRule, ...] = (
     *LATENCY_RULES,
     *THROUGHPUT_RULES,
     *MACHINE_RULES,
+    *RESPONSE_RULES,
+    *CONTRADICTION_RULES,
 )
 
 

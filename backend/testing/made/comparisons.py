@@ -47,7 +47,7 @@ def make_comparison(draw: Generator) -> Points:
                     requests=rate * 10,
                     threads=frozenset({4}),
                     measured=(DAY, DAY + timedelta(hours=3)),
-                    turns=turns,
+                    turns=dict(turns),
                 )
             )
     return points

@@ -24,6 +24,7 @@ import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { figuresTable, updateCaption } from "./figures_table";
 import { MainChart } from "./main_chart";
+import { notReadList } from "./not_read";
 import { pressBaseline, rankingPanel } from "./ranking_panel";
 import { saturationPanel } from "./saturation_panel";
 import { viewTables } from "./view_table";
@@ -116,6 +117,7 @@ export class CompareView {
     this.#drawControls(figures);
     this.#drawLinks(figures);
     this.#drawRanking(figures);
+    this.#drawNotRead(figures);
     this.#drawChart(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
@@ -194,6 +196,12 @@ export class CompareView {
         override: this.#live((on: boolean) => this.#set("override", on ? "1" : null)),
       }),
     );
+  }
+
+  #drawNotRead(figures: Figures): void {
+    const place = slot(this.#root, "not-read");
+    place.replaceChildren(...notReadList(figures));
+    place.hidden = place.childElementCount === 0;
   }
 
   #scene(figures: Figures): Scene {

@@ -21,6 +21,14 @@ TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What one answer says: the size of its body, and whether the server closes the connection."""
+
+    body_bytes: int
+    closes: bool
+
+
+@dataclass(frozen=True)
 class Probe:
     """Of one server: `url` is its address without a path."""
 
@@ -32,11 +40,11 @@ class Probe:
         answer = self._request("GET", path, {})
         return None if answer is None else answer.status_code
 
-    def body_size(self, workload: WorkloadSpec) -> int | None:
-        """Bytes of the answer's body; None where no answer came."""
+    def answer(self, workload: WorkloadSpec) -> Answer | None:
+        """The answer to a request of the workload; None where no answer came."""
         headers = {"Accept-Encoding": "identity", **workload.headers}
         answer = self._request(workload.method, workload.path, headers)
-        return None if answer is None else len(answer.content)
+        return None if answer is None else Answer(len(answer.content), _closes(answer))
 
     def _request(self, method: str, path: str, headers: Mapping[str, str]) -> httpx.Response | None:
         """Raises ServerStartError for a certificate that cannot be verified."""
@@ -53,6 +61,12 @@ class Probe:
                 f"the certificate of {self.url} cannot be verified ({reason}); give the server a "
                 "trusted certificate, or set verify_tls = false in its [[servers]] table"
             ) from error
+
+
+def _closes(answer: httpx.Response) -> bool:
+    """Whether the server ends the connection after this answer, by its version and header."""
+    said = [word.strip().lower() for word in answer.headers.get("Connection", "").split(",")]
+    return "close" in said or (answer.http_version == "HTTP/1.0" and "keep-alive" not in said)
 
 
 def _certificate_problem(error: BaseException) -> str | None:

@@ -29,6 +29,7 @@ class ServerFacts:
     payload_bytes: int | None
     # Which start of a server in this run; None where the plan did not start it.
     start: int | None
+    keepalive: bool | None
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def _workload_document(workload: WorkloadSpec, server: ServerFacts) -> dict[str,
         "method": workload.method,
         "path": workload.path,
         "payload_bytes": server.payload_bytes,
-        "keepalive": workload.keepalive,
+        "keepalive": server.keepalive,
         "tls": server.tls,
         "headers": {
             name: MARK if is_sensitive(name) else text for name, text in workload.headers.items()

@@ -18,6 +18,7 @@ from loadsheet_agent.plan.schedule import drive
 from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.execution import EXTRA_TIME_S, Execution, execute, not_executed
 from loadsheet_agent.run.live import Live, NotLive
+from loadsheet_agent.run.probe import Answer
 from loadsheet_agent.run.progress import Progress
 from loadsheet_agent.run.record import RunRecord, ServerFacts, Trial, glance_of, step_key
 from loadsheet_agent.run.rules import StopRules
@@ -141,9 +142,9 @@ class Runner:
         point = step.load_point(server.url, self._plan.load.threads)
         command = tool.command(point, f"{ordinal:03d}")
         problem = self._ensure_ready(server)
-        payload_bytes = step.workload.payload_bytes
+        answer = None
         if problem is None:
-            payload_bytes, problem = _check_payload(step.workload, server)
+            answer, problem = _check_answer(step.workload, server)
         # An agent that cannot measure comes too, so that the others do not wait in vain.
         self._gathering.gather(ordinal)
         if problem is None:
@@ -156,8 +157,9 @@ class Runner:
                 version=server.version,
                 runtime=server.runtime,
                 tls=server.url.startswith("https:"),
-                payload_bytes=payload_bytes,
+                payload_bytes=answer.body_bytes if answer else step.workload.payload_bytes,
                 start=server.start,
+                keepalive=_keepalive(step.workload, answer),
             ),
             tool=self._tool,
             threads=tool.threads(point),
@@ -254,16 +256,23 @@ def _servers(
                 server.stop()
 
 
-def _check_payload(workload: WorkloadSpec, server: ManagedServer) -> tuple[int | None, str | None]:
-    """Bytes of the answer's body, the plan's where unknown, and why no trial can run with it."""
-    planned = workload.payload_bytes
+def _check_answer(
+    workload: WorkloadSpec, server: ManagedServer
+) -> tuple[Answer | None, str | None]:
+    """The server's answer where it is known, and why no trial can run with it."""
     try:
-        measured = server.payload_bytes(workload)
+        answer = server.answer(workload)
     except ServerStartError as error:
-        return planned, str(error)
-    if measured is not None and planned is not None and measured != planned:
-        return measured, (
-            f"server {server.spec.label!r} answers {workload.path} with {measured} bytes, the "
-            f"plan says {planned}; the trial was not run"
+        return None, str(error)
+    planned = workload.payload_bytes
+    if answer is not None and planned is not None and answer.body_bytes != planned:
+        return answer, (
+            f"server {server.spec.label!r} answers {workload.path} with {answer.body_bytes} bytes, "
+            f"the plan says {planned}; the trial was not run"
         )
-    return planned if measured is None else measured, None
+    return answer, None
+
+
+def _keepalive(workload: WorkloadSpec, answer: Answer | None) -> bool | None:
+    """The plan's; None where it asks for keep-alive and the server closes all the same."""
+    return None if workload.keepalive and answer and answer.closes else workload.keepalive

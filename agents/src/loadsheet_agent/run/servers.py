@@ -16,7 +16,7 @@ from loadsheet_agent.errors import ServerStartError
 from loadsheet_agent.plan import placeholders
 from loadsheet_agent.plan.plan import Plan, ServerSpec, WorkloadSpec
 from loadsheet_agent.run import server_guard
-from loadsheet_agent.run.probe import Probe
+from loadsheet_agent.run.probe import Answer, Probe
 from loadsheet_agent.run.sampling import Tree
 
 STOP_GRACE_S = 10.0
@@ -58,7 +58,7 @@ class ManagedServer:
         self._plan_dir = plan_dir
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
-        self._payloads: dict[str, int | None] = {}
+        self._answers: dict[str, Answer | None] = {}
         self._failed_starts = 0
         self._starts = starts
         # Which start of a server in this run its process comes from; None where the plan did not
@@ -154,16 +154,16 @@ class ManagedServer:
             return ""
         return f"; it printed: {lines[-1][:LINE_LIMIT]}" if lines else "; it printed nothing"
 
-    def payload_bytes(self, workload: WorkloadSpec) -> int | None:
-        """Bytes of the answer's body, measured once; the plan's where a request may change data.
+    def answer(self, workload: WorkloadSpec) -> Answer | None:
+        """Its answer to the workload, asked for once; None where a request may change data.
 
         Raises ServerStartError where the server's certificate cannot be verified.
         """
         if workload.method not in ("GET", "HEAD"):
-            return workload.payload_bytes
-        if workload.name not in self._payloads:
-            self._payloads[workload.name] = self._probe.body_size(workload)
-        return self._payloads[workload.name]
+            return None
+        if workload.name not in self._answers:
+            self._answers[workload.name] = self._probe.answer(workload)
+        return self._answers[workload.name]
 
     def tree(self) -> Tree | None:
         """Its processes; None when the plan did not start it or it has ended."""

@@ -90,7 +90,11 @@ def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
     ("spread", "why", "verb"),
     [
         (0.002, "Above this load, throughput rises by at most", "saturates at"),
-        (0.015, "Above this load, no rise was measured, but noise could hide up to", "saturates at"),
+        (
+            0.015,
+            "Above this load, no rise was measured, but noise could hide up to",
+            "saturates at",
+        ),
         (0.08, "; more trials would make it certain", "seems to saturate"),
     ],
 )

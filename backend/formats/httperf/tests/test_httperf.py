@@ -110,7 +110,9 @@ def test_errors_by_class_and_by_name():
     counts = "Errors: total 36 client-timo 1 socket-timo 2 connrefused 3 connreset 4\n"
     more = "Errors: fd-unavail 5 addrunavail 6 ftab-full 7 other 8\n"
     (trial,) = runs_of(CLIENT[: CLIENT.index("Errors:")] + counts + more)
-    assert trial.errors == {"connect": 3, "read": 4, "timeout": 1, "other": 2 + 5 + 6 + 7 + 8}
+    by_class = {"connect": 3, "read": 4, "timeout": 1, "other": 2 + 8, "client": 5 + 6 + 7}
+    assert trial.errors == by_class
+    assert trial.client_errors == 18
     assert trial.tool_errors["ftab-full"] == 7
 
 

@@ -1,0 +1,89 @@
+"""What differs in the measurements themselves, where nothing declared it: sizes and redirects."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+from backend.analysis.query.factors import Factor
+from backend.analysis.query.fields import FIELDS
+from backend.analysis.query.records import LoadedCell, LoadedTrial
+from backend.runs.checks.contradictions import MAX_FAILED, TOLERANCE
+
+# Servers send headers of different lengths, and some tools count them.
+HEADERS_BYTES = 512
+# At the end each connection may have read a part of a response that is not counted.
+MAX_UNFINISHED = 0.05
+# A tool that counts them gives each trial with redirects this check.
+REDIRECTS = "redirects"
+
+
+def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
+    """The factors that are read from the trials of `cells`; those that cannot differ are left out.
+
+    The size of a response counts where a payload was not declared.
+    """
+    cells = list(cells)
+    factors = []
+    if any(cell.workload.payload_bytes is None for cell in cells):
+        sizes = _size_classes({cell.id: size for cell in cells if (size := response_size(cell))})
+        factors.append(_factor("response_size", "response size", sizes))
+    if any(_has_redirects(cell) for cell in cells):
+        shares = {cell.id: "over 1 %" if _has_redirects(cell) else "under 1 %" for cell in cells}
+        factors.append(_factor(REDIRECTS, "share of redirects", shares))
+    return tuple(factors)
+
+
+def response_size(cell: LoadedCell) -> float | None:
+    """The declared payload, else the received bytes per response; None where neither is known."""
+    if cell.workload.payload_bytes is not None:
+        return float(cell.workload.payload_bytes)
+    return measured_response_size(cell)
+
+
+def measured_response_size(cell: LoadedCell) -> float | None:
+    """The median of the trials' received bytes per response; headers count with some tools."""
+    sizes = [
+        trial.response_bytes
+        for trial in cell.trials
+        if trial.response_bytes is not None and _is_typical(trial, cell.connections or 0)
+    ]
+    return median(sizes) if sizes else None
+
+
+def size_text(size: float) -> str:
+    """About how many bytes, in two digits."""
+    digits = max(len(str(round(size))) - 2, 0)
+    return f"about {round(size, -digits):,.0f} B".replace(",", "\u202f")
+
+
+def _is_typical(trial: LoadedTrial, connections: int) -> bool:
+    """Whether the bytes are of whole, successful responses."""
+    if trial.error_rate is not None and trial.error_rate > MAX_FAILED:
+        return False
+    return connections <= MAX_UNFINISHED * (trial.requests_completed or 0)
+
+
+def _has_redirects(cell: LoadedCell) -> bool:
+    return any(REDIRECTS in trial.checks for trial in cell.trials)
+
+
+def _factor(id_: str, word: str, values: Mapping[uuid.UUID, str]) -> Factor:
+    part = FIELDS["payload"].identity
+    return Factor(id_, word, "must", part, word, lambda cell: values.get(cell.id))
+
+
+def _size_classes(sizes: Mapping[uuid.UUID, float]) -> dict[uuid.UUID, str]:
+    """Each cell's size as a text; cells of one text have the same size, but for headers."""
+    classes: dict[uuid.UUID, str] = {}
+    smallest = None
+    for cell_id, size in _by_size(sizes):
+        if smallest is None or size > smallest * (1 + TOLERANCE) + HEADERS_BYTES:
+            smallest = size
+        classes[cell_id] = size_text(smallest)
+    return classes
+
+
+def _by_size(sizes: Mapping[uuid.UUID, float]) -> Sequence[tuple[uuid.UUID, float]]:
+    return sorted(sizes.items(), key=lambda pair: pair[1])

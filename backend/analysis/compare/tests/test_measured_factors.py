@@ -1,0 +1,87 @@
+"""Like for like by what was measured, where nothing was declared."""
+
+import pytest
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.measured_factors import size_text
+from backend.analysis.figures import plain_figures
+from backend.analysis.query.compare_query import CompareQuery
+from backend.ingest.worker import process
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tenant():
+    return make_tenant()
+
+
+def report(*, read="2.10MB", requests=18000):
+    text = WRK.replace("2.10MB read", f"{read} read")
+    return text.replace("18000 requests", f"{requests} requests")
+
+
+def record(tenant, reports_by_server, **workload):
+    """One run: a trial of each server for each of its reports."""
+    workload = {"name": "hello", "path": "/", "keepalive": True, **workload}
+    pairs = [(name, text) for name, texts in reports_by_server.items() for text in texts]
+    trials = [
+        make_trial(index, server={"name": name, "version": "1"}, workload=workload)
+        for index, (name, _) in enumerate(pairs)
+    ]
+    envelope = {**make_envelope(), "trials": trials}
+    row = make_upload(tenant, *(text for _, text in pairs), envelope=envelope)
+    process(row.pk)
+
+
+def ask(tenant, text=""):
+    query = CompareQuery.parse(text)
+    return plain_figures(compare(query, workspace_ids=[tenant.workspace.pk]))
+
+
+def test_responses_of_another_size_forbid_a_ranking(tenant):
+    small = [report(requests=n) for n in (18000, 18010, 17990)]
+    large = [report(requests=n, read="174.22MB") for n in (18000, 18011, 17991)]
+    record(tenant, {"small": small, "large": large})
+    figures = ask(tenant)
+    assert figures["ranking"] is None
+    assert figures["outcome"]["differing"] == ["server", "response_size"]
+    (reason, *_) = figures["outcome"]["reasons"]
+    assert reason == "response size differs: about 10\u202f000 B, about 120 B"
+    assert "payload unknown, about 10\u202f000 B per response" in figures["conditions"]
+
+
+def test_longer_headers_are_no_other_response(tenant):
+    short = [report(requests=n) for n in (18000, 18010, 17990)]
+    long = [report(requests=n, read="8.00MB") for n in (18000, 18011, 17991)]
+    record(tenant, {"short": short, "long": long})
+    figures = ask(tenant)
+    assert figures["outcome"]["differing"] == ["server"]
+    assert figures["ranking"] is not None
+    assert "payload unknown, about 120 B per response" in figures["conditions"]
+
+
+def test_a_declared_payload_is_believed_here(tenant):
+    small = [report(requests=n) for n in (18000, 18010, 17990)]
+    record(tenant, {"a": small, "b": [report(requests=n) for n in (17000, 17010, 16990)]},
+           payload_bytes=13)  # fmt: skip
+    figures = ask(tenant)
+    assert figures["outcome"]["differing"] == ["server"]
+    assert " · 13 B · " in figures["conditions"]
+
+
+def test_one_series_may_not_change_its_response_between_runs(tenant):
+    record(tenant, {"a": [report(), report(requests=18010)]})
+    record(tenant, {"a": [report(requests=18020, read="174.22MB")]})
+    figures = ask(tenant)
+    assert figures["outcome"]["status"] == "not_comparable"
+    assert "response_size" in figures["outcome"]["differing"]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(5, "about 5 B"), (122.3, "about 120 B"), (10_149, "about 10\u202f000 B")],
+)
+def test_sizes_have_two_digits(size, text):
+    assert size_text(size) == text

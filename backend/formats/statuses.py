@@ -1,0 +1,24 @@
+"""What a status means, the same for every tool: decision 0020.
+
+A response with 2xx or 3xx did not fail. A redirect is no error of the server, though not the page
+either: where a tool counts redirects, a check tells them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def succeeded(statuses: Mapping[str, int]) -> int:
+    """How many responses have 2xx or 3xx; the keys are statuses ("302") or classes ("3xx")."""
+    return sum(count for status, count in statuses.items() if status[0] in "23")
+
+
+def failed(statuses: Mapping[str, int]) -> int:
+    """How many responses have 4xx, 5xx or a status that HTTP does not have."""
+    return sum(count for status, count in statuses.items() if status[0] not in "123")
+
+
+def redirects(statuses: Mapping[str, int]) -> int:
+    """How many responses have 3xx, but for 304, which sends the client nowhere."""
+    return sum(count for status, count in statuses.items() if status[0] == "3" and status != "304")

@@ -1,0 +1,180 @@
+"""Rules that hold what the output says against what the envelope says of the same trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from backend.runs.checks.check import Check, TrialRule
+from backend.runs.checks.check_input import CheckInput
+
+# Sizes, rates and times that differ by less are one figure, rounded.
+TOLERANCE = 0.1
+# Some tools count the headers of a response among its bytes: they are rarely longer.
+HEADER_BYTES = 1024
+# A tool may start late or wait for the last responses.
+LATE_SHARE, LATE_S = 0.2, 1.0
+# Above this share of failures, error pages weigh in the bytes per response.
+MAX_FAILED = 0.01
+
+
+def claims_of_url(url: str | None) -> dict[str, Any]:
+    """What a URL says: its path and whether it is TLS. Empty where it is none."""
+    parts = _split(url)
+    if parts is None or parts.scheme not in ("http", "https"):
+        return {}
+    query = f"?{parts.query}" if parts.query else ""
+    return {"tls": parts.scheme == "https", "path": f"{parts.path or '/'}{query}"}
+
+
+def contradicts_envelope(trial: CheckInput) -> str | None:
+    """Contradictions that make the trial another measurement than its name says."""
+    return " ".join(_contradictions(trial)) or None
+
+
+def not_as_asked(trial: CheckInput) -> str | None:
+    """Differences that change the conditions of the trial, not what was measured."""
+    return " ".join(_departures(trial)) or None
+
+
+def one_host(trial: CheckInput) -> str | None:
+    """Signs that client and server are one machine, where the envelope does not say so."""
+    if trial.same_host:
+        return None
+    parts = _split(trial.evidence.url)
+    if parts is not None and is_loopback(parts.hostname or ""):
+        return f"The load tool called {parts.hostname}, which is the host that it runs on."
+    client, server = trial.evidence.host_names
+    if client is not None and client == server and trial.same_host is False:
+        return f"Client and server host are both named {client}."
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host of a URL is the machine that the client runs on."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _split(url: str | None) -> Any:
+    try:
+        return None if not url else urlsplit(url)
+    except ValueError:
+        return None
+
+
+def _contradictions(trial: CheckInput) -> Iterator[str]:
+    asked, printed = trial.evidence.asked, trial.evidence.printed
+    if _differ(asked.connections, printed.connections):
+        yield _both("connections", asked.connections, printed.connections)
+    if _are_apart(asked.rate_rps, printed.rate_rps):
+        yield _both("requests/s", f"{asked.rate_rps:g}", f"{printed.rate_rps:g}")
+    if _differ(asked.keepalive, printed.keepalive):
+        yield _both("keep-alive", _word(asked.keepalive), _word(printed.keepalive))
+    if _differ(asked.tls, printed.tls):
+        yield _both("TLS", _word(asked.tls), _word(printed.tls))
+    if _differ(asked.method, printed.method):
+        yield _both("method", asked.method, printed.method)
+    if (size := _other_size(trial)) is not None:
+        yield (
+            f"The output has {size:.0f} bytes per response; "
+            f"the envelope says a payload of {asked.payload_bytes} bytes."
+        )
+
+
+def _departures(trial: CheckInput) -> Iterator[str]:
+    asked, printed = trial.evidence.asked, trial.evidence.printed
+    if _differ(asked.threads, printed.threads):
+        yield _both("threads", asked.threads, printed.threads)
+    if _differ(asked.path, printed.path) and (asked.path or "").split("?")[0] != printed.path:
+        yield _both("path", asked.path, printed.path)
+    lasted_s = trial.elapsed_s if printed.duration_s is None else printed.duration_s
+    if lasted_s is not None and asked.duration_s is not None:
+        late_s = max(LATE_SHARE * asked.duration_s, LATE_S)
+        if abs(lasted_s - asked.duration_s) > late_s:
+            yield _both("seconds", f"{asked.duration_s:g}", f"{lasted_s:.3g}")
+
+
+def _other_size(trial: CheckInput) -> float | None:
+    """The bytes per response, where a response of the asked size cannot have them."""
+    payload, size = trial.evidence.asked.payload_bytes, trial.evidence.response_bytes
+    completed = trial.requests_completed
+    if payload is None or size is None or not completed or trial.evidence.asked.method == "HEAD":
+        return None
+    if trial.incomplete or (trial.error_rate or 0.0) > MAX_FAILED:
+        return None
+    # At the end each connection may have read a part of a response that is not counted.
+    largest = (payload * (1 + TOLERANCE) + HEADER_BYTES) * (
+        1 + (trial.connections or 0) / completed
+    )
+    return None if payload * (1 - TOLERANCE) <= size <= largest else size
+
+
+def _differ(asked: object, printed: object) -> bool:
+    return asked is not None and printed is not None and asked != printed
+
+
+def _are_apart(asked: float | None, printed: float | None) -> bool:
+    if not asked or printed is None:
+        return False
+    return abs(printed / asked - 1) > TOLERANCE
+
+
+def _both(name: str, asked: object, printed: object) -> str:
+    return f"{name[0].upper()}{name[1:]}: the output says {printed}, the envelope {asked}."
+
+
+def _word(value: bool | None) -> str:
+    return "yes" if value else "no"
+
+
+CONTRADICTION_RULES = (
+    TrialRule(
+        Check(
+            id="contradicts-envelope",
+            severity="error",
+            title="The output contradicts what was declared",
+            explanation=(
+                "Connections, rate, keep-alive, TLS, method or the size of responses in the output "
+                "differ from what the envelope declares. The trial measured something else than "
+                "its name says."
+            ),
+            remedy="Correct the envelope, or repeat the trial with the declared values.",
+            withholds="all",
+        ),
+        contradicts_envelope,
+    ),
+    TrialRule(
+        Check(
+            id="not-as-asked",
+            severity="warning",
+            title="Not measured as declared",
+            explanation=(
+                "Threads, path or duration in the output differ from what the envelope declares. "
+                "The figures are those of the output."
+            ),
+            remedy="Correct the envelope, or repeat the trial with the declared values.",
+        ),
+        not_as_asked,
+    ),
+    TrialRule(
+        Check(
+            id="one-host",
+            severity="warning",
+            title="Client and server look like one host",
+            explanation=(
+                "The load tool called its own host (localhost, 127.0.0.1 or ::1), or both hosts "
+                "have one name, and the envelope does not say that they are one machine. If they "
+                "are, the load tool takes processor time from the server."
+            ),
+            remedy="Set same_host in the envelope, or give the hosts different names.",
+        ),
+        one_host,
+    ),
+)

@@ -1,0 +1,117 @@
+"""Rules over what came back: redirects, responses of an unclear kind, faults of the client."""
+
+from __future__ import annotations
+
+from backend.formats.statuses import redirects
+from backend.runs.checks.check import REFUSALS_RANKED, Check, TrialRule
+from backend.runs.checks.check_input import CheckInput
+from backend.stats.thresholds import HIGH_ERROR_RATE, percent
+
+
+def many_redirects(trial: CheckInput) -> str | None:
+    """More redirects than may be told apart from none."""
+    completed = trial.requests_completed
+    if not completed or trial.status_counts is None:
+        return None
+    count = redirects(trial.status_counts)
+    if count <= HIGH_ERROR_RATE * completed:
+        return None
+    return f"{count} of {completed} responses were redirects (3xx)."
+
+
+def unclear_statuses(trial: CheckInput) -> str | None:
+    """So many responses without 2xx that they may be a server that fails."""
+    completed, count = trial.requests_completed, trial.not_2xx
+    if not completed or not count or count <= HIGH_ERROR_RATE * completed:
+        return None
+    return (
+        f"{count} of {completed} responses were not 2xx. The load tool does not say whether they "
+        "were redirects or errors."
+    )
+
+
+def client_faults(trial: CheckInput) -> str | None:
+    """So many attempts lost on the client's host that the load was not offered."""
+    share = client_fault_share(trial)
+    return _client_text(trial) if share > HIGH_ERROR_RATE else None
+
+
+def few_client_faults(trial: CheckInput) -> str | None:
+    """Some attempts lost on the client's host."""
+    share = client_fault_share(trial)
+    return _client_text(trial) if 0 < share <= HIGH_ERROR_RATE else None
+
+
+def client_fault_share(trial: CheckInput) -> float:
+    """Attempts lost on the client's host ÷ these and the completed requests."""
+    lost = trial.client_errors
+    return lost / (lost + (trial.requests_completed or 0)) if lost else 0.0
+
+
+def _client_text(trial: CheckInput) -> str:
+    return f"{trial.client_errors} attempts failed for want of ports or open files on the client."
+
+
+RESPONSE_RULES = (
+    TrialRule(
+        Check(
+            id="redirects",
+            severity="warning",
+            title="The server answered with redirects",
+            explanation=(
+                f"More than {percent(HIGH_ERROR_RATE)} of the responses have a 3xx status: the "
+                "server sent the client elsewhere and not the page. A redirect is no failed "
+                "request. Servers with and without redirects do different work, so they are not "
+                "ranked together."
+            ),
+            remedy="Measure the address that the redirect names.",
+        ),
+        many_redirects,
+    ),
+    TrialRule(
+        Check(
+            id="not-2xx",
+            severity="error",
+            title="Redirects or failed requests, the output does not say",
+            explanation=(
+                f"More than {percent(HIGH_ERROR_RATE)} of the responses are not 2xx, and the load "
+                "tool counts redirects (3xx) and errors (4xx, 5xx) together. The number of failed "
+                "requests is unknown, and a server that refuses work looks fast."
+            ),
+            remedy="Open the address once to see its status.",
+            source=REFUSALS_RANKED,
+            withholds="all",
+        ),
+        unclear_statuses,
+    ),
+    TrialRule(
+        Check(
+            id="client-fault",
+            severity="error",
+            title=f"More than {percent(HIGH_ERROR_RATE)} of the attempts failed on the client",
+            explanation=(
+                "The client host ran out of ports or open files, so a part of the load never "
+                "reached the server. These attempts are no errors of the server."
+            ),
+            remedy=(
+                "Allow more open files (ulimit -n) or local ports (net.ipv4.ip_local_port_range), "
+                "use keep-alive, or lower the load."
+            ),
+            withholds="all",
+        ),
+        client_faults,
+    ),
+    TrialRule(
+        Check(
+            id="client-fault-few",
+            severity="info",
+            title="Some attempts failed on the client",
+            explanation=(
+                "The client host ran out of ports or open files now and then. These attempts never "
+                "reached the server and are not among its errors."
+            ),
+            remedy="Allow more open files (ulimit -n) or local ports.",
+        ),
+        few_client_faults,
+    ),
+)

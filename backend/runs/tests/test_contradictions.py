@@ -1,0 +1,138 @@
+"""The output held against the envelope, from the upload to the checks of the trial."""
+
+import pytest
+
+from backend.ingest.worker import process
+from backend.runs.checks.contradictions import is_loopback
+from backend.runs.models import Trial
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+
+AB = """This is ApacheBench, Version 2.3 <$Revision: 1903618 $>
+
+Server Hostname:        10.0.0.7
+Server Port:            8080
+
+Document Path:          /
+Document Length:        13 bytes
+
+Concurrency Level:      10
+Time taken for tests:   3.000 seconds
+Complete requests:      18000
+Failed requests:        0
+Keep-Alive requests:    18000
+Total transferred:      2700000 bytes
+HTML transferred:       234000 bytes
+Requests per second:    6000.00 [#/sec] (mean)
+Time per request:       1.667 [ms] (mean)
+Time per request:       0.167 [ms] (mean, across all concurrent requests)
+Transfer rate:          878.91 [Kbytes/sec] received
+
+Connection Times (ms)
+              min  mean[+/-sd] median   max
+Connect:        0    0   0.1      0       3
+Processing:     0    1   0.9      1      30
+Waiting:        0    1   0.9      1      30
+Total:          0    2   0.9      1      31
+"""
+WORKLOAD = {"name": "hello", "method": "GET", "path": "/", "keepalive": True}
+LOAD = {"tool": "ab", "loop": "closed", "connections": 10}
+HOSTS = {"client": {"name": "one", "cores": 2}, "server": {"name": "two", "cores": 2}}
+
+
+@pytest.fixture
+def check(db):
+    tenant = make_tenant()
+
+    def upload(text=AB, *, workload=WORKLOAD, load=LOAD, hosts=HOSTS, same_host=False):
+        trial = make_trial(0, workload=workload, load=load)
+        envelope = {**make_envelope(), "trials": [trial], "hosts": hosts, "same_host": same_host}
+        row = make_upload(tenant, text, envelope=envelope)
+        process(row.pk)
+        row.refresh_from_db()
+        findings = Trial.objects.get(run=row.run_id).checks
+        return {finding["id"]: finding["detail"] for finding in findings}
+
+    return upload
+
+
+NAMES = {"contradicts-envelope", "not-as-asked", "one-host"}
+
+
+def test_an_honest_trial_fires_nothing(check):
+    assert not NAMES & check(workload={**WORKLOAD, "payload_bytes": 13, "tls": False}).keys()
+
+
+@pytest.mark.parametrize(
+    ("workload", "detail"),
+    [
+        (
+            {"payload_bytes": 10_000},
+            "The output has 150 bytes per response; the envelope says a payload of 10000 bytes.",
+        ),
+        ({"keepalive": False}, "Keep-alive: the output says yes, the envelope no."),
+        ({"tls": True}, "TLS: the output says no, the envelope yes."),
+    ],
+)
+def test_another_workload_than_declared(check, workload, detail):
+    assert check(workload={**WORKLOAD, **workload})["contradicts-envelope"] == detail
+
+
+def test_without_keep_alive_where_it_was_declared(check):
+    closing = AB.replace("Keep-Alive requests:    18000\n", "")
+    detail = check(closing)["contradicts-envelope"]
+    assert detail == "Keep-alive: the output says no, the envelope yes."
+
+
+def test_a_server_that_closes_although_it_was_asked_to_keep(check):
+    closing = AB.replace("Keep-Alive requests:    18000", "Keep-Alive requests:    0")
+    detail = check(closing)["contradicts-envelope"]
+    assert detail == "Keep-alive: the output says no, the envelope yes."
+
+
+def test_a_larger_response_than_declared(check):
+    large = AB.replace("2700000 bytes", "182700000 bytes")
+    detail = check(large, workload={**WORKLOAD, "payload_bytes": 13})["contradicts-envelope"]
+    assert detail.startswith("The output has 10150 bytes per response")
+
+
+def test_parts_of_large_responses_at_the_end_are_no_contradiction(check):
+    few = AB.replace("18000", "3").replace("2700000 bytes", "69000000 bytes")
+    workload = {**WORKLOAD, "payload_bytes": 10_000_000}
+    assert "contradicts-envelope" not in check(few, workload=workload)
+
+
+def test_another_load_than_declared(check):
+    detail = check(load={**LOAD, "connections": 100})["contradicts-envelope"]
+    assert detail == "Connections: the output says 10, the envelope 100."
+
+
+def test_another_duration_thread_count_and_path(check):
+    workload = {**WORKLOAD, "path": "/json", "keepalive": None}
+    load = {"tool": "wrk", "connections": 10, "threads": 8, "duration_s": 60}
+    assert check(WRK, workload=workload, load=load, same_host=True)["not-as-asked"] == (
+        "Threads: the output says 2, the envelope 8. "
+        "Path: the output says /, the envelope /json. "
+        "Seconds: the output says 3, the envelope 60."
+    )
+
+
+def test_a_loopback_address_of_another_host(check):
+    detail = check(WRK, load={"tool": "wrk"})["one-host"]
+    assert detail == "The load tool called 127.0.0.1, which is the host that it runs on."
+    assert "one-host" not in check(WRK, load={"tool": "wrk"}, same_host=True)
+
+
+def test_one_name_of_two_hosts(check):
+    hosts = {role: {"name": "bench", "cores": 2} for role in ("client", "server")}
+    assert check(hosts=hosts)["one-host"] == "Client and server host are both named bench."
+
+
+@pytest.mark.parametrize(
+    ("host", "is_own"),
+    [
+        *(("localhost", True), ("127.0.0.1", True), ("127.8.0.1", True), ("::1", True)),
+        *(("api.localhost", True), ("10.0.0.7", False), ("localhost.example", False), ("", False)),
+    ],
+)
+def test_which_hosts_are_the_client_itself(host, is_own):
+    assert is_loopback(host) is is_own
