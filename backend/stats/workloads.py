@@ -1,0 +1,70 @@
+"""The geometric mean of a server's ratios over several workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum, inf, sqrt
+from statistics import fmean
+
+from backend.stats.comparison import Comparison, Precision, Rule
+from backend.stats.intervals import Better
+from backend.stats.replicates import CONFIDENCE, Scope
+from backend.stats.simultaneous import quantile_against_baseline
+from backend.stats.thresholds import RELEVANT_SHARE
+
+# A mean speaks of no more than the narrowest of its comparisons does.
+_NARROWNESS: tuple[Scope, ...] = ("runs", "these runs", "run")
+
+
+def mean_comparison(
+    comparisons: Sequence[Comparison],
+    *,
+    better: Better = "higher",
+    relevant: float = RELEVANT_SHARE,
+    rows: int = 1,
+) -> Comparison:
+    """The mean of one server's comparisons, one for each workload, as a comparison.
+
+    Its interval covers the noise of these workloads and says nothing about others. `rows`: how many
+    servers are compared with the same baseline, so that all rows hold at once. Without an interval
+    where one of the comparisons has none. Raises ValueError without comparisons.
+    """
+    if not comparisons:
+        raise ValueError("no workload has a comparison")
+    value = fmean(each.value for each in comparisons)
+    precisions = [each.precision for each in comparisons if each.precision is not None]
+    run_sd = max((each.run_sd for each in comparisons if each.run_sd is not None), default=None)
+    scope = max((each.scope for each in comparisons), key=_NARROWNESS.index)
+    if len(precisions) < len(comparisons):
+        why = "one of the workloads has too few trials"
+        return Comparison(value, None, None, "inconclusive", why, scope)
+    precision = _mean_precision(precisions, is_shared=run_sd is not None, rows=rows)
+    low, high = value - precision.half_width, value + precision.half_width
+    verdict, why = Rule(better, relevant).verdict(low, high)
+    is_assumed = any(each.is_assumed for each in comparisons)
+    return Comparison(value, low, high, verdict, why, scope, run_sd, is_assumed, precision)
+
+
+def _mean_precision(precisions: Sequence[Precision], *, is_shared: bool, rows: int) -> Precision:
+    """The precision of the mean.
+
+    Workloads have noise of their own, but they share the variation between runs (`is_shared`):
+    then the standard errors are averaged, as if all noise were common.
+    """
+    count = len(precisions)
+    variances = [each.error**2 for each in precisions]
+    total = fsum(variances)
+    squares = fsum(
+        variance**2 / each.freedom for variance, each in zip(variances, precisions, strict=True)
+    )
+    freedom = max(total**2 / squares if squares else inf, 1.0)
+    error = fmean(each.error for each in precisions) if is_shared else sqrt(total) / count
+    return Precision(
+        error=error,
+        freedom=freedom,
+        quantile=quantile_against_baseline(rows, freedom, 0.0, CONFIDENCE),
+        floor=max(each.floor for each in precisions),
+        rounding=fmean(each.rounding for each in precisions),
+        units=min(each.units for each in precisions),
+        of_runs=any(each.of_runs for each in precisions),
+    )
