@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sys
 from datetime import timedelta
 
@@ -19,6 +20,7 @@ from backend.ingest.models import State, Upload
 from backend.ingest.sandbox import Sandbox, sandbox
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
+from backend.runs import record
 from backend.testing.outages import database_away
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -167,6 +169,26 @@ def test_database_away_until_the_end_gives_the_attempt_back_later(monkeypatch):
     upload.refresh_from_db()
     assert (upload.state, upload.attempts, upload.faults) == (State.RECEIVED, 0, 1)
     assert "The database was not available" in upload.reason
+    wait_out(upload)
+    assert processed(upload).state == State.PARSED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_lost_while_recording_is_no_attempt(monkeypatch):
+    """As where PostgreSQL is killed and runs again at once: nobody says why the session ended."""
+    upload = make_upload(make_tenant())
+    check = record.check_trial
+
+    def lose_session(figures):
+        with socket.socket(fileno=os.dup(connection.connection.fileno())) as session:
+            session.shutdown(socket.SHUT_RDWR)
+        return check(figures)
+
+    monkeypatch.setattr(record, "check_trial", lose_session)
+    assert processed(upload).state == State.RECEIVED
+    assert (upload.attempts, upload.faults) == (0, 1)
+    assert "The database was not available" in upload.reason
+    monkeypatch.undo()
     wait_out(upload)
     assert processed(upload).state == State.PARSED
 
