@@ -1,7 +1,8 @@
 """scripts/bench chaos [--seed N] [--uploads N]: uploads while every process is killed.
 
 Starts a site of its own on loopback, on a small disk and with shifted clocks where this machine
-allows both. Prints what came of it; the exit status is 1 where a promise does not hold.
+allows both. Prints its progress on stderr, and at the end what came of it. The exit status is 1
+where a promise does not hold.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def _plan() -> Plan:
         clock_shifts=given.clock_shifts,
         memory_bytes=given.memory_mib << 20,
         limit_s=given.limit_s,
+        say=lambda line: print(line, file=sys.stderr, flush=True),
     )
 
 

@@ -1,6 +1,7 @@
 """scripts/bench strangers [--seconds N]: sixteen hostile connections, and what others notice.
 
-Starts a site of its own on loopback with the default settings. The exit status is 1 where a
+Starts a site of its own on loopback with the default settings. Prints its progress on stderr, and
+at the end what was noticed. The exit status is 1 where a
 promise does not hold. An hour is `--seconds 3600`.
 """
 
@@ -27,7 +28,7 @@ def main() -> int:
             site.manage("make_workspace", "strangers")
             words = ("make_token", "--workspace", "strangers", "--name", "stranger")
             stranger_token = site.manage(*words).stdout.strip()
-            noticed = Witness(site, token).watch(stranger_token, seconds)
+            noticed = Witness(site, token, say=_say).watch(stranger_token, seconds)
             slow_count = (folder / "data/logs/worker.log").read_text().count('"upload_is_slow"')
         finally:
             site.stop()
@@ -36,6 +37,10 @@ def main() -> int:
     broken = noticed.broken_promises
     print(*(f"BROKEN: {sentence}" for sentence in broken), sep="\n")
     return 1 if broken else 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ LEAST_FREE_BYTES = 128 << 20
 # No fault waits for longer than this for its moment: uploads may have come to a stop.
 LONGEST_CALM_S = 20.0
 LOOK_EVERY_S = 0.1
+SAY_EVERY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,9 @@ class Plan:
     limit_s: float = 3600.0
     variables: dict[str, str] = field(default_factory=dict)
     strikes: list[Strike] | None = None
+
+    # Takes a line about the progress now and then.
+    say: Callable[[str], object] = lambda _: None
 
     def drawn(self) -> list[Strike]:
         """The strikes that were given, or those of the seed."""
@@ -88,9 +92,9 @@ def run_campaign(plan: Plan) -> Report:
         site = SupervisedSite((disk or folder) / "data", free_port(), variables)
         try:
             site.wait()
-            campaign = Campaign(plan, site, began + plan.limit_s)
+            campaign = Campaign(plan, site, began)
             campaign.striker.disk, campaign.striker.clocks = disk, clocks
-            return campaign.run(began)
+            return campaign.run()
         finally:
             site.stop()
 
@@ -98,16 +102,18 @@ def run_campaign(plan: Plan) -> Report:
 class Campaign:
     """Senders and strikes against a site that runs, until everything is read or time is over."""
 
-    def __init__(self, plan: Plan, site: SupervisedSite, deadline: float) -> None:
+    def __init__(self, plan: Plan, site: SupervisedSite, began: float) -> None:
         self.plan = plan
         self.site = site
-        self.deadline = deadline
+        self.began = began
+        self.deadline = began + plan.limit_s
         self.ledger = Ledger(plan.uploads, plan.backlog)
         self.tables = Tables(Postgres(site.data).url)
         self.striker = Striker(site, random.Random(plan.seed), lambda: broker_url(site))  # noqa: S311
         self._last_fault_at = time.monotonic()
+        self._say_at = 0.0
 
-    def run(self, began: float) -> Report:
+    def run(self) -> Report:
         token = json.loads(self.site.manage("make_demo").stdout)["token"]
         plan = self.plan
         senders = Senders(self.site.url, token, self.ledger, seed=plan.seed, count=plan.senders)
@@ -135,7 +141,7 @@ class Campaign:
             memory.peak_bytes,
             memory.kills,
             verification,
-            time.monotonic() - began,
+            time.monotonic() - self.began,
         )
 
     def _wait_for(self, uploads: int, senders: Senders) -> None:
@@ -168,11 +174,22 @@ class Campaign:
             read_count = self.tables.number(READ)
             if read_count is not None:
                 self.ledger.read_count = read_count
+            self._say_progress()
             if self.site.process.poll() is not None:
                 last_line = self.site.output.read_text().strip().rpartition("\n")[2]
                 self.striker.struck[f"supervisor gave up ({last_line[-120:]})"] += 1
                 self.site.start()
             time.sleep(LOOK_EVERY_S)
+
+    def _say_progress(self) -> None:
+        if time.monotonic() < self._say_at:
+            return
+        self._say_at = time.monotonic() + SAY_EVERY_S
+        ledger, struck = self.ledger, self.striker.struck.total()
+        self.plan.say(
+            f"{time.monotonic() - self.began:5.0f} s: {len(ledger.accepted)} accepted and "
+            f"{ledger.read_count} read of {self.plan.uploads}, {struck} faults"
+        )
 
 
 def broker_url(site: SupervisedSite) -> str | None:

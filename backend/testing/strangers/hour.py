@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import httpx
@@ -28,6 +28,7 @@ ASK_EVERY_S = 0.05
 UPLOAD_EVERY_S = 3.0
 # After this a reading counts as never.
 GIVE_UP_S = 60.0
+SAY_EVERY_S = 10.0
 
 
 @dataclass(slots=True)
@@ -97,8 +98,12 @@ def quantile(values: list[float], share: float) -> float:
 class Witness:
     """Asks and sends as others do while the attack goes on, and looks at memory."""
 
-    def __init__(self, site: SupervisedSite, token: str) -> None:
+    def __init__(
+        self, site: SupervisedSite, token: str, *, say: Callable[[str], object] = lambda _: None
+    ) -> None:
+        """`say` takes a line about the progress now and then."""
         self.noticed = Noticed()
+        self._say = say
         self._site = site
         self._token = token
         self._stopping = threading.Event()
@@ -117,13 +122,24 @@ class Witness:
         attacker.start()
         for thread in watchers:
             thread.start()
-        time.sleep(seconds)
+        self._wait(seconds)
         self._stopping.set()
         for thread in watchers:
             thread.join(2 * GIVE_UP_S)
         self.noticed.answers = answers.get(timeout=2 * GIVE_UP_S)
         attacker.join(GIVE_UP_S)
         return self.noticed
+
+    def _wait(self, seconds: float) -> None:
+        began = time.monotonic()
+        while (took_s := time.monotonic() - began) < seconds:
+            noticed = self.noticed
+            self._say(
+                f"{took_s:5.0f} of {seconds:.0f} s: /livez answered {len(noticed.alive_s)} times, "
+                f"at most after {max(noticed.alive_s, default=0):.2f} s; {len(noticed.read_s)} "
+                f"uploads read, at most after {max(noticed.read_s, default=0):.1f} s"
+            )
+            time.sleep(min(SAY_EVERY_S, seconds - took_s))
 
     def _wait_for_readers(self) -> None:
         """The first upload of a new site waits until its worker has started: not the strangers."""
