@@ -27,7 +27,8 @@ from backend.config.web_server import STOP_S, listen
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WEB_PROCESSES = 2
-READY_TIMEOUT_S = 60
+# On a machine that is very busy each process takes a minute to start.
+READY_TIMEOUT_S = 180
 STOP_TIMEOUT_S = 35
 # A start right after a killed one finds the port in use until the old web processes have answered
 # what they had begun.
