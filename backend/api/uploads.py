@@ -138,6 +138,15 @@ class DryTrialSerializer(serializers.Serializer[Any]):
     error_rate = serializers.FloatField(source="figures.error_rate", allow_null=True)
     requests = serializers.IntegerField(source="figures.requests", allow_null=True)
     incomplete = serializers.BooleanField()
+    command = serializers.CharField(help_text="The command line above the output, or empty")
+    lines = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="First and last line of its output, where the file has several",
+    )
+    notes = serializers.ListField(
+        child=serializers.CharField(), help_text="What was removed before it was read"
+    )
     checks = serializers.SerializerMethodField()
 
     def get_checks(self, trial: DryTrial) -> list[dict[str, str]]:

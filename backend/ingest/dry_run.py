@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,6 +48,12 @@ class DryTrial:
     figures: Mapping[str, Any]
     findings: Sequence[Finding]
     incomplete: bool
+    # What was removed from the text before it was read, as sentences.
+    notes: tuple[str, ...] = ()
+    # The first and last line of the trial's output, where the file has several.
+    lines: tuple[int, int] | None = None
+    # The command line above it; empty where there is none.
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +183,7 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
         },
         findings=check_trial(figures),
         incomplete=record.parsed.incomplete,
+        notes=record.parsed.notes,
+        lines=record.parsed.lines,
+        command=shlex.join(record.command),
     )

@@ -4,6 +4,7 @@ result and state together, under the claim's fence."""
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,9 @@ from backend.runs.models import Trial
 from backend.runs.observations import apply_observations
 from backend.runs.record import RunInput, record_early, record_run
 from backend.runs.registry import is_unknown
+
+# What a shell interprets.
+SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
 
 
 class NothingRead(WorkFailed):
@@ -251,7 +255,17 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
         },
         load={},
         reading=trial,
+        command=_words(trial.parsed.command),
     )
+
+
+def _words(command: str) -> Sequence[str]:
+    """The words of a command; none where a shell would do more than start it."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ()
+    return () if any(mark in command for mark in SHELL_MARKS) else words
 
 
 def _known(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Provenance:
 
 def provenance_of(trial: Trial) -> Provenance:
     """Traced once and kept for a day. Raises FileNotFoundError and StorageAway."""
-    artefacts = list(trial.artefacts.order_by("position")[:MAX_ARTEFACTS])
+    artefacts = list(trial.artefacts.select_related("upload").order_by("position")[:MAX_ARTEFACTS])
     if not artefacts:
         return Provenance((), {}, "No raw output is kept for this trial.")
     entry = _entry_of(trial, artefacts)
@@ -77,8 +77,8 @@ def provenance_of(trial: Trial) -> Provenance:
 
 def _entry_of(trial: Trial, artefacts: Sequence[Artefact]) -> int:
     """Which of several results in one file the trial is."""
-    # A plan names the files of each trial, which then hold one result.
-    if trial.command or trial.run.plan:
+    # An envelope that lists trials names the files of each, which then hold one result.
+    if (artefacts[0].upload.envelope or {}).get("trials"):
         return 0
     return artefacts[0].trials.filter(ordinal__lt=trial.ordinal).count()
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.pages.resource_use import list_resource_figures
 from backend.analysis.pages.run import describe_hosts, describe_trial
-from backend.analysis.pages.trial import list_trial_figures
+from backend.analysis.pages.trial import list_reading_notes, list_trial_figures
 from backend.ingest.evidence import artefacts_by_trial
 from backend.ingest.provenance import ParserFailed, Provenance, StorageAway, provenance_of
 from backend.links import compare_link, link_to, trial_link
@@ -59,6 +59,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "groups": rows_of(groups, provenance, trial.parsed),
         "texts": shown_texts(provenance, groups),
         "why_not": provenance.why_not,
+        "notes": list_reading_notes(trial.parsed),
         "checks": [{**check, "dismissal": dismissals.get(check["id"])} for check in view["checks"]],
         "may_dismiss": visible.may_write(request, workspace),
         "resources": list_resource_figures(trial.resources),

@@ -58,6 +58,13 @@ def list_trial_figures(trial: Trial) -> list[FigureGroup]:
     return [group for group in groups if group.figures]
 
 
+def list_reading_notes(parsed: Mapping[str, Any]) -> list[str]:
+    """What a reader of the raw output should know: what was removed, and which lines are its."""
+    first, last = parsed.get("lines") or (None, None)
+    lines = [] if first is None else [f"This trial was read from lines {first} to {last}."]
+    return [*parsed.get("notes", ()), *lines]
+
+
 def _rates(trial: Trial) -> Iterator[Figure]:
     warm = ("warmup_s",) if trial.parsed.get("warmup_s") else ()
     elapsed = EXACT_ELAPSED if EXACT_ELAPSED in trial.parsed else ELAPSED

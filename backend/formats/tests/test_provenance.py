@@ -53,6 +53,16 @@ def test_of_several_results_in_one_text_the_asked_one():
         trace([("two.txt", both)], entry=2)
 
 
+def test_of_several_tools_in_one_text_the_asked_one():
+    ab = (FORMATS / "ab/tests/captures/quiet-noperc-post/stdout").read_text()
+    both = f"$ wrk http://a/\n{WRK}$ ab http://a/\n{ab}".encode()
+    for entry, count in enumerate(["18000", "300"]):
+        found = trace([("two.txt", both)], entry=entry)
+        assert read_by(found, "requests_completed") == [count]
+        for mark in found.marks:
+            assert found.texts[0].count("\n", 0, mark.start) + 1 == mark.line
+
+
 def test_colours_do_not_shift_the_marks():
     found = trace([("wrk.txt", WRK.replace("18000", "\x1b[32m18000\x1b[0m").encode())])
     assert read_by(found, "requests_completed") == ["18000"]

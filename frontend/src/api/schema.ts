@@ -200,6 +200,12 @@ export interface components {
             readonly error_rate: number | null;
             readonly requests: number | null;
             readonly incomplete: boolean;
+            /** @description The command line above the output, or empty */
+            readonly command: string;
+            /** @description First and last line of its output, where the file has several */
+            readonly lines: readonly number[] | null;
+            /** @description What was removed before it was read */
+            readonly notes: readonly string[];
             readonly checks: readonly {
                 readonly [key: string]: string;
             }[];
