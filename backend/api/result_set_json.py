@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -12,6 +12,7 @@ from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer_runs import newer_runs
 from backend.sharing.notes import MAX_LENGTH
+from backend.stats import Verdict
 
 
 class KeepSerializer(serializers.Serializer[Any]):
@@ -149,9 +150,7 @@ class ChangedFigureSerializer(PlaceSerializer):
     ratio = serializers.FloatField(allow_null=True, help_text="After ÷ before over the trials")
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
-    verdict = serializers.ChoiceField(
-        ["improved", "regressed", "unchanged", "inconclusive"], allow_null=True
-    )
+    verdict = serializers.ChoiceField(list(get_args(Verdict)), allow_null=True)
     why = serializers.CharField(allow_null=True)
 
 

@@ -38,20 +38,21 @@ def mean_comparison(
     if len(precisions) < len(comparisons):
         why = "one of the workloads has too few trials"
         return Comparison(value, None, None, "inconclusive", why, scope)
-    precision = _mean_precision(precisions, is_shared=run_sd is not None, rows=rows)
+    precision = _mean_precision(precisions, rows=rows)
     low, high = value - precision.half_width, value + precision.half_width
     verdict, why = Rule(better, relevant).verdict(low, high)
     is_assumed = any(each.is_assumed for each in comparisons)
     return Comparison(value, low, high, verdict, why, scope, run_sd, is_assumed, precision)
 
 
-def _mean_precision(precisions: Sequence[Precision], *, is_shared: bool, rows: int) -> Precision:
+def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:
     """The precision of the mean.
 
-    Workloads have noise of their own, but they share the variation between runs (`is_shared`):
-    then the standard errors are averaged, as if all noise were common.
+    Workloads have trials of their own, but they share the variation between runs: then the
+    standard errors are averaged, as if all noise were common.
     """
     count = len(precisions)
+    is_shared = any(each.of_runs for each in precisions)
     variances = [each.error**2 for each in precisions]
     total = fsum(variances)
     squares = fsum(

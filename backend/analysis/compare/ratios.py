@@ -9,7 +9,6 @@ from math import exp, log1p
 from backend.analysis.compare.advice import advise
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
-from backend.stats.column_means import mean_against_baseline
 from backend.stats.comparison import (
     AllPairs,
     Comparison,
@@ -20,6 +19,7 @@ from backend.stats.comparison import (
 )
 from backend.stats.replicates import Sample
 from backend.stats.thresholds import percent
+from backend.stats.workloads import mean_comparison
 
 # The baseline against itself: ×1 without noise.
 BASELINE_ITSELF = Ratio(
@@ -56,10 +56,15 @@ class Yardstick:
         self, bases: Sequence[Sample], rows: Sequence[Sequence[Sample]]
     ) -> list[Ratio]:
         """The geometric mean of each row's ratios; a sample for each column, in one order."""
-        comparisons = mean_against_baseline(
-            bases, rows, better=self.better, relevant=self.relevant, floor=self.floor
+        columns = [
+            against_baseline(base, samples, floor=self.floor)
+            for base, *samples in zip(bases, *rows, strict=True)
+        ]
+        means = (
+            mean_comparison(row, better=self.better, relevant=self.relevant, rows=len(rows))
+            for row in zip(*columns, strict=True)
         )
-        return [self.ratio(comparison) for comparison in comparisons]
+        return [self.ratio(mean) for mean in means]
 
     def pairs(self, samples: Sequence[Sample]) -> AllPairs:
         """Every pair compared: all intervals hold at once in 95 % of pages."""
