@@ -242,6 +242,8 @@ export interface components {
             readonly links?: components["schemas"]["Links"];
             readonly finding: string;
             readonly conditions: string;
+            /** @description What more runs would add; null with three runs a point */
+            readonly replication?: string | null;
             readonly outcome: components["schemas"]["Outcome"];
             readonly x: components["schemas"]["Axis"];
             readonly metric: string;
@@ -263,6 +265,8 @@ export interface components {
             readonly runs: readonly components["schemas"]["SourceRun"][];
             /** @description What is left out, as a sentence */
             readonly truncated?: string | null;
+            /** @description Trials that are in no figure */
+            readonly not_read?: readonly components["schemas"]["NotRead"][];
         };
         /** @description A check that fired, with the cells and trials it fired on (at most 100 of each). */
         readonly FiredCheck: {
@@ -420,8 +424,9 @@ export interface components {
          * @enum {string}
          */
         readonly MeKindEnum: "token" | "user";
-        /** @description One figure of a point: the median of its trials, its interval and every trial's value. */
+        /** @description One figure of a point: the centre of its trials, its interval and every trial's value. */
         readonly Measure: {
+            /** @description The geometric mean of the trials, run by run; of errors, the share of all attempts; of the maximum, the largest */
             readonly value: number | null;
             /** @description Null with fewer than three trials */
             readonly low: number | null;
@@ -430,8 +435,14 @@ export interface components {
             readonly each?: readonly (number | null)[] | null;
             /** @description Computed from the requests, or as the load tool reports it */
             readonly origin?: components["schemas"]["OriginEnum"];
-            /** @description What kind of interval low and high are */
+            /** @description What low and high cover */
             readonly interval?: string | null;
+            /** @description A latency over all requests together, where their distribution is known */
+            readonly pooled?: number;
+            /** @description The smallest step of a latency that the load tool prints, in µs: a smaller figure is only known to be below it */
+            readonly step?: number;
+            /** @description Positions in `each` of trials that are too far off to count, if any */
+            readonly set_aside?: readonly number[];
         };
         /** @description What can be measured, its unit, and which direction is better. */
         readonly Metric: {
@@ -463,6 +474,16 @@ export interface components {
             /** @description Its degrees of freedom */
             readonly run_freedom: number;
             readonly text: string;
+        };
+        /** @description Trials of a series that are in no figure, and why. */
+        readonly NotRead: {
+            readonly series: string;
+            readonly label: string;
+            /** @description Null without a known place on the axis */
+            readonly x: (number | string) | null;
+            readonly trials: number;
+            /** @description One sentence */
+            readonly reason: string;
         };
         readonly NullEnum: null;
         /** @description What an agent on the server host saw in some time. */
@@ -1121,7 +1142,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        readonly VerdictEnum: "improved" | "inconclusive" | "regressed" | "unchanged";
+        readonly VerdictEnum: "improved" | "inconclusive" | "regressed" | "size_uncertain" | "unchanged";
         /**
          * @description * `private` - Private
          *     * `unlisted` - Unlisted
@@ -1205,6 +1226,7 @@ export type MeKindEnum = components['schemas']['MeKindEnum'];
 export type Measure = components['schemas']['Measure'];
 export type Metric = components['schemas']['Metric'];
 export type Noise = components['schemas']['Noise'];
+export type NotRead = components['schemas']['NotRead'];
 export type NullEnum = components['schemas']['NullEnum'];
 export type Observation = components['schemas']['Observation'];
 export type OriginEnum = components['schemas']['OriginEnum'];
