@@ -16,9 +16,11 @@ from backend.stats.intervals import Better, Verdict
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.replicates import (
     CONFIDENCE,
+    Centre,
     Sample,
     Scope,
     Units,
+    centre_of,
     rounding_error,
     split_units,
 )
@@ -184,6 +186,10 @@ class Page:
             quantile = quantile_of_all_pairs(count, contrast.freedom, confidence)
             comparisons[pair] = self._judge(pair, contrast, quantile, rule)
         return AllPairs(comparisons, count)
+
+    def centre(self, index: int) -> Centre:
+        """The centre of one of the series."""
+        return centre_of(self.series[index])
 
     def _contrast(self, base: int, other: int) -> _Contrast | None:
         """The difference of two series; None where a side has too few trials for its noise."""

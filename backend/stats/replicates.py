@@ -105,7 +105,11 @@ class Units:
 
 def estimate(sample: Sample) -> Centre:
     """The centre of a sample; raises ValueError for a sample without trials."""
-    units = split_units(sample)
+    return centre_of(split_units(sample))
+
+
+def centre_of(units: Units) -> Centre:
+    """The centre of a sample that is already split into units."""
     low = high = variance = None
     if units.n >= LEAST_TRIALS and units.freedom:
         variance = units.variance * units.weight

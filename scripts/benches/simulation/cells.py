@@ -16,6 +16,8 @@ from backend.stats.student import t_quantile
 from simulation.draws import Floats, one_run, several_runs
 from simulation.usual_tests import is_told_by_ranks, is_told_by_welch
 
+DECIDED = ("improved", "regressed", "unchanged")
+
 
 def interval_cell(
     rng: np.random.Generator, repeats: int, *, draw: Callable[..., tuple[Sample, float]]
@@ -74,29 +76,39 @@ def run_pair_cell(
 def advice_cell(
     rng: np.random.Generator, repeats: int, *, count: int, difference: float
 ) -> list[str]:
-    """Comparisons (CV 3 %) that follow the advice once, and again until decided or 1,000 trials."""
-    once = again = wrong_once = wrong_again = 0
+    """Comparisons (CV 3 %) that follow the advice once, and until decided or at 1,000 trials.
+
+    The advice is the median over the comparisons that are not decided at first.
+    """
+    right = "improved" if difference > 0.02 else "unchanged"
     advised: list[int] = []
-    decided = ("improved", "regressed", "unchanged")
-    right = {"unchanged"} if difference <= 0.02 else {"improved"}
+    once, last = [], []
     for _ in range(repeats):
         base, other = rng.normal(0, 0.03, 1000), rng.normal(log(1 + difference), 0.03, 1000)
-        total, verdicts = count, []
-        while not verdicts or (verdicts[-1] not in decided and total < 1000):
-            (comparison,) = against_baseline(one_run(base[:total]), [one_run(other[:total])])
-            verdicts.append(comparison.verdict)
-            advice = trials_needed(comparison)
-            more = 1000 if advice is None or advice.more is None else advice.more
-            if len(verdicts) == 1:
-                advised.append(more)
-            total = min(total + more, 1000)
-        second = verdicts[min(1, len(verdicts) - 1)]
-        once += second in decided
-        wrong_once += second in decided and second not in right
-        again += verdicts[-1] in decided
-        wrong_again += verdicts[-1] in decided and verdicts[-1] not in right
-    shares = [percent(figure, repeats) for figure in (once, wrong_once, again, wrong_again)]
-    return [f"{np.median(advised):.0f}", *shares]
+        totals, verdicts = _follow_advice(base, other, count)
+        advised.extend(later - count for later in totals[1:2])
+        once.append(verdicts[:2][-1])
+        last.append(verdicts[-1])
+    shares = []
+    for verdicts in (once, last):
+        decided = [verdict for verdict in verdicts if verdict in DECIDED]
+        wrong = [verdict for verdict in decided if verdict != right]
+        shares += [percent(len(decided), repeats), percent(len(wrong), repeats)]
+    return [f"{np.median(advised):.0f}" if advised else "", *shares]
+
+
+def _follow_advice(base: Floats, other: Floats, count: int) -> tuple[list[int], list[str]]:
+    """The numbers of trials on a side, and the verdict at each."""
+    totals, verdicts = [count], []
+    while True:
+        total = totals[-1]
+        (comparison,) = against_baseline(one_run(base[:total]), [one_run(other[:total])])
+        verdicts.append(comparison.verdict)
+        if comparison.verdict in DECIDED or total == len(base):
+            return totals, verdicts
+        advice = trials_needed(comparison)
+        more = len(base) if advice is None or advice.more is None else advice.more
+        totals.append(min(total + more, len(base)))
 
 
 def two_stage_cell(rng: np.random.Generator, repeats: int, *, count: int, half: float) -> list[str]:

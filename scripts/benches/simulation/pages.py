@@ -41,28 +41,32 @@ def page_cell(
 
 
 def _page_figures(values: Floats, faster: NDArray[np.bool_], has_difference: bool) -> Floats:
-    series, count = values.shape
-    page = Page([one_run(each) for each in values])
-    rows = page.against(0, range(1, series))
-    means, variances = values.mean(1), values.var(1, ddof=1)
-    of_rows = [
+    of_rows, of_pairs = _told_rows(values), _told_pairs(values)
+    if not has_difference:
+        return np.array([told.any() for told in (*of_rows, *of_pairs)], dtype=float)
+    first, second = np.triu_indices(len(values), 1)
+    differ = faster[first] != faster[second]
+    means = [told[faster[1:]].mean() for told in of_rows]
+    return np.array([*means, *(told[differ].mean() for told in of_pairs)])
+
+
+def _told_rows(values: Floats) -> list[NDArray[np.bool_]]:
+    """Which rows are told, and sized, by ours; which by Dunnett, and by Welch alone."""
+    rows = Page([one_run(each) for each in values]).against(0, range(1, len(values)))
+    return [
         np.array([row.significant for row in rows]),
         np.array([row.verdict in ("improved", "regressed") for row in rows]),
-        rows_by_dunnett(means, variances, count),
+        rows_by_dunnett(values.mean(1), values.var(1, ddof=1), values.shape[1]),
         np.array([is_told_by_welch(values[0], each) for each in values[1:]]),
     ]
-    ours, usual = page.all_pairs(), pairs_by_games_howell(means, variances, count)
-    pairs = list(combinations(range(series), 2))
-    of_pairs = [
+
+
+def _told_pairs(values: Floats) -> list[NDArray[np.bool_]]:
+    """Which pairs are told by ours, and by Games and Howell."""
+    ours = Page([one_run(each) for each in values]).all_pairs()
+    usual = pairs_by_games_howell(values.mean(1), values.var(1, ddof=1), values.shape[1])
+    pairs = list(combinations(range(len(values)), 2))
+    return [
         np.array([ours.told_apart(*pair) for pair in pairs]),
         np.array([usual[pair] for pair in pairs]),
     ]
-    if not has_difference:
-        return np.array([told.any() for told in (*of_rows, *of_pairs)], dtype=float)
-    differ = np.array([faster[first] != faster[second] for first, second in pairs])
-    return np.array(
-        [
-            *(told[faster[1:]].mean() for told in of_rows),
-            *(told[differ].mean() for told in of_pairs),
-        ]
-    )
