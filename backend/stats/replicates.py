@@ -190,8 +190,9 @@ def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Obs
     if not sample.observations:
         raise ValueError("a sample without trials has no centre")
     kept: dict[Hashable, list[Observation]] = {}
+    left_out = frozenset(set_aside)
     for index, observation in enumerate(sample.observations):
-        if index not in set_aside:
+        if index not in left_out:
             kept.setdefault(observation.run, []).append(observation)
     return kept
 
