@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import exp, inf, log, sqrt
+from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 
-from backend.stats.intervals import CONFIDENCE, Better, Ratio, ratio
+from backend.stats.comparison import against_baseline
+from backend.stats.intervals import Better, Ratio
+from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import RELEVANT_SHARE
 
@@ -193,19 +195,40 @@ def _test(
     distance = abs(step) / error if error else (inf if step else 0.0)
     places = (len(series.means) - 1) * noise.changes
     old, new = (_trials(series, segment) for segment in (before, after))
-    change = ratio(old, new, better=series.better, relevant=series.relevant)
-    if (
-        distance <= t_quantile(1 - (1 - CONFIDENCE) / 2 / places, noise.freedom)
-        or change.low is None
-        or change.high is None
-        or change.verdict not in ("improved", "regressed")
-    ):
+    bounds = _compare_trials(series, old, new)
+    least = t_quantile(1 - (1 - CONFIDENCE) / 2 / places, noise.freedom)
+    if bounds is None or distance <= least:
         return distance, None
     half = t_quantile((1 + CONFIDENCE) / 2, noise.freedom) * error
-    wider = replace(
-        change, low=min(change.low, exp(step - half)), high=max(change.high, exp(step + half))
+    ratio = Ratio(
+        value=_level(new) / _level(old),
+        low=exp(min(bounds[0], step - half)),
+        high=exp(max(bounds[1], step + half)),
+        verdict="improved" if (step > 0) == (series.better == "higher") else "regressed",
+        why="beyond noise and threshold",
+        significant=True,
+        relevant=True,
     )
-    return distance, Change(after.start, _level(old), _level(new), wider)
+    return distance, Change(after.start, _level(old), _level(new), ratio)
+
+
+def _compare_trials(
+    series: _Series, old: Sequence[float], new: Sequence[float]
+) -> tuple[float, float] | None:
+    """The interval of the change by its trials, as logarithms.
+
+    None where it includes no change, or where the change does not matter.
+    """
+    base, other = (
+        Sample(tuple(Observation(log(value), run=None) for value in values), keeps_all=True)
+        for values in (old, new)
+    )
+    (comparison,) = against_baseline(base, [other])
+    if not comparison.significant or abs(comparison.value) <= log1p(series.relevant):
+        return None
+    assert comparison.low is not None
+    assert comparison.high is not None
+    return comparison.low, comparison.high
 
 
 def _trials(series: _Series, segment: range) -> list[float]:
