@@ -6,6 +6,8 @@ No container engine is needed: both files are read, and held to the code.
 import importlib.util
 import json
 import re
+import shutil
+import subprocess
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,7 +17,7 @@ from django.core.management import get_commands
 from django.urls import resolve
 
 from backend.config import commands, heartbeat
-from backend.config.body_gate import FORM_BYTES
+from backend.config.body_gate import FORM_BYTES, largest_body
 from backend.config.environment import VARIABLES
 from backend.sharing import drawing
 
@@ -26,9 +28,12 @@ OURS = ("migrate", "web", "worker", "beat")
 BIND = "0.0.0.0:8000"
 # What images of others read; ours may set nothing that is neither here nor in the settings.
 VARIABLES_OF_POSTGRES = {"POSTGRES_DB", "POSTGRES_USER", "POSTGRES_PASSWORD"}
+VARIABLES_OF_BOTO = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"}
 VARIABLES_OF_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "TMPDIR"}
 OTHERS = ("postgres", "broker", "cache", "proxy")
 LASTING = sorted(set(SERVICES) - {"migrate"})
+# Of version 2; older ones do not know all words of the file.
+OLDEST_CADDY = 7
 CADDYFILE = (ROOT / "Caddyfile").read_text()
 
 
@@ -79,8 +84,10 @@ class TestCompose:
         assert command in get_commands()
 
     @pytest.mark.parametrize("service", OURS)
-    def test_sets_only_variables_the_settings_read(self, service):
-        assert set(SERVICES[service]["environment"]) <= set(VARIABLES) | VARIABLES_OF_PYTHON
+    def test_passes_on_the_variables_that_are_read_and_no_other(self, service):
+        names = set(SERVICES[service]["environment"]) - VARIABLES_OF_PYTHON
+
+        assert names == set(VARIABLES) | VARIABLES_OF_BOTO
 
     @pytest.mark.parametrize("service", OURS)
     def test_sets_every_variable_that_has_no_default(self, service):
@@ -224,6 +231,53 @@ class TestProxy:
         assert "{$SITE_ADDRESS" in CADDYFILE
         assert "SITE_ADDRESS" in SERVICES["proxy"]["environment"]
         assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["proxy"]["volumes"]
+
+
+@pytest.fixture
+def caddy(tmp_path, monkeypatch):
+    """Runs Caddy on its file; it writes to no folder of the user."""
+    program = shutil.which("caddy")
+    if program is None:
+        pytest.skip("caddy is not installed")
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+
+    def run(command):
+        options = ("--config", str(ROOT / "Caddyfile"), "--adapter", "caddyfile")
+        return subprocess.run(
+            [program, command, *options], capture_output=True, text=True, check=False
+        )
+
+    version = subprocess.run([program, "version"], capture_output=True, text=True, check=False)
+    number = re.match(r"v?2\.(\d+)", version.stdout)
+    if number and int(number[1]) < OLDEST_CADDY:
+        pytest.skip(f"caddy {version.stdout.split()[0]} is too old, 2.{OLDEST_CADDY} is needed")
+    return run
+
+
+class TestProxyByCaddyItself:
+    @pytest.mark.parametrize("address", [":80", "bench.example"])
+    def test_is_valid(self, caddy, monkeypatch, address):
+        monkeypatch.setenv("SITE_ADDRESS", address)
+        checked = caddy("validate")
+
+        assert checked.returncode == 0, checked.stderr
+
+    def test_means_what_it_says(self, caddy):
+        ((server,),) = [
+            app["servers"].values()
+            for app in json.loads(caddy("adapt").stdout)["apps"].values()
+            if "servers" in app
+        ]
+        ((route,),) = [server["routes"]]
+        handlers = {handler["handler"]: handler for handler in route["handle"]}
+        proxy = handlers["reverse_proxy"]
+
+        assert handlers["request_body"]["max_size"] == largest_body()
+        assert proxy["dynamic_upstreams"]["name"] in SERVICES
+        assert proxy["dynamic_upstreams"]["port"] == BIND.split(":")[1]
+        assert "trusted_proxies" not in proxy
+        assert all(server[limit] > 0 for limit in ("read_timeout", "write_timeout", "idle_timeout"))
 
 
 class TestDockerfile:
