@@ -45,7 +45,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench truth-checks", description=__doc__)
     parser.add_argument("--trials", type=int, default=1_000, help="honest trials of each tool")
-    parser.add_argument("--mistakes", type=int, default=200, help="planted mistakes of each kind")
+    parser.add_argument("--mistakes", type=int, default=100, help="planted mistakes of each kind")
     parser.add_argument("--seed", type=int, default=20_261_122)
     parser.add_argument("--keep", action="store_true", help="keep the stored results")
     parser.add_argument("--dips", action="store_true", help="print critical values of the dip")

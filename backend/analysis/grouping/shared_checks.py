@@ -58,4 +58,11 @@ def _describe(series: str, point: Point) -> ComparedPoint:
         trial_s=median(lengths) if lengths else None,
         requests=median(counts) if counts else None,
         measured=(min(known_starts), max(known_starts)) if known_starts else None,
+        threads=frozenset(trial.threads for trial in point.trials if trial.threads),
+        turns={
+            (cell.run.id, trial.repeat): trial.ordinal
+            for cell in point.cells
+            for trial in cell.trials
+            if trial.repeat is not None and trial.ordinal is not None
+        },
     )

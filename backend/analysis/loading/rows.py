@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 from django.db.models import Exists, F, Func, OuterRef, TextField, Value
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from backend.analysis.loading.selection import Selection, among, require_recorded, select
@@ -143,6 +144,8 @@ _TRIAL = (
     *("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok"),
     *("output_sha256", "bytes_received"),
 )
+# As the agent asked for them: what the tool printed is in a wide column.
+_THREADS = KeyTextTransform("threads", "load")
 # Of the rest, these are JSON, which comes as text.
 _JSON = frozenset({"resources"})
 
@@ -198,34 +201,45 @@ def _trial_rows(
         "latency_resolution_us",
         # Beside `more`, which may have the same column.
         F("elapsed_s"),
+        F("ordinal"),
+        _THREADS,
         *(as_text(name) if name in _JSON else name for name in more),
     )
     return list(columns[: MAX_TRIALS + 1]), more
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
-    errors = _read_object(row[9])
-    counts = attempts(row[3], row[4], errors)
+    (id_, throughput_rps, error_rate, completed, ok, output, received_bytes, *row) = row
+    (percentiles, origin, errors_text, checks, *row) = row
+    (repeat, latency_step_us, elapsed_s, ordinal, threads, *further) = row
+    errors = _read_object(errors_text)
+    counts = attempts(completed, ok, errors)
     return LoadedTrial(
-        id=row[0],
-        throughput_rps=row[1],
-        error_rate=row[2],
-        requests_completed=row[3],
+        id=id_,
+        throughput_rps=throughput_rps,
+        error_rate=error_rate,
+        requests_completed=completed,
         attempts=counts if counts and counts[1] else None,
-        percentiles_us=orjson.loads(row[7]),
-        origin=row[8],
+        percentiles_us=orjson.loads(percentiles),
+        origin=origin,
         errors=errors,
-        checks=check_ids(row[10]),
-        repeat=row[11],
-        latency_step_us=row[12],
-        throughput_origin=throughput_origin(row[1], row[13]),
+        checks=check_ids(checks),
+        repeat=repeat,
+        latency_step_us=latency_step_us,
+        throughput_origin=throughput_origin(throughput_rps, elapsed_s),
+        ordinal=ordinal,
+        threads=_count(threads),
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[14:], strict=True)
+            for name, value in zip(more, further, strict=True)
         },
-        output=None if row[5] is None else bytes(row[5]),
-        response_bytes=response_bytes(row[6], row[3]),
+        output=None if output is None else bytes(output),
+        response_bytes=response_bytes(received_bytes, completed),
     )
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
 
 
 def fetch_dismissals(run_ids: Iterable[uuid.UUID]) -> dict[tuple[uuid.UUID, str], LoadedDismissal]:

@@ -140,6 +140,9 @@ class LoadedTrial:
     checks: tuple[str, ...]
     # Which repeat of its load point in the run: trials of several servers share it.
     repeat: int | None = None
+    # Its place in its run, and the threads that the load tool was asked for.
+    ordinal: int | None = None
+    threads: int | None = None
     # The smallest step of the latencies that the load tool prints, in µs.
     latency_step_us: float | None = None
     # Of the throughput; `origin` is that of the latencies.

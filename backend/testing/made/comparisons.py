@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -30,7 +30,7 @@ def make_comparison(draw: Generator) -> Points:
     points = []
     for server in range(count):
         limit, half = 10 ** draw.uniform(3, 4.5), draw.uniform(2, 12)
-        turns = {
+        turns: dict[Hashable, int] = {
             ("run", turn): int(count * turn + order[server]) for turn, order in enumerate(orders)
         }
         for load in LOADS:

@@ -27,6 +27,8 @@ LEAST_FOUND = 0.95
 CELLS, COMPARISONS = "load points", "comparisons"
 # A row a request takes a hundred times as long as a summary.
 FEWER_OF_ROWS = 4
+# Of mistakes in which nothing is left to chance.
+FEWER_IF_CERTAIN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> No
 def _plant(id_: str, mistake: Mistake, tool: MadeTool, sizes: Sizes) -> tuple[int, int]:
     """How often the mistake is found, of how many in which the tool can show it."""
     draw = _generator(sizes.seed, tool.name, id_)
-    count = sizes.mistakes // FEWER_OF_ROWS if tool.has_rows else sizes.mistakes
+    count = sizes.mistakes // (FEWER_OF_ROWS if tool.has_rows else 1)
+    count //= FEWER_IF_CERTAIN if mistake.is_certain else 1
     found = planted = 0
     for _ in range(count):
         trial = mistake.edit(mistake.make(draw, tool).check_input())

@@ -29,7 +29,8 @@ class Mistake:
     `needs`: what the checks must know of the trial; a tool that does not print it cannot show the
     mistake. `edit`: for a mistake that the made outputs cannot hold, a change of what is read.
     `median_us`: the range of latencies to plant it in, and `is_coarse`: also where the tool's steps
-    are too coarse for them. `law`: of the latencies; any law, without it.
+    are too coarse for them. `law`: of the latencies; any law, without it. `is_certain`: the mistake
+    is a fact beside the figures, so that nothing is left to chance.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Mistake:
     median_us: tuple[float, float] = (2_000, 50_000)
     is_coarse: bool = False
     law: Law | None = None
+    is_certain: bool = False
 
     def make(self, draw: Generator, tool: MadeTool) -> MadeUpload:
         """An upload with the mistake."""
@@ -199,6 +201,7 @@ MISTAKES: dict[str, Mistake] = {
         text="2 to 60 % of the responses are 500", plant=_fail(0.02, 0.6), needs=("error_rate",)
     ),
     "status-not-2xx": Mistake(
+        is_certain=True,
         text="one response in ten is a 503 that counts as success",
         edit=lambda trial: replace(
             trial,
@@ -207,13 +210,16 @@ MISTAKES: dict[str, Mistake] = {
         ),
     ),
     "errors-unknown": Mistake(
+        is_certain=True,
         text="the output does not tell failures",
         edit=lambda trial: replace(trial, error_rate=None),
     ),
     "incomplete": Mistake(
-        text="the output ends early", edit=lambda trial: replace(trial, incomplete=True)
+        is_certain=True,
+        text="the output ends early",
+        edit=lambda trial: replace(trial, incomplete=True),
     ),
-    "exit-code": Mistake(text="exit status 1", plant=_set_field("exit_code", 1)),
+    "exit-code": Mistake(is_certain=True, text="exit status 1", plant=_set_field("exit_code", 1)),
     "throughput-disagrees": Mistake(
         text="the printed rate is 20 % higher than the counts",
         plant=_change(_raise_rate),
@@ -305,37 +311,52 @@ MISTAKES: dict[str, Mistake] = {
     "missing-requests": Mistake(
         text="half of the lines are lost", plant=_lose_half, fits=lambda tool: tool.has_rows
     ),
-    "same-host": Mistake(text="one host", plant=_set_field("same_host", True)),
-    "unknown-server-version": Mistake(text="no version", plant=_set("server", "version", None)),
-    "unknown-host": Mistake(text="no host", plant=_set_field("has_host", False)),
-    "session-part": Mistake(text="three agents", plant=_set_field("session", {"parts": 3})),
+    "same-host": Mistake(is_certain=True, text="one host", plant=_set_field("same_host", True)),
+    "unknown-server-version": Mistake(
+        is_certain=True, text="no version", plant=_set("server", "version", None)
+    ),
+    "unknown-host": Mistake(is_certain=True, text="no host", plant=_set_field("has_host", False)),
+    "session-part": Mistake(
+        is_certain=True, text="three agents", plant=_set_field("session", {"parts": 3})
+    ),
     "ephemeral-ports": Mistake(
-        text="2,001 local ports and no keep-alive", plant=_use_few_ports, needs=("elapsed_s",)
+        is_certain=True,
+        text="2,001 local ports and no keep-alive",
+        plant=_use_few_ports,
+        needs=("elapsed_s",),
     ),
     "link-speed": Mistake(
+        is_certain=True,
         text="a link as fast as the payload",
         plant=_fill_link,
         needs=("transfer_rate_bytes_s",),
     ),
     "load-tool-cpu": Mistake(
+        is_certain=True,
         text="the load tool used all of its threads",
         plant=lambda upload, _draw: upload.resources.update(client_cpu_s=5 * 6 * SECONDS),
         needs=("elapsed_s",),
     ),
     "client-cores": Mistake(
+        is_certain=True,
         text="all cores of the client host busy",
         plant=_set("resources", "client_cpu_per_core", [0.99, 1.0, 0.98, 1.0]),
     ),
-    "cpu-steal": Mistake(text="30 % steal", plant=_set("resources", "client_cpu_steal", 0.3)),
+    "cpu-steal": Mistake(
+        is_certain=True, text="30 % steal", plant=_set("resources", "client_cpu_steal", 0.3)
+    ),
     "cpu-governor": Mistake(
+        is_certain=True,
         text="a governor that saves power",
         plant=lambda upload, _draw: upload.facts["server"].update(cpu_governor="powersave"),
     ),
     "development-mode": Mistake(
+        is_certain=True,
         text="NODE_ENV=development",
         plant=_set("server", "configuration", {"NODE_ENV": "development"}),
     ),
     "tool-disagrees": Mistake(
+        is_certain=True,
         text="two totals differ",
         edit=lambda trial: replace(trial, disagreements=("Two totals differ.",)),
     ),

@@ -27,6 +27,7 @@ export function sweepStops(figures: Figures, series: number, metric: MetricId): 
         overload: point.overload === true,
         failing: isFailing(point),
         trials: point.trials,
+        step: measure?.step ?? null,
       },
       unit,
       described.unit,
