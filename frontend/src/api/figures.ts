@@ -88,10 +88,16 @@ export function isFailing(point: Point): boolean {
   return (measureOf(point, "error_rate")?.value ?? 0) > HIGH_ERROR_RATE;
 }
 
+/** The values of a metric, by which its unit is chosen. */
 export function everyValue(figures: Figures, id: MetricId): (number | null)[] {
   return figures.series.flatMap((series) =>
-    series.points.map((point) => measureOf(point, id)?.value ?? null),
+    series.points.map((point) => shownSize(measureOf(point, id))),
   );
+}
+
+/** The value of a measure, or the step that it is below; null where it is unknown. */
+export function shownSize(measure: Measure | null): number | null {
+  return measure?.value == null ? null : Math.max(measure.value, measure.step ?? 0);
 }
 
 /** "95 % interval of the median" for "95% of the median", as older versions froze it. */

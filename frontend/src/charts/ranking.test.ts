@@ -37,6 +37,17 @@ describe("rankingView", () => {
     expect(rankingView(data)?.rows[0]).toMatchObject({ value: "unknown", dot: null });
   });
 
+  it("never prints a figure below the step of the tool as 0", () => {
+    const metrics = { throughput: measure(8000), p50: { ...measure(0), step: 1_000 } };
+    const ranking = { ...figures().ranking, metric: "p50", rows: [] as RankRow[] };
+    const row = { series: "a", label: "a", value: 0, low: 0, high: 1_000, tier: null, ratio: null };
+    const data = figures({
+      series: [series("a", 0, [point(64, { metrics })])],
+      ranking: { ...ranking, x: 64, baseline: null, rows: [row] },
+    });
+    expect(rankingView(data)?.rows[0]?.value).toMatch(/^< 1/);
+  });
+
   it("rounds the axis up", () => {
     expect([0.9, 1, 26_300, 67_200].map(niceTop)).toEqual([1, 1, 30_000, 80_000]);
   });

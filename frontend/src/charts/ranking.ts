@@ -7,6 +7,7 @@ import {
   metricOf,
   panelsOrWhole,
   type RankRow,
+  shownSize,
   type Verdict,
   type X,
 } from "../api/figures";
@@ -60,10 +61,7 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   const allMeasures = panelsOrWhole(whole).flatMap((panel) =>
     (panel.ranking?.rows ?? []).map((row) => measured(panel, row)),
   );
-  const unit = unitFor(
-    kindOf(metric.unit),
-    allMeasures.map((measure) => measure.value),
-  );
+  const unit = unitFor(kindOf(metric.unit), allMeasures.map(shownSize));
   const known = allMeasures.flatMap((measure) => [measure.value, measure.high]);
   const top = niceTop(Math.max(0, ...known.filter((value) => value !== null)) || 1);
   return {

@@ -23,6 +23,11 @@ describe("ratioView", () => {
     expect(tintOf(one(0.6, "regressed"), "higher")).toBe("worse-2");
   });
 
+  it("is faint where the size is uncertain, however large the ratio", () => {
+    expect(tintOf(one(3, "size_uncertain"), "higher")).toBe("better-1");
+    expect(tintOf(one(3, "size_uncertain"), "lower")).toBe("worse-1");
+  });
+
   it("is grey where nothing can be told apart, however large the ratio", () => {
     expect(tintOf(one(3, "inconclusive"), "higher")).toBe("same");
     expect(tintOf(one(0.97, "unchanged"), "higher")).toBe("same");

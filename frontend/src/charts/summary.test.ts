@@ -40,6 +40,16 @@ describe("summary", () => {
     expect(summaryText(sample(), viewNamed("ratios"), "throughput")).toContain("of 11 ratios");
   });
 
+  it("counts the ratios of uncertain size apart", () => {
+    const data = sample();
+    const ratio = { value: 1.05, low: 1.01, high: 1.09, verdict: "size_uncertain", why: null };
+    if (!data.ratios) throw new Error("ratios");
+    const ratios = { ...data.ratios, cells: [[ratio, ratio]] } as typeof data.ratios;
+    const text = summaryText({ ...data, ratios }, viewNamed("ratios"), "throughput");
+    expect(text).toContain("0 of 2 ratios differ");
+    expect(text).toContain("2 more differ beyond noise, by an uncertain size.");
+  });
+
   it("says unknown where nothing is known", () => {
     expect(summaryText(figures(), viewNamed("sweep"), "memory")).toContain("is unknown");
     expect(summaryText(figures({ series: [] }), viewNamed("sweep"), "throughput")).toContain(

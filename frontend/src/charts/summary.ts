@@ -51,14 +51,14 @@ function rangeText(figures: Figures, metric: MetricId): string {
   const kind = kindOf(described.unit);
   const values: NamedValue[] = figures.series.flatMap((series) =>
     series.points.flatMap((point) => {
-      const value = measureOf(point, metric)?.value ?? null;
+      const { value, step } = measureOf(point, metric) ?? { value: null };
       if (value === null) return [];
       const where = loadPoint(point.x, figures.x.label);
       return [
         {
           series,
           value,
-          text: `${single(kind, value)} (${seriesName(figures, series)}, ${where})`,
+          text: `${single(kind, value, null, step)} (${seriesName(figures, series)}, ${where})`,
         },
       ];
     }),
@@ -131,7 +131,7 @@ function bestText(figures: Figures, latency: MetricId): string {
   const best = highest(sound);
   if (!best) return "No load point below overload has a known latency.";
   const { series, point, value } = best;
-  return `The highest throughput without overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y)}.`;
+  return `The highest throughput without overload is ${single("rate", value)} (${seriesName(figures, series)}, ${loadPoint(point.at, figures.x.label)}) with ${latency} ${single("time", point.y, null, point.step)}.`;
 }
 
 interface Share {

@@ -3,6 +3,7 @@ import { type Figures, type Measure, panelsOrWhole } from "../api/figures";
 import { options, theme, viewNamed } from "../testing/chart_options";
 import { figures, measure, point, series } from "../testing/figures";
 import { panelled, trend } from "../testing/sample_figures";
+import { sweepStops } from "./stops";
 import type { SweepDataset, SweepPoint } from "./style/measured_points";
 import { dashOf } from "./style/series_style";
 import { hasCutInterval, type SweepOptions, startsAboveZero, sweepChart } from "./sweep";
@@ -57,6 +58,21 @@ describe("sweepChart", () => {
     const [a, b] = datasets(figures());
     expect(a?.pointBackgroundColor).toEqual(["c0", "c0", "surface"]);
     expect(b?.data.map((one) => one.failing)).toEqual([false, true]);
+  });
+
+  it("keeps the trials that are set aside from those that count, and says what a ring is", () => {
+    const aside = onePoint({ each: [100, 40, 101], set_aside: [1] });
+    expect(points(aside)[0]).toMatchObject({ each: [100, 101], aside: [40] });
+    expect(viewNamed("sweep").legend(aside, options())).toContain("faint ring");
+    expect(viewNamed("sweep").legend(figures(), options())).not.toContain("faint ring");
+  });
+
+  it("says of a figure below the step of the tool that it is below", () => {
+    const metrics = { ...point(8, {}).metrics, p50: { ...measure(0), step: 1_000 } };
+    const rounded = figures({ series: [series("a", 0, [point(8, { metrics })])] });
+    expect(sweepStops(rounded, 0, "p50")[0]?.text).toContain("Latency p50 < 1 ms");
+    expect(viewNamed("sweep").summary(rounded, "p50").lead).toContain("Latency p50 is < 1 ms");
+    expect(viewNamed("tradeoff").stops(rounded, 0, "p50")[0]?.text).toContain("p50 < 1 ms");
   });
 
   it("has no interval where there is none", () => {

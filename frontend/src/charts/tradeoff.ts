@@ -26,6 +26,8 @@ import type { ChartOptions } from "./view";
 export interface TradePoint {
   readonly x: number;
   readonly y: number | null;
+  /** The smallest step of the latency that the load tool prints. */
+  readonly step: number | null;
   readonly at: X;
   readonly overload: boolean;
 }
@@ -46,9 +48,11 @@ export function tradeoffPoints(
 ): readonly TradePoint[] {
   return series.points.flatMap((point) => {
     const x = measureOf(point, "throughput")?.value ?? null;
-    const y = drawable(measureOf(point, latency)?.value, log);
+    const measure = measureOf(point, latency);
+    const y = drawable(measure?.value, log);
+    const step = measure?.step ?? null;
     // A load point without a throughput has no place here; the table still lists it.
-    return x === null ? [] : [{ x, y, at: point.x, overload: point.overload === true }];
+    return x === null ? [] : [{ x, y, step, at: point.x, overload: point.overload === true }];
   });
 }
 
@@ -138,7 +142,7 @@ function tooltipText(figures: Figures, latency: MetricId): TooltipText {
 export function tradeText(figures: Figures, point: TradePoint, latency: MetricId): string {
   const over = point.overload ? ", overload" : "";
   const load = loadPoint(point.at, figures.x.label);
-  return `${load}: ${single("rate", point.x)}, ${latency} ${single("time", point.y)}${over}`;
+  return `${load}: ${single("rate", point.x)}, ${latency} ${single("time", point.y, null, point.step)}${over}`;
 }
 
 /** Whether there is anything to draw: a frozen answer may hold no latency. */

@@ -165,7 +165,7 @@ function baselines(figures: Figures, query: string): readonly FieldName[] {
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
   );
   const gone = chosen && !shown.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
-  return [["", "Runner-up"], ...shown, ...gone];
+  return [["", "First series"], ...shown, ...gone];
 }
 
 function select(

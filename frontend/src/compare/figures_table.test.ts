@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Figures } from "../api/figures";
 import { rowsOf } from "../site/dom";
-import { figures } from "../testing/figures";
+import { figures, measure, point, series } from "../testing/figures";
 import "../testing/query_fields";
 import { panelled, sample, trend } from "../testing/sample_figures";
 import { figuresTable } from "./figures_table";
@@ -51,6 +51,16 @@ describe("table", () => {
   it("says unknown, never 0", () => {
     const cell = rowsOf(tableOf(figures()))[1]?.children[3];
     expect(cell?.textContent).toBe("unknown");
+  });
+
+  it("says below which step a figure is, which trials do not count, and what all requests say", () => {
+    const below = { ...measure(0), step: 1_000, each: [0, 0, 9_000], set_aside: [2], pooled: 400 };
+    const metrics = { ...point(8, {}).metrics, p50: below };
+    const table = tableOf(figures({ series: [series("a", 0, [point(8, { metrics })])] }));
+    const cell = [...table.querySelectorAll("td")].find((one) => one.textContent?.startsWith("<"));
+    expect(cell?.textContent).toMatch(/^< 1/);
+    expect(cell?.title).toContain("1 trial set aside");
+    expect(cell?.title).toContain("all requests together 400");
   });
 
   it("sorts with aria-sort and keeps unknown last both ways", () => {

@@ -58,6 +58,19 @@ describe("ranking", () => {
     expect(override).toHaveBeenLastCalledWith(false);
   });
 
+  it("remarks once that the size of a difference is uncertain", () => {
+    const why = "beyond noise, size uncertain";
+    const { ranking } = figures();
+    const [first, second] = ranking?.rows ?? [];
+    if (!ranking || !first?.ratio || !second) throw new Error("two rows");
+    const ratio = { ...first.ratio, verdict: "size_uncertain", why } as const;
+    const data = figures({ ranking: { ...ranking, rows: [{ ...first, ratio }, second] } });
+    const actions = { chooseBaseline: null, chooseLoad: null, override: null };
+    document.body.append(...rankingPanel(data, actions));
+    const remarks = [...document.querySelectorAll(".remark")].map((one) => one.textContent);
+    expect(remarks).toEqual([why]);
+  });
+
   it("stands once for each panel", () => {
     const actions = { chooseBaseline: null, chooseLoad: null, override: null };
     document.body.append(...rankingPanel(panelled(), actions));

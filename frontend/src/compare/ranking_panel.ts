@@ -169,13 +169,19 @@ function rankUnit(figures: Figures, { suffix }: Unit): string {
 /** A difference can fail twice: within noise, or too small to matter. A row says which. */
 function remark(row: RankingRow): HTMLElement | false {
   const lead = remarkLead(row);
-  if (!lead && (row.verdict !== null || row.baseline || !row.why)) return false;
+  if (!lead && (isDecided(row) || row.baseline || !row.why)) return false;
   return h("span", { class: "remark" }, [lead, row.why].filter(Boolean).join(": "));
+}
+
+/** Whether the ratio alone says enough: better or worse, beyond noise and threshold. */
+function isDecided({ verdict }: RankingRow): boolean {
+  return verdict === "improved" || verdict === "regressed";
 }
 
 function remarkLead(row: RankingRow): string {
   if (row.verdict === "inconclusive") return "inconclusive";
-  if (row.verdict === "size_uncertain") return "beyond noise, size uncertain";
+  // Its reason says all of it.
+  if (row.verdict === "size_uncertain") return "";
   if (row.verdict === "unchanged") {
     return row.significant === true && row.relevant === false
       ? "beyond noise, too small to matter"

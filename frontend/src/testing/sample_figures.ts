@@ -51,10 +51,9 @@ function random(seed: number): () => number {
 
 function measured(value: number, trials: number, spread: number, next: () => number): Measure {
   const each = Array.from({ length: trials }, () => value * (1 + (next() - 0.5) * 2 * spread));
-  const sorted = [...each].sort((a, b) => a - b);
   const known = trials >= 3;
   return {
-    value: sorted[sorted.length >> 1] ?? value,
+    value: Math.exp(each.reduce((sum, one) => sum + Math.log(one), 0) / each.length),
     low: known ? value * (1 - spread * 1.2) : null,
     high: known ? value * (1 + spread * 1.2) : null,
     each,

@@ -56,6 +56,8 @@ describe("text", () => {
     expect(format.single("rate", 52_341)).toBe("52.3k req/s");
     expect(format.single("time", 1_234)).toBe("1.23 ms");
     expect(format.single("ratio", 0.034)).toBe("3.40 %");
+    expect(format.single("time", 0, null, 1_000)).toBe("< 1 ms");
+    expect(format.single("time", 1_000, null, 1_000)).toBe("1.00 ms");
     expect(format.single("bytes", 512)).toBe("512 B");
     expect(format.single("count", 1_234_567)).toBe("1\u202f234\u202f567");
   });

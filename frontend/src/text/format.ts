@@ -107,16 +107,17 @@ export function halfWidth(low: Maybe, high: Maybe): number | null {
  */
 export function inUnit(value: Maybe, unit: Unit, half?: Maybe, step?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
-  if (typeof step === "number" && value < step) return `< ${significant(step / unit.factor)}`;
+  if (typeof step === "number" && value < step)
+    return `< ${Number((step / unit.factor).toPrecision(3))}`;
   return significant(value / unit.factor, half ? half / unit.factor : null);
 }
 
-/** A single value with its own unit, for a sentence or a tooltip. */
-export function single(kind: Kind, value: Maybe, half?: Maybe): string {
+/** A single value with its own unit, for a sentence or a tooltip; below `step`: "< 1 ms". */
+export function single(kind: Kind, value: Maybe, half?: Maybe, step?: Maybe): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
   if (kind === "count") return grouped(value);
-  const unit = unitFor(kind, [value]);
-  return `${inUnit(value, unit, half)}${unit.suffix}${kind === "rate" ? " req/s" : ""}`;
+  const unit = unitFor(kind, [Math.max(value, step ?? value)]);
+  return `${inUnit(value, unit, half, step)}${unit.suffix}${kind === "rate" ? " req/s" : ""}`;
 }
 
 export function grouped(value: number): string {

@@ -1,6 +1,6 @@
-// The evidence behind each point: faint dots for its trials, rings for those set aside, a whisker for its interval, and
-// a cross where more than one attempt in a hundred failed. A whisker that goes on beyond the
-// chart ends in an arrow at its edge.
+// The evidence behind each point: faint dots for its trials, rings for those set aside, a whisker
+// for its interval, and a cross where more than one attempt in a hundred failed. A whisker that
+// goes on beyond the chart ends in an arrow at its edge.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { DOT } from "../style/line_style";
 import type { SweepDataset, SweepPoint } from "../style/measured_points";
