@@ -110,7 +110,8 @@ def _trial_checks(point: Point) -> Iterator[tuple[LoadedCell, LoadedTrial, str]]
             for id_ in trial.checks:
                 yield cell, trial, id_
         for trial in cell.duplicates:
-            yield cell, trial, "duplicate"
+            for id_ in (*trial.checks, "duplicate"):
+                yield cell, trial, id_
 
 
 def count_trials(points: Iterable[Point]) -> int:

@@ -89,6 +89,7 @@ def point_of(
     merged_us = cells[0].percentiles_us if len(cells) == 1 else merged.get(pool_of(cells), {})
     metrics = {name: measure_of(METRICS[name], counted, merged_us) for name in wanted}
     own = _cell_checks(cells, trials)
+    repeated = {"duplicate" for cell in cells if cell.duplicates}
     return Point(
         x=x,
         cells=tuple(cells),
@@ -97,7 +98,7 @@ def point_of(
         metrics=metrics,
         errors={name: class_share(name, trials) for name in ERROR_CLASSES},
         cell_checks=tuple(sorted(own)),
-        checks=tuple(sorted(own.union(*(trial.checks for trial in trials)))),
+        checks=tuple(sorted(own.union(repeated, *(trial.checks for trial in trials)))),
     )
 
 

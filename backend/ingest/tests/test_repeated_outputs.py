@@ -46,6 +46,7 @@ def test_one_file_named_by_three_trials_is_one_trial(tenant):
     assert point["metrics"]["throughput"]["each"] == [6000.0]
     assert point["metrics"]["throughput"]["low"] is None
     assert fired(figures)["duplicate"]["count"] == 2
+    assert "duplicate" in point["checks"]
     assert "same output as another trial (2 of 3 trials)" in figures["outcome"]["reasons"]
     assert "few-trials" in fired(figures)
     assert Cell.objects.get(run=run).trial_count == 1

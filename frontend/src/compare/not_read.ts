@@ -18,7 +18,7 @@ export function notReadList(figures: Figures): HTMLElement[] {
       "li",
       {},
       nameElement(row.label, 80),
-      `${place}, ${trials}: ${short(row.reason, 200)}`,
+      `${place}, ${trials}: ${short(row.reason, 320)}`,
     );
   });
   return [

@@ -54,7 +54,9 @@ def test_a_file_uploaded_again_is_told_and_counts_once(compare_page, record):
     record(*trials("nginx"), *trials("apache", factor=1.2))
     record(*trials("nginx"))
     page = compare_page("duplicates")
-    assert "same output as another trial (3 of 9 trials)" in page.inner_text("main").lower()
+    text = page.inner_text("main")
+    assert "same output as another trial (3 of 9 trials)" in text
+    assert "client and server on one host (" not in text
     assert "3 trials a point" in page.inner_text("[data-slot=conditions]")
 
 
