@@ -24,7 +24,6 @@ export function sweepStops(figures: Figures, series: number, metric: MetricId): 
         y: measure?.value ?? null,
         low: measure?.low ?? null,
         high: measure?.high ?? null,
-        step: measure?.step ?? null,
         overload: point.overload === true,
         failing: isFailing(point),
         trials: point.trials,
