@@ -118,10 +118,14 @@ def _value(row: Row, metric: str) -> str:
     unit, measure = METRICS[metric].unit, row.measure
     if measure.value is None:
         return "an unknown time" if unit == "us" else "an unknown amount"
+    step = measure.step or 0.0
+    is_below = measure.value < step
+    text = f"< {figure_text(step, unit)}" if is_below else figure_text(measure.value, unit)
     if measure.low is None or measure.high is None:
-        return f"{figure_text(measure.value, unit)} (no interval)"
-    low, high = figure_text(measure.low, unit), figure_text(measure.high, unit)
-    return f"{figure_text(measure.value, unit)} [{low}, {high}]"
+        return f"{text} (no interval)"
+    if is_below and measure.high <= step:
+        return text
+    return f"{text} [{figure_text(measure.low, unit)}, {figure_text(measure.high, unit)}]"
 
 
 def _errors(ranking: Ranking, place: str) -> str:

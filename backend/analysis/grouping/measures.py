@@ -154,10 +154,14 @@ def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:
 
 
 def _half_step(known: Sequence[tuple[int, float]], step: float | None) -> float:
-    """Half a step of the tool as a logarithm: all trials may be rounded in the same direction."""
+    """Half a step of the tool as a logarithm, downwards, where it is larger: all trials may be
+    rounded in the same direction.
+    """
     if step is None:
         return 0.0
-    return log1p(step / 2 / min(value for _, value in known))
+    smallest = min(value for _, value in known)
+    # A printed figure is a step at least; one that is computed may be smaller.
+    return -log1p(-step / 2 / max(smallest, step))
 
 
 def interval_name(centre: Centre) -> str | None:

@@ -1,0 +1,349 @@
+"""The order, the places, the baseline and the sentence of a ranking, over rows as recorded."""
+
+from math import exp, log, log1p, sqrt
+from statistics import fmean, geometric_mean, stdev
+
+import pytest
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures
+from backend.analysis.query.compare_query import CompareQuery
+from backend.noise.models import HostNoise
+from backend.runs.dismissals import dismiss
+from backend.runs.models import Host, Trial
+from backend.testing.rows import CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+NEAR = (1.0, 1.002, 0.998)
+LEVELS = (900, 1000, 1100, 1200)
+# 97.5 % of Student's t with 2 and with 4 degrees of freedom.
+T2, T4 = 4.302653, 2.776445
+
+
+@pytest.fixture
+def lab():
+    return make_workspace("lab")
+
+
+def ask(workspace, text=""):
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
+
+
+def around(rate, spread=1.0):
+    return tuple(rate * (1 + (share - 1) * spread) for share in NEAR)
+
+
+def server(name, rate, spread=1.0, **more):
+    return CellSpec(name, rates=around(rate, spread), **more)
+
+
+def by_name(figures):
+    return {row["label"].split()[0]: row for row in figures["ranking"]["rows"]}
+
+
+def only_measure(workspace, metric="throughput"):
+    (series,) = ask(workspace, f"metric={metric}")["series"]
+    (point,) = series["points"]
+    return point["metrics"][metric]
+
+
+def test_without_a_choice_the_baseline_is_the_first_series_of_the_page(lab):
+    make_run(lab, server("a", 900), server("b", 1000), server("c", 1600))
+    ranking = ask(lab)["ranking"]
+    assert [row["label"] for row in ranking["rows"]] == ["c 23.0", "b 23.0", "a 23.0"]
+    assert [row["tier"] for row in ranking["rows"]] == ["1", "2", "3"]
+    assert ranking["baseline"] == ranking["rows"][2]["series"]
+    assert [row["ratio"]["verdict"] for row in ranking["rows"]] == [
+        "improved",
+        "improved",
+        "unchanged",
+    ]
+
+
+@pytest.mark.parametrize("rates", [(900, 1000, 1600), (1600, 900, 1000), (1000, 1600, 900)])
+def test_the_result_does_not_choose_the_baseline(lab, rates):
+    make_run(lab, *(server(name, rate) for name, rate in zip("abc", rates, strict=True)))
+    assert by_name(ask(lab))["a"]["ratio"]["why"] == "the baseline"
+
+
+def test_a_series_that_is_not_ranked_is_no_baseline(lab):
+    make_run(lab, server("a", 900, error_rate=0.5), server("b", 1000), server("c", 1600))
+    figures = ask(lab)
+    rows = by_name(figures)
+    assert rows["b"]["ratio"]["why"] == "the baseline"
+    assert figures["ranking"]["rows"][-1] is not rows["b"]
+    assert (rows["a"]["tier"], rows["a"]["ratio"]["value"]) == (None, None)
+    assert rows["a"]["ratio"]["why"] == "50 % of its requests failed, so it is not ranked."
+    assert " a 23.0" not in figures["finding"]
+
+
+def test_the_headline_holds_the_leader_against_the_runner_up(lab):
+    make_run(lab, server("a", 900), server("b", 1000), server("c", 1600))
+    finding = ask(lab)["finding"]
+    assert finding.startswith("c 23.0 serves 1.60× [1.5")
+    assert finding.endswith("the requests of b 23.0 at 64 connections")
+
+
+def test_the_lead_is_of_all_pairs_and_the_ratio_of_an_asked_baseline_of_its_row(lab):
+    make_run(lab, *(server(name, rate, 30) for name, rate in zip("abcd", LEVELS, strict=True)))
+    rows = by_name(ask(lab))
+    asked = ask(lab, f"baseline={rows['c']['series']}")
+    assert by_name(asked)["c"]["ratio"]["why"] == "the baseline"
+    lead, row = (interval_in(finding) for finding in (ask(lab)["finding"], asked["finding"]))
+    ratio = by_name(asked)["d"]["ratio"]
+    assert row == pytest.approx((ratio["low"], ratio["high"]), rel=0.005)
+    # All pairs are more claims than those against one baseline, so the interval is wider.
+    assert lead[0] < row[0] < row[1] < lead[1]
+
+
+def interval_in(finding):
+    low, high = finding.partition("[")[2].partition("]")[0].split(", ")
+    return float(low), float(high)
+
+
+def test_an_asked_baseline_is_in_the_headline(lab):
+    make_run(lab, CellSpec("a", rates=(100.0, 101.0, 99.0)), server("b", 1000), server("c", 1620))
+    rows = by_name(ask(lab))
+    again = ask(lab, f"baseline={rows['a']['series']}")
+    assert again["ranking"]["baseline"] == rows["a"]["series"]
+    assert "16.2×" in again["finding"]
+    assert "of a 23.0" in again["finding"]
+
+
+def test_latency_is_better_when_lower(lab):
+    make_run(lab, CellSpec("slow", p50_us=1600.0), CellSpec("quick", p50_us=400.0))
+    figures = ask(lab, "metric=p99")
+    first, second = figures["ranking"]["rows"]
+    assert (first["label"], first["ratio"]["why"]) == ("quick 23.0", "the baseline")
+    assert (second["ratio"]["verdict"], second["tier"]) == ("regressed", "2")
+    assert "99 % of its requests in 0.250×" in figures["finding"]
+
+
+@pytest.mark.parametrize("metric", ["throughput", "p99", "p99.9"])
+def test_the_ratio_is_that_of_the_two_figures_shown(lab, metric):
+    disturbed = (1000.0,) * 5 + (1010.0,) * 4 + (100.0,)
+    make_run(lab, CellSpec("a", rates=disturbed), CellSpec("b", rates=(400.0, 401.0, 399.0) * 3))
+    rows = ask(lab, f"metric={metric}")["ranking"]["rows"]
+    values = {row["label"]: row["value"] for row in rows}
+    ratio = next(row["ratio"] for row in rows if row["label"].startswith("b"))
+    assert ratio["value"] == pytest.approx(values["b 23.0"] / values["a 23.0"], rel=1e-12)
+    assert ratio["low"] < ratio["value"] < ratio["high"]
+
+
+def test_a_difference_beyond_noise_may_be_below_the_threshold(lab):
+    make_run(lab, server("a", 1000, 3), server("b", 1020, 3))
+    figures = ask(lab)
+    row = by_name(figures)["b"]
+    assert row["ratio"]["verdict"] == "size_uncertain"
+    assert row["ratio"]["why"] == "beyond noise, size uncertain"
+    assert 1 < row["ratio"]["low"] < 1.02 < row["ratio"]["high"]
+    assert row["significant"] is True
+    assert figures["finding"].startswith("b 23.0 is ahead of a 23.0 at 64 connections (1.02× [1.0")
+    assert figures["finding"].endswith("but perhaps by less than the threshold of 2 %")
+
+
+@pytest.mark.parametrize(
+    ("rate", "spread", "verdict"),
+    [
+        (1005, 1, "unchanged"),
+        (1040, 1, "improved"),
+        (960, 1, "regressed"),
+        (1010, 9, "inconclusive"),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(lab, rate, spread, verdict):
+    make_run(lab, server("a", 1000, spread), server("b", rate, spread))
+    ratio = by_name(ask(lab))["b"]["ratio"]
+    half = T4 * stdev(map(log, around(rate, spread))) * sqrt(2 / 3)
+    assert log(ratio["high"] / ratio["low"]) / 2 == pytest.approx(half, rel=0.01)
+    assert ratio["verdict"] == verdict
+
+
+def test_noise_says_how_much_more_would_decide_and_how_often(lab):
+    make_run(lab, server("a", 1000, 9), server("b", 1010, 9))
+    finding = ask(lab)["finding"]
+    assert finding.startswith("Too noisy to rank b 23.0 and a 23.0 at 64 connections (1.01× [0.9")
+    assert " more trials on each side would decide in 67 of 100 cases" in finding
+
+
+def test_a_maximum_is_not_ranked(lab):
+    make_run(lab, server("a", 1000), server("b", 1600))
+    figures = ask(lab, "metric=max")
+    why = "A maximum grows with the number of requests, so it is not ranked; choose a percentile."
+    for row in figures["ranking"]["rows"]:
+        assert (row["tier"], row["why"]) == (None, why)
+        assert row["ratio"] is None
+    assert figures["finding"].endswith(why)
+    assert "×" not in figures["finding"]
+
+
+def test_an_error_check_withholds_the_figures_that_it_names(lab):
+    cut = CellSpec("cut", rates=around(1600), trial_checks=["incomplete"])
+    mixed = CellSpec("mixed", rates=around(1300), trial_checks=["percentile-order"])
+    run = make_run(lab, cut, mixed, server("sound", 1000))
+    throughput, p99 = by_name(ask(lab)), by_name(ask(lab, "metric=p99"))
+    for rows in (throughput, p99):
+        assert rows["cut"]["tier"] is None
+        assert rows["cut"]["why"] == "The load tool was cut off, so it is not ranked."
+        assert rows["cut"]["ratio"]["value"] is None
+    assert throughput["mixed"]["tier"] == "1"
+    assert p99["mixed"]["tier"] is None
+    # A failed request is a fact whatever else is wrong.
+    assert all(row["why"] is None for row in by_name(ask(lab, "metric=error_rate")).values())
+    dismiss(run, "incomplete", reason="Cut on purpose, after the time was up.", author=None)
+    assert by_name(ask(lab))["cut"]["tier"] == "1"
+    assert by_name(ask(lab, "metric=p99"))["mixed"]["tier"] is None
+
+
+def test_a_disturbed_trial_is_set_aside_and_told(lab):
+    rates = tuple(1000 + 3 * step for step in (-3, 1, 2, -1, 0, 3, -2, 1, 0))
+    make_run(lab, CellSpec(rates=(*rates[:4], 500.0, *rates[4:])))
+    measure = only_measure(lab)
+    assert measure["each"][4] == 500.0
+    assert measure["set_aside"] == [4]
+    assert measure["value"] == pytest.approx(geometric_mean(rates))
+    assert measure["low"] > 900
+    # It is set aside for each figure on its own.
+    make_run(lab, CellSpec("other", rates=rates))
+    assert "set_aside" not in by_series(lab, "other")["metrics"]["throughput"]
+
+
+def by_series(workspace, name):
+    return next(
+        point
+        for series in ask(workspace)["series"]
+        if series["server"] == name
+        for point in series["points"]
+    )
+
+
+def test_a_figure_rounded_to_zero_has_no_ratio_and_an_interval_of_a_step(lab):
+    run = make_run(lab, CellSpec("a", computed=False), CellSpec("b", computed=False))
+    for trial in Trial.objects.filter(run=run, cell__series__server__name="a"):
+        trial.percentiles_us = {"50": 0.0, "99": 2000.0}
+        trial.save(update_fields=["percentiles_us"])
+    Trial.objects.filter(run=run).update(latency_resolution_us=1000.0)
+    lab.changed()
+    figures = ask(lab, "metric=p50")
+    rows = by_name(figures)
+    assert (rows["a"]["value"], rows["a"]["low"], rows["a"]["high"]) == (0, 0, 1000)
+    assert rows["a"]["ratio"]["value"] is None
+    assert rows["b"]["ratio"]["value"] is None
+    assert "below the smallest step of the load tool" in rows["b"]["ratio"]["why"]
+    assert figures["finding"] == (
+        "a 23.0 answers half of its requests within < 1 ms at 64 connections"
+    )
+
+
+def test_equal_rounded_figures_have_an_interval_of_a_step(lab):
+    run = make_run(lab, CellSpec("a", computed=False), CellSpec("b", computed=False))
+    for trial in Trial.objects.filter(run=run):
+        name = trial.cell.series.server.name
+        trial.percentiles_us = {"50": 3000.0 if name == "a" else 4000.0, "99": 9000.0}
+        trial.latency_resolution_us = 1000.0
+        trial.save(update_fields=["percentiles_us", "latency_resolution_us"])
+    lab.changed()
+    rows = by_name(ask(lab, "metric=p50"))
+    # 3 ms may have been anything from 2.5 to 3.5 ms.
+    for row in rows.values():
+        assert row["low"] <= row["value"] - 500
+        assert row["high"] >= row["value"] + 500
+    assert rows["b"]["ratio"]["verdict"] == "inconclusive"
+    assert rows["b"]["ratio"]["low"] <= 3500 / 3500
+    assert rows["b"]["ratio"]["high"] >= 4500 / 2500
+
+
+@pytest.mark.parametrize(
+    ("runs", "text"),
+    [
+        (
+            1,
+            "Measured in one run: the intervals cover more trials of this run. Two more runs would "
+            "cover other days, builds and server starts too.",
+        ),
+        (
+            2,
+            "Measured in 2 runs: the intervals cover more trials of these runs. One more run would "
+            "cover other days, builds and server starts too.",
+        ),
+        (3, None),
+    ],
+)
+def test_the_page_says_what_more_runs_would_add(lab, runs, text):
+    for number in range(runs):
+        make_run(lab, server("a", 1000 + number))
+    assert ask(lab)["replication"] == text
+
+
+def test_from_three_runs_on_the_run_is_the_unit(lab):
+    levels = (1000.0, 1050.0, 960.0)
+    for level, spread in zip(levels, (1, 5, 2), strict=True):
+        make_run(lab, server("a", level, spread))
+    measure = only_measure(lab)
+    means = [fmean(map(log, around(*each))) for each in zip(levels, (1, 5, 2), strict=True)]
+    half = T2 * stdev(means) / sqrt(3)
+    assert measure["interval"] == "95 % interval over 3 runs"
+    assert measure["value"] == pytest.approx(exp(fmean(means)))
+    assert measure["high"] == pytest.approx(exp(fmean(means) + half))
+
+
+def test_servers_of_different_runs_differ_by_what_runs_differ_by(lab):
+    make_run(lab, server("a", 1000))
+    make_run(lab, server("b", 1060))
+    ratio = by_name(ask(lab))["b"]["ratio"]
+    assert ratio["verdict"] == "inconclusive"
+    assert "includes 3 % from run to run, assumed" in ratio["why"]
+    # 3 % for each of the two runs, and hardly any noise beside it.
+    assert ratio["high"] / ratio["value"] == pytest.approx(exp(1.96 * 0.03 * sqrt(2)), rel=0.01)
+
+
+def test_the_history_of_the_host_replaces_the_assumption_and_bounds_what_is_told(lab):
+    make_run(lab, server("a", 1000))
+    make_run(lab, server("b", 1060))
+    HostNoise.objects.create(
+        host=Host.objects.get(), floor_share=0.1, comparisons=4, run_sd=0.001, run_freedom=9
+    )
+    lab.changed()
+    figures = ask(lab)
+    ratio = by_name(figures)["b"]["ratio"]
+    assert "includes 0.1 % from run to run, as measured on this host" in ratio["why"]
+    assert log(ratio["high"] / ratio["value"]) == pytest.approx(log1p(0.1), rel=0.01)
+    assert "cannot tell differences under 10 %" in figures["replication"]
+
+
+def paired_rounds(workspace, *, has_rounds):
+    """Two servers 3 % apart with a noise of 1 %, and a disturbance of 5 % that both share."""
+    shared = (0.95, 1.06, 1.0, 0.93, 1.05)
+    own = ((1.01, 0.995, 1.0, 0.99, 1.005), (1.0, 1.01, 0.99, 1.0, 1.0))
+    cells = [
+        CellSpec(name, rates=[level * a * b for a, b in zip(shared, noise, strict=True)], warmups=0)
+        for name, level, noise in zip("ab", (1000.0, 1040.0), own, strict=True)
+    ]
+    run = make_run(workspace, *cells)
+    for trial in Trial.objects.filter(run=run):
+        trial.repeat = trial.ordinal % 5 if has_rounds else trial.ordinal
+        trial.save(update_fields=["repeat"])
+    workspace.changed()
+
+
+@pytest.mark.parametrize("has_rounds", [True, False])
+def test_what_a_round_shares_is_taken_out(lab, has_rounds):
+    paired_rounds(lab, has_rounds=has_rounds)
+    ratio = by_name(ask(lab))["b"]["ratio"]
+    assert (ratio["low"] > 1) == has_rounds
+
+
+def test_panels_share_the_error_rate_of_the_page(lab):
+    for build, rate in (("7", 1000), ("8", 2000)):
+        run = make_run(lab, server("a", rate), server("b", rate))
+        run.labels = {"build": build}
+        run.save(update_fields=["labels"])
+    lab.changed()
+    alone = by_name(ask(lab, "label=build:7"))["b"]["ratio"]
+    panels = ask(lab, "facet=label")["panels"]
+    together = by_name(panels[0])["b"]["ratio"]
+    error = stdev(map(log, NEAR)) * sqrt(2 / 3)
+    assert log(alone["high"]) == pytest.approx(T4 * error, rel=1e-4)
+    # Half of the 5 % for each of two panels: 98.73 % of Student's t with 4 degrees of freedom.
+    assert log(together["high"]) == pytest.approx(3.48136 * error, rel=1e-4)
