@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import datetime
 from statistics import median
 
 from backend.analysis.grouping.points import Point
@@ -41,13 +42,7 @@ def _at_largest_load(
 def _describe(series: str, point: Point) -> ComparedPoint:
     cell = point.cells[0]
     counts = [trial.requests_completed for trial in point.trials if trial.requests_completed]
-    lengths = [
-        trial.requests_completed / trial.throughput_rps
-        for trial in point.trials
-        if trial.requests_completed and trial.throughput_rps
-    ]
-    starts = [cell.run.started_at for cell in point.cells]
-    known_starts = [start for start in starts if start is not None]
+    lengths = _lengths_s(point)
     return ComparedPoint(
         series=series,
         server=cell.server.name,
@@ -57,12 +52,30 @@ def _describe(series: str, point: Point) -> ComparedPoint:
         throughput_rps=point.metrics["throughput"].value,
         trial_s=median(lengths) if lengths else None,
         requests=median(counts) if counts else None,
-        measured=(min(known_starts), max(known_starts)) if known_starts else None,
         threads=frozenset(trial.threads for trial in point.trials if trial.threads),
-        turns={
-            (cell.run.id, trial.repeat): trial.ordinal
-            for cell in point.cells
-            for trial in cell.trials
-            if trial.repeat is not None and trial.ordinal is not None
-        },
+        measured=_span(point),
+        turns=_turns(point),
     )
+
+
+def _lengths_s(point: Point) -> list[float]:
+    return [
+        trial.requests_completed / trial.throughput_rps
+        for trial in point.trials
+        if trial.requests_completed and trial.throughput_rps
+    ]
+
+
+def _span(point: Point) -> tuple[datetime, datetime] | None:
+    """When the first and the last run of a point began, of those that tell it."""
+    starts = [cell.run.started_at for cell in point.cells if cell.run.started_at is not None]
+    return (min(starts), max(starts)) if starts else None
+
+
+def _turns(point: Point) -> dict[Hashable, int]:
+    return {
+        (cell.run.id, trial.repeat): trial.ordinal
+        for cell in point.cells
+        for trial in cell.trials
+        if trial.repeat is not None and trial.ordinal is not None
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import factorial
@@ -100,10 +100,13 @@ def _flat(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     """All points of a series in a closed loop whose throughput is the same at every load."""
     measured = [point for point in points if point.connections and point.throughput_rps]
     loads = {point.connections or 0 for point in measured}
-    if len(loads) < FLAT_LOADS or max(loads) < FLAT_RANGE * min(loads):
+    if len(loads) < FLAT_LOADS or _ratio(loads) < FLAT_RANGE:
         return []
-    rates = [point.throughput_rps or 0.0 for point in measured]
-    return measured if max(rates) / min(rates) - 1 <= FLAT_SHARE else []
+    return measured if _ratio(list(map(_rate, measured))) - 1 <= FLAT_SHARE else []
+
+
+def _rate(point: ComparedPoint) -> float:
+    return point.throughput_rps or 0.0
 
 
 def _far_apart(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
@@ -124,7 +127,7 @@ def _unequal_length(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     return points if is_unequal else []
 
 
-def _ratio(values: Sequence[float]) -> float:
+def _ratio(values: Collection[float]) -> float:
     return max(values) / min(values)
 
 

@@ -32,7 +32,7 @@ CLOCK_TICKS_US = (15_625, 10_000, 1_000)
 TICK_CHANCE = 0.002
 # Linux waits 40 ms before it acknowledges data that it cannot answer (TCP_DELACK_MIN).
 DELAYED_ACK_US = (39_500.0, 45_000.0)
-ACK_PERCENTILES = ("50", "75", "90", "95", "97.5", "99")
+ACK_PERCENTILES = ("p50", "p75", "p90", "p95", "p97.5", "p99")
 ACK_REQUESTS = 100
 
 
@@ -40,11 +40,17 @@ def _find_disorder(trial: CheckInput) -> str | None:
     for (low_name, low), (high_name, high) in pairwise(_ladder(trial)):
         if low > high + _step_us(trial, low) + 2 * HISTOGRAM_STEP * high:
             return f"{low_name} ({time_text(low)}) is above {high_name} ({time_text(high)})."
+    return _find_mean_outside(trial)
+
+
+def _find_mean_outside(trial: CheckInput) -> str | None:
     mean, least, most = trial.latency_mean_us, trial.latency_min_us, trial.latency_max_us
-    slack = max(trial.latency_resolution_us or 0.0, _step_us(trial, mean or 0.0))
-    if mean is not None and least is not None and mean < least - slack:
+    if mean is None:
+        return None
+    slack = max(trial.latency_resolution_us or 0.0, _step_us(trial, mean))
+    if least is not None and mean < least - slack:
         return f"The mean ({time_text(mean)}) is below the minimum ({time_text(least)})."
-    if mean is not None and most is not None and mean > most + slack:
+    if most is not None and mean > most + slack:
         return f"The mean ({time_text(mean)}) is above the maximum ({time_text(most)})."
     return None
 
@@ -162,22 +168,19 @@ def _multiples(trial: CheckInput, figures: set[float], tick: int) -> set[int]:
 
 def _find_delayed_ack(trial: CheckInput) -> str | None:
     low, high = DELAYED_ACK_US
-    if trial.keepalive is False or _is_coarse(trial, low):
+    if not _may_wait_for_ack(trial):
         return None
-    if (trial.requests_completed or 0) < ACK_REQUESTS:
-        return None
-    figures = [(name, trial.percentiles_us.get(name)) for name in ACK_PERCENTILES]
-    standing = [name for name, us in figures if us is not None and low <= us <= high]
-    below = [
-        us
-        for us in (trial.latency_min_us, *(us for _, us in figures))
-        if us is not None and us < low
-    ]
+    known = dict(_ladder(trial))
+    standing = [name for name in ACK_PERCENTILES if low <= known.get(name, 0.0) <= high]
+    below = [us for us in known.values() if us < low]
     # A plateau: what is below is far below, or nearly every percentile is the wait itself.
     if len(standing) < (3 if below else 4) or max(below, default=0.0) > low / 2:
         return None
-    names = ", ".join(f"p{name}" for name in standing)
-    return f"{names} lie between {time_text(low)} and {time_text(high)}."
+    return f"{', '.join(standing)} lie between {time_text(low)} and {time_text(high)}."
+
+
+def _may_wait_for_ack(trial: CheckInput) -> bool:
+    return trial.keepalive is not False and (trial.requests_completed or 0) >= ACK_REQUESTS
 
 
 def _find_two_populations(trial: CheckInput) -> str | None:

@@ -27,29 +27,29 @@ STALL_OF_TRIAL = 0.1
 STALL_OF_P99 = 20
 # Below this share of the requests that were asked for, some are missing.
 ASKED_SHARE = 0.98
-# Their text shows more than one request in flight for each connection.
-MULTIPLEXING_TOOLS = frozenset({"h2load"})
-# wrk 4 adds samples of its own for slow responses, so that its mean is above the requests' mean.
-CORRECTING_TOOLS = frozenset({"wrk"})
+# They may show more requests in flight than connections: h2load multiplexes, and wrk 4 adds
+# latencies of its own for slow responses, so that its mean is above the requests' mean.
+SHOWING_MORE = frozenset({"h2load", "wrk"})
 
 
 def _find_misfit(trial: CheckInput) -> str | None:
     rate, mean, asked = trial.throughput_rps, trial.latency_mean_us, trial.connections
     if not rate or mean is None or not asked or not _keeps_connections_busy(trial):
         return None
-    slack = (trial.latency_resolution_us or 0.0) / 1e6
-    rates = (rate, trial.reported_rps or rate)
-    least = min(rates) * max(mean / 1e6 - slack, 0.0)
-    most = max(rates) * (mean / 1e6 + slack)
-    is_above = least > asked * (1 + LITTLE_TOLERANCE)
-    may_be_above = trial.tool in CORRECTING_TOOLS | MULTIPLEXING_TOOLS
-    if most >= asked * (1 - LITTLE_TOLERANCE) and (may_be_above or not is_above):
+    slack, rates = _step_s(trial), (rate, trial.reported_rps or rate)
+    is_below = max(rates) * (mean / 1e6 + slack) < asked * (1 - LITTLE_TOLERANCE)
+    is_above = min(rates) * (mean / 1e6 - slack) > asked * (1 + LITTLE_TOLERANCE)
+    if not is_below and (not is_above or trial.tool in SHOWING_MORE):
         return None
     return (
         f"{rate:.0f} requests/s × {time_text(mean)} mean latency is {rate * mean / 1e6:.3g} "
         f"requests in flight; {asked} {'connection was' if asked == 1 else 'connections were'} "
         "open."
     )
+
+
+def _step_s(trial: CheckInput) -> float:
+    return (trial.latency_resolution_us or 0.0) / 1e6
 
 
 def _keeps_connections_busy(trial: CheckInput) -> bool:
