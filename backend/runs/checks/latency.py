@@ -61,7 +61,9 @@ def _step_us(trial: CheckInput, figure: float) -> float:
     if trial.percentiles_origin != "reported":
         return step
     if trial.tool in TWO_DECIMALS:
-        return next(unit for unit in (1e6, 1e3, 1.0) if figure >= unit or unit == 1.0) / 100
+        by_size = next(unit for unit in (1e6, 1e3, 1.0) if figure >= unit or unit == 1.0) / 100
+        # k6 may be told to print one unit; of the others, the step known is the coarsest.
+        return max(step, by_size) if trial.tool == "k6" else by_size
     return max(step, LOCUST_STEP * figure) if trial.tool == "locust" else step
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 from backend.formats.model import UNANSWERED_CLASSES
 from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput
@@ -62,7 +64,7 @@ def _find_other_rate(trial: CheckInput) -> str | None:
     if ours is None or not theirs:
         return None
     # A tool that counts successes alone, or failed attempts too, does not contradict its counts.
-    counted = (ours, trial.goodput_rps, _attempts_rps(trial))
+    counted = (ours, trial.goodput_rps, _attempts_rps(trial), _whole_seconds_rps(trial))
     if any(rate is not None and abs(rate / theirs - 1) <= RATE_TOLERANCE for rate in counted):
         return None
     return (
@@ -77,6 +79,13 @@ def _attempts_rps(trial: CheckInput) -> float | None:
         return None
     unanswered = sum(trial.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
     return (trial.requests_completed + unanswered) / trial.elapsed_s
+
+
+def _whole_seconds_rps(trial: CheckInput) -> float | None:
+    """autocannon prints the mean of its whole seconds, and its last part of a second counts too."""
+    completed, seconds = trial.requests_completed, floor(trial.elapsed_s or 0.0)
+    is_known = trial.tool == "autocannon" and completed is not None and seconds
+    return (completed or 0) / seconds if is_known else None
 
 
 def _find_overload(trial: CheckInput) -> str | None:

@@ -252,6 +252,19 @@ def test_a_rate_of_all_attempts_or_of_successes_does_not_contradict_the_counts()
     assert "throughput-disagrees" in fired(replace(failing, reported_rps=6_500.0))
 
 
+def test_autocannon_prints_the_mean_of_its_whole_seconds():
+    short = {"elapsed_s": 4.49, "requests_completed": 7_489, "throughput_rps": 1_667.9}
+    printed = replace(SOUND, **short, reported_rps=1_872.75)
+    assert "throughput-disagrees" in fired(printed)
+    assert "throughput-disagrees" not in fired(replace(printed, tool="autocannon"))
+
+
+def test_a_median_of_nothing_is_said_to_be_below_the_step():
+    rounded = replace(SOUND, percentiles_us={"50": 0.0}, latency_resolution_us=1_000.0)
+    details = {finding.id: finding.detail for finding in check_trial(rounded)}
+    assert "the typical latency is < 1 ms" in details["resolution"]
+
+
 def test_seconds_without_responses_are_a_stall():
     seconds = (7_000.0, 8_000.0, 8_100.0, 12.0, 7_900.0, 8_000.0)
     assert "stall" in fired(replace(SOUND, second_rates_rps=seconds))
