@@ -11,6 +11,9 @@ import numpy as np
 from backend.testing.made.figures import PrintedFigures, corrected_figures_of, figures_of
 from backend.testing.made.requests import MadeTrial
 
+# That a made text of wrk says.
+WRK_THREADS = 2
+
 Change = Callable[[PrintedFigures], None]
 
 
@@ -50,7 +53,7 @@ def write_wrk(trial: MadeTrial, change: Change) -> str:
     errors = f"  Non-2xx or 3xx responses: {failed}\n" if failed else ""
     return (
         f"Running {round(trial.elapsed_s)}s test @ http://10.0.0.2:8080/\n"
-        f"  2 threads and {trial.connections} connections\n"
+        f"  {WRK_THREADS} threads and {trial.connections} connections\n"
         "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n"
         f"    Latency   {_wrk_time(figures.mean_us)}  {_wrk_time(figures.deviation_us)}  "
         f"{_wrk_time(figures.max_us)}   70.00%\n"

@@ -15,7 +15,7 @@ from backend.runs.measured import TrialRecord, check_input_of, load_point
 from backend.runs.models import Host, Run
 from backend.testing.made.figures import PrintedFigures
 from backend.testing.made.requests import Law, MadeTrial, draw_law, make_closed, make_open
-from backend.testing.made.texts import Change, MadeTool
+from backend.testing.made.texts import WRK_THREADS, Change, MadeTool
 
 SECONDS = 4.0
 # Enough for a p99.9.
@@ -92,7 +92,8 @@ def make_upload(draw: Generator, tool: MadeTool) -> MadeUpload:
 def upload_of(draw: Generator, tool: MadeTool, trial: MadeTrial) -> MadeUpload:
     """The upload of a trial, with what the agent asked the tool for."""
     asked = {"rate_rps": trial.rate_rps} if tool.is_open else {"connections": trial.connections}
-    return MadeUpload(tool, trial, load={"threads": int(draw.integers(1, 5)), **asked})
+    threads = WRK_THREADS if tool.name == "wrk" else int(draw.integers(1, 5))
+    return MadeUpload(tool, trial, load={"threads": threads, **asked})
 
 
 def make_trial(
