@@ -21,8 +21,6 @@ from backend.analysis.query.units import at_load, load_text, rate_text
 from backend.stats.knee import Knee, Load, find_knee
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_LOADS, LEAST_TRIALS, percent
 
-# Where noise could hide a rise by this share of the throughput, saturation is not certain.
-LOOSE = 0.1
 FAILING = f"above {percent(HIGH_ERROR_RATE)} failures"
 FEW_TRIALS = f"of fewer than {LEAST_TRIALS} trials"
 
@@ -34,8 +32,8 @@ class SaturationRow:
     sweep: Sweep
     knee: Knee
     why: str
-    # Whether other series were measured between it and the next load of this sweep.
-    has_gap_above: bool = False
+    # Whether noise, or a load that only other series were measured at, could hide a rise.
+    is_doubtful: bool = False
 
     def to_record(self) -> figures.Knee:
         return figures.Knee(
@@ -70,14 +68,18 @@ def _find_saturation_point(
     if knee.highest is not None:
         why += _left_out_text(len(sweep.points) - len(answered), FAILING)
         why += _left_out_text(len(answered) - len(counted), FEW_TRIALS)
-    return SaturationRow(sweep, knee, why, bool(foreign_loads))
+    return SaturationRow(sweep, knee, why, bool(foreign_loads) or (knee.excess or 0) > relevant)
 
 
 def _counted_loads(points: Sequence[Point]) -> list[Load]:
-    loads = [
-        Load(load_of(point), tuple(trial_values(point.metrics["throughput"]))) for point in points
-    ]
+    loads = [_load(point) for point in points]
     return [load for load in loads if len(load.throughput) >= LEAST_TRIALS]
+
+
+def _load(point: Point) -> Load:
+    measure = point.metrics["throughput"]
+    observations = () if measure.sample is None else measure.sample.observations
+    return Load(load_of(point), tuple(trial_values(measure)), observations)
 
 
 def _next_load(loads: Sequence[Load], x: float | None) -> float | None:
@@ -108,7 +110,7 @@ def explain_saturation(
     parts = [_beyond(knee, relevant), *_gaps(knee.above, knee.x, gap, axis)]
     if knee.perhaps is not None:
         parts.append(f"the saturation point may already be {at_load(knee.perhaps, axis)}")
-    if knee.perhaps is not None or (knee.excess or 0) > LOOSE:
+    if knee.perhaps is not None or (knee.excess or 0) > relevant:
         parts.append("more trials would make it certain")
     return "; ".join(parts)
 
@@ -157,7 +159,5 @@ def _knee_text(row: SaturationRow, axis: str) -> str:
         return f"{label}: {row.why[0].lower()}{row.why[1:]}"
     rate = throughput_at(row.sweep, knee.x)
     most = "" if rate is None else f" ({rate_text(rate)})"
-    # Noise, or a load that was left out, could hide a rise.
-    is_unsure = (knee.excess or 0) > LOOSE or row.has_gap_above
-    verb = "seems to saturate" if is_unsure else "saturates"
+    verb = "seems to saturate" if row.is_doubtful else "saturates"
     return f"{label} {verb} {at_load(knee.x, axis)}{most}"

@@ -93,7 +93,7 @@ def test_the_lowest_load_as_a_knee_says_that_it_may_be_below():
         (
             0.015,
             "Above this load, no rise was measured, but noise could hide up to",
-            "saturates at",
+            "seems to saturate at",
         ),
         (0.08, "; more trials would make it certain", "seems to saturate"),
     ],
