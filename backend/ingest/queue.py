@@ -135,7 +135,7 @@ def requeue_abandoned() -> int:
         columns = rows.values_list("pk", "fence", "attempts", "faults", "is_slow")
         abandoned = [Claim(*row) for row in columns]
         for held in abandoned:
-            _put_back(held, WORKER_ENDED)
+            _put_back(held, WORKER_ENDED, waited_s=settings.LEASE_S)
     return len(abandoned)
 
 
@@ -257,8 +257,11 @@ def _give_back_owed() -> None:
         _owed.pop(held, None)
 
 
-def _put_back(held: Claim, fault: Fault) -> None:
-    """No attempt is counted, for the fault is not known to be the upload's."""
+def _put_back(held: Claim, fault: Fault, *, waited_s: float = 0.0) -> None:
+    """No attempt is counted, for the fault is not known to be the upload's.
+
+    `waited_s`: the part of its pause that the upload has behind it.
+    """
     too_long_ago = Now() - timedelta(seconds=PASSING_FAULTS_S)
     is_over = Q(postponed_since__lt=too_long_ago, faults__gte=LEAST_FAULTS)
     _claimed(held).filter(is_over).update(
@@ -267,6 +270,7 @@ def _put_back(held: Claim, fault: Fault) -> None:
         lease_until=None,
         reason=f"{fault.sentence} Loadsheet tried again for a day. The raw files are kept.",
     )
+    pause_s = pause_after(held.faults).total_seconds() - waited_s
     is_alone = fault.is_death and held.faults + 1 >= ALONE_FROM_FAULT
     _claimed(held).update(
         state=State.RECEIVED,
@@ -276,7 +280,7 @@ def _put_back(held: Claim, fault: Fault) -> None:
         postponed_since=Coalesce("postponed_since", Now()),
         is_slow=held.is_slow or is_alone,
         lease_until=None,
-        retry_at=_ahead(pause_after(held.faults).total_seconds()),
+        retry_at=_ahead(pause_s) if pause_s > 0 else None,
     )
 
 

@@ -60,7 +60,18 @@ def test_an_abandoned_upload_is_claimed_again(upload):
     assert queue.requeue_abandoned() == 0
     assert queue.claim() is None
     abandon(upload)
-    assert queue.claim() is None  # it waits some seconds
+    assert queue.claim().attempt == 1
+
+
+def test_the_lease_of_a_dead_worker_is_part_of_the_pause(upload, settings):
+    settings.LEASE_S = queue.FIRST_PAUSE_S
+    queue.claim_one(upload.pk)
+    abandon(upload)
+    upload.refresh_from_db()
+    assert (upload.faults, upload.retry_at) == (1, None)
+    queue.claim_one(upload.pk)
+    abandon(upload)
+    assert queue.claim() is None  # the second pause is longer than the lease
     wait_out(upload)
     assert queue.claim().attempt == 1
 
