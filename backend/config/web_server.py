@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import copy
 import errno
+import resource
 import signal
 import socket
 import time
@@ -39,6 +40,7 @@ from backend.config.body_gate import (
     Reservations,
     largest_body,
 )
+from backend.ingest.limits import FILES
 
 THREADS = 8
 # Of one process: slow clients wait here. Each has a file descriptor and, for a large body, a file.
@@ -305,6 +307,17 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def raise_file_limit() -> None:
+    """A connection and a file of an upload take a file descriptor each; many systems allow 1,024
+    unless a process asks for more."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = CONNECTIONS + THREADS * FILES
+    if most != resource.RLIM_INFINITY:
+        enough = min(enough, most)
+    if now not in (resource.RLIM_INFINITY, most) and now < enough:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m backend.config.web_server")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -322,6 +335,7 @@ def main() -> None:
     # Models can be imported once there is an application.
     from backend.config.senders import is_known
 
+    raise_file_limit()
     server = make_server(application, listener, is_known=is_known)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, server.stop)

@@ -1,3 +1,6 @@
+import contextlib
+import os
+import resource
 import sys
 
 import pytest
@@ -47,6 +50,26 @@ def test_a_misbehaving_parser_fails_with_its_reason_and_the_next_request_works(a
 
 def test_a_stray_print_does_not_disturb_the_answer(ask):
     assert ask("PRINT")["entries"] == []
+    assert ask("FINE")["entries"] == []
+
+
+@pytest.fixture
+def many_open_files():
+    """More than `select` can tell apart."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 1500
+    if limits[1] < wanted:
+        pytest.skip(f"a process may open {limits[1]} files here, {wanted} are needed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], wanted), limits[1]))
+    with contextlib.ExitStack() as opened:
+        for _ in range(1100):
+            opened.enter_context(open(os.devnull))
+        yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.usefixtures("many_open_files")
+def test_a_child_of_a_process_with_many_open_files_answers(ask):
     assert ask("FINE")["entries"] == []
 
 
