@@ -125,6 +125,13 @@ def test_a_gzip_of_empty_members_is_refused_by_their_number(client):
     assert "10000 compressed members" in refused["sentence"]
 
 
+def test_an_output_with_a_number_of_five_thousand_digits_is_refused_with_a_sentence(client):
+    text = '{"metrics": {"http_reqs": {"count": ' + "9" * 5000 + "}}}"
+    (file,) = send(client, text, url=PREVIEW).json()["files"]
+    (refused,) = file["refusals"]
+    assert refused["sentence"].startswith("We don't recognise this file.")
+
+
 @pytest.mark.parametrize("as_file", [True, False], ids=["file", "field"])
 def test_an_envelope_above_the_limit_is_refused(client, folder, as_file):
     envelope = {**make_envelope(0), "padding": "x" * limits.ENVELOPE_BYTES}
