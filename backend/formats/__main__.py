@@ -20,6 +20,21 @@ Some outputs have a rate and no elapsed time (k6's text and --summary-export, bo
 artillery's and Gatling's console, locust's tables). Then throughput is the printed rate, marked as
 reported. Tools differ in whether their rate counts attempts without a response, so a printed rate
 is used only if no attempt stayed without one, as far as the output says.
+
+## Logs, pastes and archives
+
+A time, a name or a step before each line is removed (GitHub Actions, GitLab, Jenkins, kubectl,
+docker compose, container logs, journalctl), and so are colours and other codes of terminals. The
+lines of several services of docker compose are read apart. UTF-16 and Windows-1252 are read, too.
+The file is stored as it came, and the trial says what was removed.
+
+Outputs of several tools or runs in one text are one trial each. Command lines such as
+`$ wrk -t2 http://…` are the surest places to cut; the command becomes that of the trial. Without
+them the text is cut where one tool's output ends and the next begins. If the figures depend on the
+place of a cut, the text is refused instead.
+
+A zip or tar (also .tar.gz) archive holds the files of one trial, which are read together. An
+archive in an archive is not opened.
 """
 
 

@@ -7,18 +7,15 @@ mixed: then the lines of each service are a text of its own.
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO
 
 from backend.formats.logs import line_chunks
 from backend.formats.model import RawArtefact
+from backend.formats.streams import stream_of
 from backend.formats.text import HEAD_BYTES, UTF16_MARKS, Source, read_up_to
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 # Fewer lines, or a smaller share of those that are not blank, may begin so by chance.
 FEWEST_LINES, LEAST_SHARE = 3, 0.6
@@ -162,28 +159,4 @@ def _removed(text: PlainText, prefix: Prefix, name: str) -> PlainText:
 
 def _stream(artefact: RawArtefact, remove: Callable[[bytes], bytes]) -> BinaryIO:
     chunks = line_chunks(Source(artefact), size=CHUNK_BYTES)
-    pieces = (remove(lines) for _, lines in chunks)
-    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces), CHUNK_BYTES))
-
-
-class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a stream."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._piece = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        while not self._piece:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._piece = memoryview(piece)
-        target = memoryview(buffer).cast("B")
-        count = min(len(target), len(self._piece))
-        target[:count] = self._piece[:count]
-        self._piece = self._piece[count:]
-        return count
+    return stream_of(remove(lines) for _, lines in chunks)

@@ -41,7 +41,8 @@ def parse(artefacts: Sequence[RawArtefact], *, tool: str | None = None) -> list[
     there is nothing to read.
     """
     texts = [_Text.of(plain) for artefact in artefacts for plain in plain_texts(artefact)]
-    entries = _read_each(texts, tool) if len(artefacts) == 1 else _read(texts, tool)
+    is_one = len(artefacts) == 1 or sum(bool(text.claims) for text in texts) == 1
+    entries = _read_each(texts, tool) if is_one else _read(texts, tool)
     if len(entries) == 1 and isinstance(entries[0], FormatError):
         raise entries[0]
     return entries

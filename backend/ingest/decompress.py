@@ -86,11 +86,11 @@ class _Unpacked(io.RawIOBase):
         if not self._count and is_compressed(piece[:4]):
             raise DecompressionRefused("The file is compressed twice. Compress it once.")
         self._count += len(piece)
-        _check_growth(self._packed_size, self._count, self._limit)
+        check_growth(self._packed_size, self._count, self._limit)
         self._piece = memoryview(piece)
 
 
-def _check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
+def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
     if unpacked > limit_bytes:
         raise DecompressionRefused(
             f"The file unpacks to more than {limit_bytes} bytes, the limit for one upload."

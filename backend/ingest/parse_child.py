@@ -24,6 +24,7 @@ from backend.formats import (
 from backend.formats.model import Entry, ReadTrial
 from backend.formats.provenance import MAX_BYTES, NotTraced, trace
 from backend.formats.text import read_up_to
+from backend.ingest.archives import files_of
 from backend.ingest.child import Limits, serve
 from backend.ingest.decompress import DecompressionRefused, unpacked
 
@@ -53,8 +54,11 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
 
 def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
     artefacts = [
-        artefact_of(item["name"], Path(item["path"]), limit_bytes=limits.decompressed_bytes)
+        artefact
         for item in request["artefacts"]
+        for artefact in artefacts_of(
+            item["name"], Path(item["path"]), limit_bytes=limits.decompressed_bytes
+        )
     ]
     entries = parse(artefacts, tool=request["tool"] or None)
     return {"version": PARSER_VERSION, "entries": [as_entry(entry) for entry in entries]}
@@ -93,6 +97,11 @@ def as_refusal(refused: Exception) -> dict[str, Any]:
 def artefact_of(name: str, path: Path, *, limit_bytes: int) -> RawArtefact:
     """A file on disk as an artefact, unpacked as it is read."""
     return RawArtefact(name, lambda: unpacked(lambda: path.open("rb"), limit_bytes=limit_bytes))
+
+
+def artefacts_of(name: str, path: Path, *, limit_bytes: int) -> list[RawArtefact]:
+    """The same for a file that may be an archive: then each file in it."""
+    return files_of(name, lambda: path.open("rb"), limit_bytes=limit_bytes)
 
 
 def as_entry(entry: Entry) -> dict[str, Any]:

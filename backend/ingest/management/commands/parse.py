@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand
 from backend.formats import TOOLS, FormatError, RawArtefact, parse
 from backend.formats.model import Entry, latency_of
 from backend.ingest.decompress import DecompressionRefused
-from backend.ingest.parse_child import artefact_of
+from backend.ingest.parse_child import artefacts_of
 from backend.stats import Histogram
 
 
@@ -52,7 +52,9 @@ class Command(BaseCommand):
 
 def _read(group: Sequence[Path]) -> list[RawArtefact]:
     limit = settings.DECOMPRESSED_MAX_BYTES
-    return [artefact_of(file.name, file, limit_bytes=limit) for file in group]
+    return [
+        artefact for file in group for artefact in artefacts_of(file.name, file, limit_bytes=limit)
+    ]
 
 
 def _shown(entry: Entry) -> dict[str, Any]:
