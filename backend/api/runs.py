@@ -158,7 +158,7 @@ class TrialSerializer(serializers.Serializer[Any]):
     throughput_origin = serializers.ChoiceField(
         ["computed", "reported"],
         allow_null=True,
-        help_text="Reported: the tool's own rate, of an output without elapsed time",
+        help_text="Reported: the tool's own rate, where a count or the elapsed time is unknown",
     )
     reported_rps = serializers.FloatField(allow_null=True, help_text="The rate the tool printed")
     p50_us = serializers.FloatField(allow_null=True)

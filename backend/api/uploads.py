@@ -130,7 +130,7 @@ class DryTrialSerializer(serializers.Serializer[Any]):
         ["computed", "reported"],
         source="figures.throughput_origin",
         allow_null=True,
-        help_text="Reported: the tool's own rate, of an output without elapsed time",
+        help_text="Reported: the tool's own rate, where a count or the elapsed time is unknown",
     )
     p50_us = serializers.FloatField(source="figures.p50", allow_null=True)
     p99_us = serializers.FloatField(source="figures.p99", allow_null=True)

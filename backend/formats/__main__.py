@@ -16,10 +16,11 @@ summariser, plow, siege, wrk, wrk2), Loadsheet takes the time from them. A print
 can be 0.4 % off, plow's 0.2 s by 40 %. If rate and time contradict each other, the printed time
 stands.
 
-Some outputs have a rate and no elapsed time (k6's text and --summary-export, bombardier's text,
-artillery's and Gatling's console, locust's tables). Then throughput is the printed rate, marked as
-reported. Tools differ in whether their rate counts attempts without a response, so a printed rate
-is used only if no attempt stayed without one, as far as the output says.
+Some outputs have a rate and lack the elapsed time or a count (k6's text and --summary-export,
+bombardier's text, artillery's and Gatling's console, locust's and autocannon's tables). Then
+throughput is the printed rate, marked as reported. Tools differ in whether their rate counts
+attempts without a response, so a printed rate is used only if no attempt stayed without one, as far
+as the output says.
 
 ## Logs, pastes and archives
 

@@ -26,7 +26,7 @@ from backend.runs.measured import (
     TrialRecord,
     check_input_of,
     load_point,
-    throughput_origin,
+    throughput_origin_of,
 )
 from backend.runs.models import Host, Run
 
@@ -178,7 +178,7 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
             "error_rate": figures.error_rate,
             "requests": figures.requests_completed,
             "elapsed_s": figures.elapsed_s,
-            "throughput_origin": throughput_origin(figures.throughput_rps, figures.elapsed_s),
+            "throughput_origin": throughput_origin_of(figures),
             "origin": figures.percentiles_origin,
         },
         findings=check_trial(figures),

@@ -11,7 +11,7 @@ from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, Read
 from backend.runs.checks import CheckInput
 from backend.runs.evidence import evidence_of
 from backend.runs.host_facts import governors, link_bits_s, local_ports
-from backend.runs.models import Run
+from backend.runs.models import Run, Trial
 
 Origin = Literal["computed", "reported"]
 # Stands for a trial whose artefacts were not read.
@@ -179,23 +179,30 @@ def _origin(computed: Latency | None, reported: Latency) -> Origin | None:
 
 
 def _throughput(parsed: ParsedTrial) -> float | None:
-    """Completed ÷ elapsed; where the output has no elapsed time, the rate that the tool printed.
+    """Completed ÷ elapsed; where the output lacks one of them, the rate that the tool printed.
 
     Tools differ in whether their rate counts attempts without a response: a printed rate stands for
     throughput only where every attempt was answered, as far as the output says.
     """
-    if parsed.measured_s is not None:
+    if parsed.requests_completed is not None and parsed.measured_s is not None:
         return _rate(parsed.requests_completed, parsed.measured_s)
     unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
     is_split_unknown = parsed.requests_completed is None and parsed.requests_ok is not None
     return None if unanswered or is_split_unknown else parsed.reported_rps
 
 
-def throughput_origin(throughput_rps: float | None, elapsed_s: float | None) -> Origin | None:
+def throughput_origin(
+    throughput_rps: float | None, completed: int | None, elapsed_s: float | None
+) -> Origin | None:
     """Whether a throughput is computed or the tool's own rate; None where there is none."""
     if throughput_rps is None:
         return None
-    return "reported" if elapsed_s is None else "computed"
+    return "reported" if completed is None or elapsed_s is None else "computed"
+
+
+def throughput_origin_of(figures: CheckInput | Trial) -> Origin | None:
+    """The same for a trial's figures."""
+    return throughput_origin(figures.throughput_rps, figures.requests_completed, figures.elapsed_s)
 
 
 def _rate(count: int | None, elapsed_s: float | None) -> float | None:

@@ -226,7 +226,7 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         checks=check_ids(checks),
         repeat=repeat,
         latency_step_us=latency_step_us,
-        throughput_origin=throughput_origin(throughput_rps, elapsed_s),
+        throughput_origin=throughput_origin(throughput_rps, completed, elapsed_s),
         ordinal=ordinal,
         threads=_count(threads),
         more={

@@ -12,7 +12,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
-from backend.runs.measured import throughput_origin
+from backend.runs.measured import throughput_origin_of
 from backend.runs.models import Host, Run, Trial
 from backend.runs.transactions import repeatable_read
 
@@ -103,7 +103,7 @@ def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, A
         "started_at": instant(trial.started_at),
         "elapsed_s": trial.elapsed_s,
         "throughput": trial.throughput_rps,
-        "throughput_origin": throughput_origin(trial.throughput_rps, trial.elapsed_s),
+        "throughput_origin": throughput_origin_of(trial),
         "reported_rps": trial.reported_rps,
         "p50_us": trial.percentiles_us.get("50"),
         "p99_us": trial.percentiles_us.get("99"),

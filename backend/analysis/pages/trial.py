@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.formats.model import ERROR_CLASSES
-from backend.runs.measured import throughput_origin
+from backend.runs.measured import throughput_origin_of
 from backend.runs.models import Trial
 
 COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"
@@ -69,7 +69,7 @@ def _rates(trial: Trial) -> Iterator[Figure]:
     warm = ("warmup_s",) if trial.parsed.get("warmup_s") else ()
     elapsed = EXACT_ELAPSED if EXACT_ELAPSED in trial.parsed else ELAPSED
     counted = (COMPLETED, elapsed, *warm)
-    is_reported = throughput_origin(trial.throughput_rps, trial.elapsed_s) == "reported"
+    is_reported = throughput_origin_of(trial) == "reported"
     yield Figure(
         "throughput", "Throughput", trial.throughput_rps, "rate",
         ("reported_rps",) if is_reported else counted,
@@ -92,9 +92,10 @@ def _rates(trial: Trial) -> Iterator[Figure]:
 
 
 def _rate_note(trial: Trial) -> str:
-    if throughput_origin(trial.throughput_rps, trial.elapsed_s) != "reported":
+    if throughput_origin_of(trial) != "reported":
         return ""
-    return f"Throughput as {trial.cell.series.tool} reports it: its output has no elapsed time."
+    tool = trial.cell.series.tool
+    return f"Throughput as {tool} reports it: its output lacks a count or the elapsed time."
 
 
 def _elapsed_formula(path: str, *, has_warmup: bool) -> str:

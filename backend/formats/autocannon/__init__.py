@@ -5,7 +5,8 @@ Success: 2xx and 3xx; unknown where a table without status codes says "non 2xx".
 HdrHistogram's, of whole ms; with -R autocannon adds samples of its own (a correction whose
 interval is always 1 ms), which the JSON's counts show and the table does not. The rate is the mean
 of samples, one a second unless the output says otherwise. Counts of errors from 1000 on are
-rounded to thousands in the table, and unknown then. A warm-up's table is passed over.
+rounded to thousands in the table, and unknown then. A warm-up's table is passed over. The tables
+before version 3 have mean, deviation and maximum, and percentiles with -l alone.
 """
 
 from __future__ import annotations

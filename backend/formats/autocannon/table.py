@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from backend.formats.autocannon.plain_table import plain_rows
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
@@ -60,7 +61,7 @@ class _Report:
             [cell.strip() for cell in line.text.strip("│ ").split("│")]
             for line in block
             if "│" in line.text
-        ]
+        ] or list(plain_rows(block))
         self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
         self.elapsed_us, self.received = self._totals()
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
@@ -115,7 +116,11 @@ class _Report:
         return not self._is_measured() and not self.received and not self.errors
 
     def _latency_origin(self) -> str | None:
-        return "percentiles" if self._is_measured() and self.latency.percentiles else None
+        if not self._is_measured():
+            return None
+        if self.latency.percentiles:
+            return "percentiles"
+        return None if self.latency == Latency() else "summary"
 
     def _classes(self) -> dict[str, int | None]:
         """The classes of failures, 0 without a line, for then there were none."""

@@ -12,9 +12,16 @@ from backend.formats.text import Line, blocks, last_line
 
 NAME = "locust"
 STARTED = "Starting Locust "
-POINTS = "Response time percentiles"
+# The second is that of versions before 0.14.4 or so.
+POINTS = ("Response time percentiles", "Percentage of the requests completed within given times")
+# Version 0.13.0 prints 99.9 and 99.99 % and does not name them.
+UNNAMED = ("99.9%", "99.99%")
 ERRORS = "Error report"
 TOTALS = ("Aggregated", "Total")
+# Requests a second, and from 0.13 on failures a second.
+RATES = 2
+# Of shares in percent with two decimals.
+SHARE_ROUNDING = 0.006
 LIMIT = "Run time limit set to "
 # "Ramping to 10 users at …"; before 2.0 Spawning, before 1.3 Hatching and swarming.
 RAMPS = ("Ramping to ", "Spawning ", "Hatching and swarming ")
@@ -31,6 +38,9 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     headers = [at for at, line in enumerate(lines) if is_header(line)]
     if headers and (not starts or headers[0] < starts[0]):
         starts.insert(0, headers[0])
+    elif starts:
+        # What was asked for may stand above the first start.
+        starts[0] = 0
     return blocks(lines, starts)
 
 
@@ -49,43 +59,67 @@ class _Run:
             )
         # Where the percentiles begin, behind the table of statistics.
         self.at = titles[-1]
+        self.is_old = block[self.at].text.startswith(POINTS[1])
 
     def trial(self) -> ParsedTrial:
-        requests, failed, figures = self._totals()
+        counted, failed, figures = self._totals()
         names = self._failures(failed)
-        points = self._percentiles(requests)
-        mean, lowest, highest = (figure * 1000 for figure in figures[:3])
+        points = self._percentiles(counted)
+        # Old versions count failures apart.
+        requests = counted if not failed or self._counts_failures() else counted + failed
+        mean, lowest, highest, rate = figures
+        if self.is_old:
+            # The largest latency, which is exact beside percentiles that are rounded.
+            highest = points.pop("100", highest)
+        latency = Latency(mean, None, lowest, highest, points) if requests else Latency()
         return ParsedTrial(
             tool=NAME,
             tool_version=self._word_after(STARTED),
             connections=self._users(),
             requested_duration_s=parse_number(self._word_after(LIMIT) or ""),
-            requests_completed=None if names is None else completed(requests, names),
+            requests_completed=completed(requests, names),
             requests_ok=requests - failed,
-            reported_rps=figures[4],
-            errors={} if names is None else by_class(names),
+            reported_rps=rate,
+            errors=by_class(names),
             tool_errors={"# fails": failed} if names is None else names,
-            latency=Latency(mean, None, lowest, highest, points) if requests else Latency(),
+            latency=latency,
             latency_origin=_origin(requests, points),
             latency_resolution_us=1000,
             incomplete=names is None or (requests > 0 and not points),
         )
 
-    def _totals(self) -> tuple[int, int, list[float]]:
-        """Requests, failures, and the six figures behind them: times in ms, then rates."""
+    def _totals(self) -> tuple[int, int, tuple[float | None, ...]]:
+        """Requests, failures, and mean, least and largest time in µs with the rate."""
         row, words = self._total_row()
         requests, failed = parse_count(words[0]), parse_count(words[1].partition("(")[0])
-        figures = [figure for word in words[2:8] if (figure := parse_number(word)) is not None]
-        if requests is None or failed is None or failed > requests or len(figures) < 6:
+        figures = [figure for word in words[2:] if (figure := parse_number(word)) is not None]
+        if requests is None or failed is None or len(figures) < len(words) - 2:
             raise self._refused("has invalid totals", row)
-        return requests, failed, figures
+        if failed > requests and not self.is_old:
+            raise self._refused("has invalid totals", row)
+        if len(figures) <= RATES:
+            return requests, failed, (None, None, None, figures[0])
+        return requests, failed, (*(figure * 1000 for figure in figures[:3]), figures[4])
 
     def _total_row(self) -> tuple[Line, list[str]]:
+        """The words behind the name: all figures, or counts and rates alone, as before 0.13."""
         for line in reversed(self.block[: self.at]):
             words = line.text.replace("|", " ").split()
-            if words[:1] and words[0] in TOTALS and len(words) in (8, 9):
-                return line, [*words[1:], *([] if len(words) == 9 else ["0"])]
+            if words[:1] and words[0] in TOTALS and len(words) in (4, 5, 8, 9):
+                return line, words[1:]
         raise self._refused("has no row named Aggregated", self.block[self.at])
+
+    def _counts_failures(self) -> bool:
+        """Whether "# reqs" counts failed requests, too: the share of failures tells which."""
+        for line in self.block[: self.at] if self.is_old else ():
+            before, words = "", line.text.replace("|", " ").split()
+            for word in words if words[:1] and words[0] not in TOTALS else ():
+                failed, share = parse_count(word.partition("(")[0]), word.partition("(")[2]
+                requests, percent = parse_count(before), parse_number(share.removesuffix("%)"))
+                if failed and requests is not None and percent is not None:
+                    return abs(percent * requests - 100 * failed) <= requests * SHARE_ROUNDING
+                before = word
+        return not self.is_old
 
     def _percentiles(self, requests: int) -> dict[str, float]:
         """The row of totals by the columns of its header; empty where it is cut off."""
@@ -94,10 +128,10 @@ class _Run:
             words = line.text.replace("# reqs", "#reqs").split()
             if "#reqs" in words:
                 header = [word for word in words if word == "#reqs" or word.endswith("%")]
-            elif header and _is_total(words, len(header)):
-                row = dict(zip(header, map(parse_number, words[1:]), strict=True))
+            elif words[:1] and words[0] in TOTALS:
+                row = _named_cells(header, words[1:])
                 # The count stands at one end of the row: with it, the row is whole.
-                if row.pop("#reqs") == requests:
+                if row.pop("#reqs", None) == requests:
                     return _in_us(row)
         return {}
 
@@ -154,8 +188,13 @@ def _origin(requests: int, points: dict[str, float]) -> str | None:
     return "percentiles" if points else "summary"
 
 
-def _is_total(words: Sequence[str], cells: int) -> bool:
-    return len(words) == cells + 1 and words[0] in TOTALS
+def _named_cells(header: list[str], cells: Sequence[str]) -> dict[str, float | None]:
+    """The cells by their columns; empty for a row that has more or fewer than it should."""
+    if header and len(cells) == len(header) + len(UNNAMED):
+        header = [*header[:-1], *UNNAMED, header[-1]]
+    if len(cells) != len(header):
+        return {}
+    return dict(zip(header, map(parse_number, cells), strict=True))
 
 
 def _in_us(row: Mapping[str, float | None]) -> dict[str, float]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES
 from backend.formats.transport_errors import is_client_error
 
-STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("')
+# With "u" before the text where Python 2 printed it.
+STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("', "HTTPError(u'", 'HTTPError(u"')
 WORDS = (
     ("timeout", ("Timeout", "timed out", "timeout(")),
     (
@@ -42,8 +43,10 @@ def error_class(name: str) -> str:
     return "other"
 
 
-def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
-    """The counts of each class."""
+def by_class(failures: Mapping[str, int] | None) -> dict[str, int | None]:
+    """The counts of each class; none where the failures are unknown."""
+    if failures is None:
+        return {}
     counts = dict.fromkeys((*UNANSWERED_CLASSES, "status", CLIENT_CLASS), 0)
     for name, count in failures.items():
         counts[error_class(name)] += count
@@ -51,11 +54,13 @@ def by_class(failures: Mapping[str, int]) -> dict[str, int | None]:
     return {**counts, "write": counts["write"] or None}
 
 
-def completed(requests: int, failures: Mapping[str, int]) -> int | None:
+def completed(requests: int, failures: Mapping[str, int] | None) -> int | None:
     """Requests with a response: locust counts those without one, too. None if it is not said.
 
     A failure that a test sets itself is its verdict on a response, or on none.
     """
+    if failures is None:
+        return None
     classes = {name: error_class(name) for name in failures}
     if "other" in classes.values():
         return None

@@ -28,6 +28,7 @@ def test_the_exact_time_comes_before_the_printed_time():
 def test_without_a_time_the_printed_rate_is_the_throughput():
     assert throughput(**COUNTS) == 40.0
     assert throughput(reported_rps=40.0) == 40.0
+    assert throughput(reported_rps=40.0, elapsed_s=3.0) == 40.0
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,8 @@ def test_a_rate_that_may_count_attempts_without_response_is_no_throughput(figure
     assert throughput(**figures) is None
 
 
-def test_a_throughput_without_a_time_is_reported():
-    assert throughput_origin(40.0, None) == "reported"
-    assert throughput_origin(40.0, 2.5) == "computed"
-    assert throughput_origin(None, None) is None
+def test_a_throughput_without_count_or_time_is_reported():
+    assert throughput_origin(40.0, 100, None) == "reported"
+    assert throughput_origin(40.0, None, 2.5) == "reported"
+    assert throughput_origin(40.0, 100, 2.5) == "computed"
+    assert throughput_origin(None, 100, 2.5) is None

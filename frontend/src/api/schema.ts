@@ -185,7 +185,7 @@ export interface components {
             /** Format: double */
             readonly throughput: number | null;
             /**
-             * @description Reported: the tool's own rate, of an output without elapsed time
+             * @description Reported: the tool's own rate, where a count or the elapsed time is unknown
              *
              *     * `computed` - computed
              *     * `reported` - reported
@@ -1052,7 +1052,7 @@ export interface components {
              */
             readonly throughput: number | null;
             /**
-             * @description Reported: the tool's own rate, of an output without elapsed time
+             * @description Reported: the tool's own rate, where a count or the elapsed time is unknown
              *
              *     * `computed` - computed
              *     * `reported` - reported
