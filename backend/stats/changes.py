@@ -19,7 +19,7 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 
 from backend.stats.comparison import against_baseline
-from backend.stats.intervals import Better, Ratio
+from backend.stats.ratio import Better, Ratio
 from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import RELEVANT_SHARE

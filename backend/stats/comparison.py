@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, log1p, sqrt
 
-from backend.stats.intervals import Better, Verdict
 from backend.stats.noise import Noise, PageNoise, measure_noise
+from backend.stats.ratio import Better, Verdict
 from backend.stats.replicates import (
     CONFIDENCE,
     Centre,

@@ -7,7 +7,7 @@ from math import fsum, inf, sqrt
 from statistics import fmean
 
 from backend.stats.comparison import Comparison, Precision, Rule
-from backend.stats.intervals import Better
+from backend.stats.ratio import Better
 from backend.stats.replicates import CONFIDENCE, Scope
 from backend.stats.simultaneous import quantile_against_baseline
 from backend.stats.thresholds import RELEVANT_SHARE

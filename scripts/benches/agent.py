@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from math import exp, log
 from pathlib import Path
 from statistics import median
 
@@ -35,7 +36,7 @@ from loadsheet_agent.tools.base import Command
 
 from backend.config.embedded import free_port
 from backend.config.site import Site
-from backend.stats.intervals import median_interval
+from backend.stats.replicates import Observation, Sample, estimate
 from backend.testing.delivery_checks import PLAN, TOOL, Aim, kill_agents, send_through_cuts
 from backend.testing.reports import WRK
 
@@ -131,11 +132,12 @@ def sampled(folder: Path, pairs: int) -> None:
             found = {on: throughput(folder, wrk, url, pid, is_sampled=on) for on in order}
             ratios.append(found[True] / found[False])
             print(f"  pair {number + 1}: {found[False]:.0f} without, {found[True]:.0f} with")
-    middle = median_interval(ratios)
-    assert middle is not None
+    centre = estimate(Sample(tuple(Observation(log(ratio), run=None) for ratio in ratios)))
+    assert centre.low is not None
+    assert centre.high is not None
     print(
-        f"sampling at {1 / OFTEN_S:g} Hz: throughput of wrk is {middle.value:.4f} times that "
-        f"without (95 % interval {middle.low:.4f} to {middle.high:.4f}; "
+        f"sampling at {1 / OFTEN_S:g} Hz: throughput of wrk is {exp(centre.value):.4f} times that "
+        f"without (95 % interval {exp(centre.low):.4f} to {exp(centre.high):.4f}; "
         f"{pairs} pairs of {TRIAL_S} s; target above 0.98)"
     )
     print(
