@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from backend.runs.checks.claims import Claims, Evidence
 from backend.runs.checks.contradictions import claims_of_url
 
+# A step of 0.01 MB is a tenth of these.
+LEAST_BYTES = 100_000
+
 if TYPE_CHECKING:
     from backend.runs.measured import TrialRecord
     from backend.runs.models import Run, Trial
@@ -50,8 +53,13 @@ def _asked(record: TrialRecord) -> Claims:
 
 
 def response_bytes(received: int | None, completed: int | None) -> float | None:
-    """Received bytes per completed request; some tools count headers, others bodies alone."""
-    return received / completed if received and completed else None
+    """Received bytes per completed request; some tools count headers, others bodies alone.
+
+    None where too few bytes were received to tell: siege prints them in steps of 0.01 MB.
+    """
+    if received is None or received < LEAST_BYTES or not completed:
+        return None
+    return received / completed
 
 
 def with_own_output(trials: Iterable[Trial]) -> list[Trial]:

@@ -95,6 +95,11 @@ def test_a_larger_response_than_declared(check):
     assert detail.startswith("The output has 10150 bytes per response")
 
 
+def test_a_total_that_a_tool_rounds_by_a_tenth_tells_no_size(check):
+    few = AB.replace("2700000 bytes", "10486 bytes").replace("18000", "1200")
+    assert "contradicts-envelope" not in check(few, workload={**WORKLOAD, "payload_bytes": 13})
+
+
 def test_parts_of_large_responses_at_the_end_are_no_contradiction(check):
     few = AB.replace("18000", "3").replace("2700000 bytes", "69000000 bytes")
     workload = {**WORKLOAD, "payload_bytes": 10_000_000}
