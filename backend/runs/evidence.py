@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from backend.runs.checks.claims import Claims, Evidence
 from backend.runs.checks.contradictions import claims_of_url
 
-# A step of 0.01 MB is a tenth of these.
-LEAST_BYTES = 100_000
-
 if TYPE_CHECKING:
     from backend.runs.measured import TrialRecord
     from backend.runs.models import Run, Trial
+
+# A step of 0.01 MB is a tenth of these.
+LEAST_BYTES = 100_000
 
 
 def evidence_of(record: TrialRecord, run: Run) -> Evidence:

@@ -107,3 +107,13 @@ def test_the_pages_of_run_and_trial_name_the_other_trial(tenant):
     client.force_login(tenant.user)
     page = client.get(f"/t/{trials[0]['id']}")
     assert f"Trial 0 of run {first.pk} has the same output." in page.content.decode()
+
+
+def test_one_output_under_two_names_is_not_ranked(tenant):
+    texts = (WRK, OTHER, THIRD)
+    for name in ("nginx", "Apache"):
+        server = {"name": name, "version": "1"}
+        upload(tenant, *texts, trials=[make_trial(index, server=server) for index in range(3)])
+    rows = compare(tenant)["ranking"]["rows"]
+    assert [row["tier"] for row in rows] == [None, None]
+    assert all(row["why"] for row in rows)
