@@ -41,9 +41,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     workspace = trial.run.workspace
     groups = list_trial_figures(trial)
     provenance = _provenance(trial)
-    dismissals = dismissals_of([trial.run_id])[trial.run_id]
-    repeated = find_repeated_outputs([trial], workspace.pk)
-    view = describe_trial(trial, repeated.get(trial.pk))
+    view = describe_trial(trial, find_repeated_outputs([trial], workspace.pk).get(trial.pk))
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -60,7 +58,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         "texts": shown_texts(provenance, groups),
         "why_not": provenance.why_not,
         "notes": list_reading_notes(trial.parsed),
-        "checks": [{**check, "dismissal": dismissals.get(check["id"])} for check in view["checks"]],
+        "checks": _with_dismissals(view["checks"], trial.run_id),
         "may_dismiss": visible.may_write(request, workspace),
         "resources": list_resource_figures(trial.resources),
         "glance": _glance(trial.glance),
@@ -71,6 +69,11 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
         **_neighbours(trial),
     }
     return render(request, "trial.html", context)
+
+
+def _with_dismissals(checks: list[dict[str, Any]], run_id: UUID) -> list[dict[str, Any]]:
+    dismissals = dismissals_of([run_id])[run_id]
+    return [{**check, "dismissal": dismissals.get(check["id"])} for check in checks]
 
 
 def _provenance(trial: Trial) -> Provenance:
