@@ -10,7 +10,7 @@ from backend.ingest.sandbox import sandbox
 
 # On a busy machine a small upload takes long too. It leaves the quick lane only if this share of
 # its time was work, or if it holds its reader for so many times what the lane gives.
-WORKING_SHARE = 0.2
+WORKING_SHARE = 0.05
 WAITING_FACTOR = 12
 
 

@@ -100,11 +100,11 @@ def stopped_clock(monkeypatch):
     ("took_s", "worked_s", "is_slow"),
     [
         (4, 4, False),
-        (6, 2, True),
+        (6, 0.3, True),
         # Small, on a machine that has little time for it: not behind the large ones.
-        (50, 0.5, False),
+        (50, 0.1, False),
         # It waits for something else, and the others for its reader.
-        (61, 0.5, True),
+        (61, 0.1, True),
     ],
 )
 def test_a_small_upload_on_a_busy_machine_stays_in_the_quick_lane(
