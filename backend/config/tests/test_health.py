@@ -148,7 +148,7 @@ def test_a_container_asks_for_its_own_heartbeat():
         check=False,
     )
     assert done.returncode == 1
-    assert "100 s ago" in done.stderr
+    assert re.search(r"1[0-9][0-9] s ago", done.stderr)
 
 
 class TestShortDisk:
