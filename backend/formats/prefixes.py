@@ -68,6 +68,11 @@ PREFIXES = (
 )
 
 
+_TEXTS = (prefix.text.replace(_NAME, f"(?:{prefix.name})") for prefix in PREFIXES)
+# Whether a line has any: most texts have none, and are looked at once.
+ANY = re.compile(f"{_COLOURS}(?:{'|'.join(_TEXTS)})".encode())
+
+
 @dataclass(frozen=True, slots=True)
 class PlainText:
     """An artefact as its tool wrote it, and what was removed from it, as sentences."""
@@ -111,6 +116,8 @@ def _prefix_of(head: bytes) -> Prefix | None:
     """The prefix that most lines have."""
     lines = [line for line in head.split(b"\n") if line.strip()]
     least = max(FEWEST_LINES, LEAST_SHARE * len(lines))
+    if sum(ANY.match(line) is not None for line in lines) < least:
+        return None
     for prefix in PREFIXES:
         pattern = prefix.pattern()
         if sum(pattern.match(line) is not None for line in lines) >= least:

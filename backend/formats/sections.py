@@ -20,6 +20,8 @@ from backend.formats.tools import TOOLS, claims_of, is_claimed
 # Looking for cuts reads a text again and again.
 LONGEST_WITH_COMMANDS, LONGEST_WITHOUT = 4 << 20, 256 << 10
 MOST_COMMANDS, MOST_CUTS = 1000, 50
+# Blank lines at which an output is tried to be over, the last ones.
+MOST_ENDS = 20
 # So many lines are looked at first, then twice as many.
 FIRST_LOOK = 32
 
@@ -144,10 +146,10 @@ class _Text:
 
     def _end_before(self, tool: str, start: int, shortest: int, over: int) -> int | None:
         """A blank line before `over` where the output could be over, too, and said less."""
-        for end in range(shortest, over):
-            if not self.lines[end].strip() and self._is_whole(tool, start, end):
-                return end
-        return None
+        blanks = [end for end in range(shortest, over) if not self.lines[end].strip()]
+        # The first of blank lines that follow each other.
+        ends = [end for end in blanks if self.lines[end - 1].strip()][-MOST_ENDS:]
+        return next((end for end in ends if self._is_whole(tool, start, end)), None)
 
     def _is_whole(self, tool: str, start: int, end: int) -> bool:
         entries = self._entries(tool, start, end)

@@ -93,7 +93,15 @@ class _Points:
             quote_char=None,
             encoding="utf8-lossy",
         )
-        self.lines = lines.collect()["line"]
+        try:
+            self.lines = lines.collect()["line"]
+        except pl.exceptions.PolarsError:
+            raise FormatError(
+                "The k6 log has lines that cannot be read.",
+                tool=NAME,
+                line=number,
+                expected="a JSON object in each line",
+            ) from None
 
     def durations(self) -> pl.DataFrame:
         """The requests: end_s, milliseconds and the tags, a row each."""

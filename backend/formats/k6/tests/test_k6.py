@@ -176,3 +176,9 @@ def test_a_run_cut_off_before_its_results_is_refused_beside_a_whole_one():
 def test_groups_and_submetrics_are_not_the_whole():
     (trial,) = read(capture("vus5-multi-ndjson/stdout"))
     assert trial.latency.mean_us == 17230
+
+
+def test_a_line_with_a_control_character_is_refused_with_a_sentence():
+    lines = b'{"metric":"","type":"Point","data":{}}\n{"metric":"\x01"}\n'
+    with pytest.raises(FormatError, match="The k6 log has"):
+        parse([RawArtefact.of("points.json", lines)])
