@@ -15,6 +15,7 @@ from numpy.random import Generator
 from backend.runs.checks import CHECKS, check_trial
 from backend.runs.checks.dip import CHANCE, CRITICAL_DIPS, dip
 from backend.runs.checks.firing import RESULTS, Firing, read_firing
+from backend.runs.checks.trial import TRIAL_RULES
 from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
 from backend.testing.made.mistakes import MISTAKES, Mistake
@@ -48,7 +49,7 @@ def measure_firing(sizes: Sizes, tell: Callable[[str], None]) -> dict[str, Firin
         tell(f"{tool.name}: done")
     _measure_cells(firing, sizes)
     _measure_comparisons(firing, sizes)
-    return {id_: result for id_, result in firing.items() if result.mistake}
+    return {id_: result for id_, result in firing.items() if result.honest}
 
 
 def _generator(*words: object) -> Generator:
@@ -62,8 +63,9 @@ def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> No
     for _ in range(sizes.trials):
         trial = make_upload(draw, tool).check_input()
         counts.update({finding.id for finding in check_trial(trial)})
-    for id_, mistake in MISTAKES.items():
+    for id_ in (rule.check.id for rule in TRIAL_RULES):
         firing[id_].honest[tool.name] = (counts[id_], sizes.trials)
+    for id_, mistake in MISTAKES.items():
         firing[id_].mistake = mistake.text
         if mistake.fits(tool):
             found, planted = _plant(id_, mistake, tool, sizes)

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from backend.runs.checks import CheckInput
 from backend.testing.made.figures import PrintedFigures
-from backend.testing.made.requests import Law, draw_law
+from backend.testing.made.requests import Law, draw_law, lognormal
 from backend.testing.made.texts import MadeTool
 from backend.testing.made.uploads import SECONDS, MadeUpload, make_trial, upload_of
 
@@ -49,7 +49,7 @@ class Mistake:
         least = low if self.is_coarse else max(low, 16 * tool.step_us)
         median_us = least * (high / low) ** draw.random()
         law = self.law or draw_law(draw)
-        upload = upload_of(draw, tool, make_trial(draw, tool, law, median_us))
+        upload = upload_of(tool, make_trial(draw, tool, law, median_us))
         self.plant(upload, draw)
         return upload
 
@@ -75,14 +75,14 @@ def _set_field(name: str, value: Any) -> Plant:
     return lambda upload, _draw: setattr(upload, name, value)
 
 
-def _fail(low: float, high: float) -> Plant:
-    """A share of the requests, between these, is answered with status 500."""
+def _answer(code: int, low: float, high: float) -> Plant:
+    """A share of the requests, between these, is answered with this status."""
 
     def plant(upload: MadeUpload, draw: Generator) -> None:
         trial = upload.trial
         count = max(round(draw.uniform(low, high) * trial.count), 1)
         status = trial.status.copy()
-        status[draw.choice(trial.count, count, replace=False)] = 500
+        status[draw.choice(trial.count, count, replace=False)] = code
         upload.trial = replace(trial, status=status)
 
     return plant
@@ -108,14 +108,10 @@ def _raise_rate(figures: PrintedFigures) -> None:
     figures.rate_rps *= 1.2
 
 
-def _lognormal(width: float) -> Law:
-    return lambda rng, size: np.exp(rng.normal(0, width, size))
-
-
 def _remake(upload: MadeUpload, draw: Generator, median_us: float, **options: Any) -> None:
     """Other requests in the place of those of the upload. `options`: as for `make_trial`."""
-    trial = make_trial(draw, upload.tool, _lognormal(0.3), median_us, **options)
-    remade = upload_of(draw, upload.tool, trial)
+    trial = make_trial(draw, upload.tool, lognormal(0.3), median_us, **options)
+    remade = upload_of(upload.tool, trial)
     upload.trial, upload.load = remade.trial, remade.load
 
 
@@ -191,14 +187,20 @@ def _fill_link(upload: MadeUpload, _draw: Generator) -> None:
     upload.facts["server"]["nic_speed_mbit"] = 0.01
 
 
+def _lose_ports(trial: CheckInput, share: float) -> CheckInput:
+    return replace(trial, client_errors=round(share * (trial.requests_completed or 0)))
+
+
 MISTAKES: dict[str, Mistake] = {
     "error-rate": Mistake(
         text="0.1 to 0.9 % of the responses are 500",
-        plant=_fail(0.001, 0.009),
+        plant=_answer(500, 0.001, 0.009),
         needs=("error_rate",),
     ),
     "error-rate-high": Mistake(
-        text="2 to 60 % of the responses are 500", plant=_fail(0.02, 0.6), needs=("error_rate",)
+        text="2 to 60 % of the responses are 500",
+        plant=_answer(500, 0.02, 0.6),
+        needs=("error_rate",),
     ),
     "status-not-2xx": Mistake(
         is_certain=True,
@@ -224,7 +226,7 @@ MISTAKES: dict[str, Mistake] = {
         text="the printed rate is 20 % higher than the counts",
         plant=_change(_raise_rate),
         fits=_prints_figures,
-        needs=("reported_rps", "throughput_rps"),
+        needs=("reported_rps", "elapsed_s"),
     ),
     "overload": Mistake(
         text="5 to 100 % more requests were offered than answered",
@@ -237,7 +239,7 @@ MISTAKES: dict[str, Mistake] = {
         plant=_change(_swap_percentiles),
         fits=_prints_figures,
         median_us=(20_000, 80_000),
-        law=_lognormal(0.5),
+        law=lognormal(0.5),
     ),
     "p99-equals-mean-or-max": Mistake(
         text="the mean is printed as p99, and the tool's steps are below p99 ÷ 200",
@@ -245,12 +247,11 @@ MISTAKES: dict[str, Mistake] = {
         # In whole milliseconds, p99 would have to be above 200 ms.
         fits=lambda tool: _prints_figures(tool) and tool.step_us <= 100,
         median_us=(22_000, 80_000),
-        law=_lognormal(0.5),
+        law=lognormal(0.5),
     ),
     "resolution": Mistake(
         text="half of the requests take at most 4 of the tool's steps",
         plant=_hurry,
-        # The others print smaller steps for smaller latencies.
         fits=lambda tool: tool.step_us >= 100 and not tool.is_open,
     ),
     "tail-samples": Mistake(text="200 to 900 requests", plant=_first(200, 900)),
@@ -265,16 +266,15 @@ MISTAKES: dict[str, Mistake] = {
         # wrk adds latencies that are no multiples.
         fits=lambda tool: tool.name != "wrk",
         median_us=(20_000, 60_000),
-        law=_lognormal(0.5),
+        law=lognormal(0.5),
     ),
     "delayed-ack": Mistake(
         text="15 to 90 % of the responses wait 40 ms for an acknowledgement",
         plant=_delay_acknowledgements,
-        # wrk adds latencies that are not the wait.
         fits=lambda tool: tool.name != "wrk",
         median_us=(300, 1_000),
         is_coarse=True,
-        law=_lognormal(0.3),
+        law=lognormal(0.3),
     ),
     "two-populations": Mistake(
         text="5 % of the requests take 60 times as long",
@@ -354,6 +354,42 @@ MISTAKES: dict[str, Mistake] = {
         is_certain=True,
         text="NODE_ENV=development",
         plant=_set("server", "configuration", {"NODE_ENV": "development"}),
+    ),
+    "redirects": Mistake(
+        text="2 to 60 % of the responses are 302",
+        plant=_answer(302, 0.02, 0.6),
+        # These print what is below 400 as one count.
+        fits=lambda tool: tool.name not in ("bombardier", "autocannon"),
+        needs=("status_counts",),
+    ),
+    "client-fault": Mistake(
+        is_certain=True,
+        text="2 % of the attempts found no local port",
+        edit=lambda trial: _lose_ports(trial, 0.02),
+    ),
+    "client-fault-few": Mistake(
+        is_certain=True,
+        text="0.5 % of the attempts found no local port",
+        edit=lambda trial: _lose_ports(trial, 0.005),
+    ),
+    "contradicts-envelope": Mistake(
+        is_certain=True,
+        text="the envelope declares twice the connections",
+        plant=lambda upload, _draw: upload.load.update(connections=2 * upload.trial.connections),
+        fits=lambda tool: tool.name in ("ab", "wrk", "autocannon", "bombardier"),
+    ),
+    "not-as-asked": Mistake(
+        is_certain=True,
+        text="60 s were asked for, 4 s were measured",
+        plant=_set("load", "duration_s", 60.0),
+        needs=("elapsed_s",),
+    ),
+    "one-host": Mistake(
+        is_certain=True,
+        text="the load tool called 127.0.0.1",
+        edit=lambda trial: replace(
+            trial, evidence=replace(trial.evidence, url="http://127.0.0.1:8080/")
+        ),
     ),
     "tool-disagrees": Mistake(
         is_certain=True,

@@ -54,7 +54,7 @@ Law = Callable[[Generator, tuple[int, ...]], Floats]
 def draw_law(draw: Generator) -> Law:
     """A law of latencies with a median of about 1: one of seven shapes that servers show."""
     laws = (
-        _lognormal(draw.uniform(0.1, 0.7)),
+        lognormal(draw.uniform(0.1, 0.7)),
         _gamma(draw.uniform(1.2, 15)),
         _shifted_exponential(draw.uniform(0.2, 0.8)),
         lambda rng, size: rng.uniform(0.1, 1.9, size),
@@ -66,7 +66,8 @@ def draw_law(draw: Generator) -> Law:
     return laws[draw.integers(len(laws))]
 
 
-def _lognormal(width: float) -> Law:
+def lognormal(width: float) -> Law:
+    """Latencies whose logarithm is normal, with this standard deviation."""
     return lambda rng, size: np.exp(rng.normal(0, width, size))
 
 

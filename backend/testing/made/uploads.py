@@ -86,14 +86,13 @@ def make_upload(draw: Generator, tool: MadeTool) -> MadeUpload:
     """An honest upload: enough requests, and latencies that the tool's steps can show."""
     median_us = 10 ** draw.uniform(2.5, 5)
     law = draw_law(draw)
-    return upload_of(draw, tool, make_trial(draw, tool, law, max(median_us, 16 * tool.step_us)))
+    return upload_of(tool, make_trial(draw, tool, law, max(median_us, 16 * tool.step_us)))
 
 
-def upload_of(draw: Generator, tool: MadeTool, trial: MadeTrial) -> MadeUpload:
+def upload_of(tool: MadeTool, trial: MadeTrial) -> MadeUpload:
     """The upload of a trial, with what the agent asked the tool for."""
     asked = {"rate_rps": trial.rate_rps} if tool.is_open else {"connections": trial.connections}
-    threads = WRK_THREADS if tool.name == "wrk" else int(draw.integers(1, 5))
-    return MadeUpload(tool, trial, load={"threads": threads, **asked})
+    return MadeUpload(tool, trial, load={"threads": WRK_THREADS, **asked})
 
 
 def make_trial(
