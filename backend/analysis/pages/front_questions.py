@@ -239,11 +239,11 @@ def _distance(measured: WorkspaceCells, workspace_id: UUID, slug: str) -> Questi
     load, cells = _at_shared_load(measured.alike)
     query = measured.query(cells, **_at(load))
     has_several = len({cell.server for cell in cells}) > 1
-    slowest = _slowest(query, workspace_id, slug) if has_several else None
-    if slowest is None:
+    baseline = _baseline(query, workspace_id, slug) if has_several else None
+    if baseline is None:
         why = "No two servers can be ranked against each other at the same load."
         return _unanswered("distance", why)
-    series, label = slowest
+    series, label = baseline
     about = f"relative to {label} at {measured.load_text(load)}, {measured.workload}"
     return Question("distance", _TEXT["distance"], {**query, "baseline": series}, about)
 
@@ -269,9 +269,12 @@ def _shared_workloads(cells: Iterable[CellSummary]) -> set[str]:
     return {workload for workload, own in servers.items() if len(own) > 1}
 
 
-def _slowest(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:
-    """The last of the ranking, by series id and label: seen from there everyone is ×1 or more."""
+def _baseline(query: Query, workspace_id: UUID, slug: str) -> tuple[str, str] | None:
+    """The series that the others are held against, by id and label; not chosen by its result."""
     asked = CompareQuery.parse(urlencode({**query, "workspace": slug}, doseq=True))
     ranking = compare(asked, workspace_ids=[workspace_id]).ranking
-    rows = [] if ranking is None else [row for row in ranking.rows if row.value is not None]
-    return (rows[-1].series, rows[-1].label) if len(rows) > 1 else None
+    rows = [] if ranking is None else [row for row in ranking.rows if row.tier is not None]
+    labels = {row.series: row.label for row in rows}
+    if ranking is None or ranking.baseline not in labels or len(rows) < 2:
+        return None
+    return ranking.baseline, labels[ranking.baseline]

@@ -65,6 +65,18 @@ def test_pressing_a_row_makes_it_the_baseline(page, live_server):
     assert page.complaints == []
 
 
+def test_the_page_says_what_more_runs_would_add_and_names_the_default_baseline(page, live_server):
+    compare(page, live_server.url, **LIKE, **NEWEST)
+    expect(page.locator("[data-slot=replication]")).to_be_visible()
+    expect(page.locator("[data-slot=replication]")).to_contain_text(
+        "would cover other days, builds and server starts too."
+    )
+    expect(page.locator("[data-control=baseline]")).to_have_value("")
+    expect(page.locator("[data-control=baseline] option").first).to_have_text("First series")
+    assert page.locator(".rank[aria-pressed=true]").count() == 1
+    assert page.complaints == []
+
+
 def test_from_a_check_to_its_trial(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     press_until(page, "Tab", "e.matches('#check-too-short .trial-links a')")
