@@ -3,6 +3,7 @@
 import re
 import uuid
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 from django.core.management import call_command
@@ -78,7 +79,8 @@ def test_the_page_and_the_api_give_the_same_figures(api, scene):
     assert figures["x"]["values"] == [8, 64]
     assert {series["server"] for series in figures["series"]} == {"secret-server", "other-server"}
     (point, *_) = figures["series"][0]["points"]
-    assert point["metrics"]["throughput"]["value"] == pytest.approx(18_100 / 3.0)
+    trials = [completed / 3.0 for completed in (18_000, 18_100, 18_200)]
+    assert point["metrics"]["throughput"]["value"] == pytest.approx(geometric_mean(trials))
 
 
 def test_the_csv_has_a_row_for_each_point(api, scene):
