@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from backend.stats.comparison import Comparison
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
-from backend.stats.thresholds import LEAST_RUNS
+from backend.stats.thresholds import LEAST_RUNS, percent
 
 
 def advise(comparison: Comparison, *, relevant: float) -> str | None:
     """How much more to measure, with the odds that it is enough; None where noise is unknown."""
     if comparison.run_sd is not None:
         return (
-            f"the two were not measured in one run: measure both in one run, or in {LEAST_RUNS} "
-            "runs each"
+            "they were not measured in the same run, and runs differ by "
+            f"{run_share_text(comparison)}; measure both in one run, or in {LEAST_RUNS} runs each"
         )
     needed = trials_needed(comparison, relevant=relevant)
     return None if needed is None else _text(needed)
+
+
+def run_share_text(comparison: Comparison) -> str:
+    """`3 % (assumed)`: the standard deviation between runs that the interval allows for."""
+    source = "assumed" if comparison.is_assumed else "measured on this host"
+    return f"{percent(round(comparison.run_sd or 0.0, 4))} ({source})"
 
 
 def _text(needed: Advice) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
-from backend.analysis.compare.advice import advise
+from backend.analysis.compare.advice import advise, run_share_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
 from backend.stats.comparison import (
@@ -18,7 +18,6 @@ from backend.stats.comparison import (
     rank_sets,
 )
 from backend.stats.replicates import Sample
-from backend.stats.thresholds import percent
 from backend.stats.workloads import mean_comparison
 
 # The baseline against itself: ×1 without noise.
@@ -84,16 +83,15 @@ class Yardstick:
     def ratio(self, comparison: Comparison) -> Ratio:
         """A comparison of logarithms as a ratio, with what would decide it where it is open."""
         value = exp(comparison.value)
-        why = f"{comparison.why}{_run_text(comparison)}"
+        advice = None
         if comparison.verdict == "inconclusive":
             advice = advise(comparison, relevant=self.relevant)
-            why = why if advice is None else f"{why}; {advice}"
         return Ratio(
             value=value,
             low=None if comparison.low is None else exp(comparison.low),
             high=None if comparison.high is None else exp(comparison.high),
             verdict=comparison.verdict,
-            why=why,
+            why=advice or f"{comparison.why}{_run_text(comparison)}",
             significant=comparison.significant,
             relevant=abs(comparison.value) > log1p(self.relevant),
         )
@@ -115,8 +113,7 @@ def _run_text(comparison: Comparison) -> str:
     """What was added because the two were not measured in the same run."""
     if comparison.run_sd is None:
         return ""
-    source = "assumed" if comparison.is_assumed else "as measured on this host"
-    return f"; includes {percent(round(comparison.run_sd, 4))} from run to run, {source}"
+    return f"; allows for runs that differ by {run_share_text(comparison)}"
 
 
 def no_ratio(why: str) -> Ratio:

@@ -13,7 +13,7 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.formats.model import ERROR_CLASSES
-from backend.runs.checks import CELL_RULE_IDS, CheckInput, check_cell
+from backend.runs.checks import FEW_TRIALS
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
 
 
@@ -111,20 +111,11 @@ def _overload(cell: LoadedCell, achieved: float | None) -> bool | None:
 
 
 def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> set[str]:
-    """The rules over a cell: as stored, or asked anew for trials that several runs bring."""
+    """The rules over a cell as stored; of several runs, whether all their trials are few.
+
+    Drift and spread are asked within each run: runs differ, and the intervals allow for it.
+    """
     stored = {id_ for cell in cells for id_ in cell.checks}
-    if len(cells) == 1:
-        return stored
-    figures = [
-        CheckInput(
-            throughput_rps=trial.throughput_rps,
-            error_rate=trial.error_rate,
-            percentiles_us={
-                name: us for name, us in trial.percentiles_us.items() if us is not None
-            },
-        )
-        for trial in trials
-    ]
-    wanted = max(cell.run.min_trials for cell in cells)
-    fired = check_cell(figures, min_trials=wanted)
-    return (stored - CELL_RULE_IDS) | {finding.id for finding in fired}
+    if len(cells) > 1 and len(trials) >= max(cell.run.min_trials for cell in cells):
+        return stored - {FEW_TRIALS}
+    return stored

@@ -1,6 +1,6 @@
 """Integrity checks: rules over a trial, a cell and a comparison. No rows, no Django."""
 
-from backend.runs.checks.cell import CELL_RULE_IDS, check_cell
+from backend.runs.checks.cell import FEW_TRIALS, check_cell
 from backend.runs.checks.check import SEVERITIES, Check, Severity
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.comparison import ComparedPoint, at_ceiling, check_comparison
@@ -9,8 +9,8 @@ from backend.runs.checks.table import CHECKS, withheld_metrics
 from backend.runs.checks.trial import check_trial
 
 __all__ = [
-    "CELL_RULE_IDS",
     "CHECKS",
+    "FEW_TRIALS",
     "SEVERITIES",
     "Check",
     "CheckInput",

@@ -14,6 +14,7 @@ from backend.runs.checks.wording import percent_text
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
+FEW_TRIALS = "few-trials"
 # Of the trials' mean: the standard deviation that a quiet machine keeps below.
 HIGH_VARIATION = 0.05
 # How sure `spread` is that the trials vary by more.
@@ -34,7 +35,7 @@ def check_cell(
     counted = [trial for trial in trials if not trial.warmup and trial.has_figures]
     rates = [trial.throughput_rps for trial in counted if trial.throughput_rps is not None]
     details = {
-        "few-trials": _find_few_trials(len(counted), min_trials),
+        FEW_TRIALS: _find_few_trials(len(counted), min_trials),
         "no-warmup": _find_no_warmup(warmed_up),
         "spread": _find_spread(rates),
         "drift": _find_drift(rates),
@@ -121,7 +122,7 @@ def _find_two_modes(rates: Sequence[float]) -> str | None:
 
 CELL_CHECKS = (
     Check(
-        id="few-trials",
+        id=FEW_TRIALS,
         severity="warning",
         title="Few trials",
         explanation="The load point has fewer trials than the workspace setting (3 by default). "
@@ -171,4 +172,3 @@ CELL_CHECKS = (
     ),
 )
 # Rules that are asked again where the trials of several runs meet in one point.
-CELL_RULE_IDS = frozenset(check.id for check in CELL_CHECKS) - {"no-warmup"}

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from backend.runs.checks import CELL_RULE_IDS, CHECKS, CheckInput, check_cell
+from backend.runs.checks import CHECKS, CheckInput, check_cell
 from backend.runs.checks.cell import _least_variation
 from backend.runs.checks.dip import critical_dip, dip, has_two_modes
 
@@ -44,7 +44,7 @@ def test_a_cell_fires(id_, facts):
     finding = next(finding for finding in check_cell(facts) if finding.id == id_)
     assert finding.detail.endswith(".")
     assert id_ in CHECKS
-    assert id_ in CELL_RULE_IDS
+    assert id_ in CHECKS
 
 
 def test_trials_that_tell_something_are_not_few_although_no_throughput_is_known():
