@@ -38,8 +38,7 @@ def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     trial = rows.filter(pk=trial_id, run__workspace__in=visible.workspaces(request)).first()
     if trial is None:
         raise Http404
-    workspace = trial.run.workspace
-    groups = list_trial_figures(trial)
+    workspace, groups = trial.run.workspace, list_trial_figures(trial)
     provenance = _provenance(trial)
     view = describe_trial(trial, find_repeated_outputs([trial], workspace.pk).get(trial.pk))
     context = {
