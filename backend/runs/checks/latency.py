@@ -109,10 +109,9 @@ def _find_coarse_steps(trial: CheckInput) -> str | None:
     median = trial.percentiles_us.get("50", trial.latency_mean_us)
     if median is None or not _is_coarse(trial, median):
         return None
-    step = _step_us(trial, median)
-    return (
-        f"The tool prints steps of {time_text(step)}; the typical latency is {time_text(median)}."
-    )
+    step = time_text(_step_us(trial, median))
+    typical = time_text(median) if median else f"< {step}"
+    return f"The tool prints steps of {step}; the typical latency is {typical}."
 
 
 def _find_thin_tail(trial: CheckInput) -> str | None:
