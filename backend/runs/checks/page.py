@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from backend.runs.checks.check import Check, Withholds
+from backend.runs.checks.firing import Counts, read_firing
 from backend.runs.checks.table import CHECKS
 
 _HEAD = (
@@ -23,7 +26,8 @@ _WITHHELD_TEXT: dict[Withholds, str] = {
 
 def as_markdown() -> str:
     """The text of docs/checks.md."""
-    return _HEAD + "".join(_section(check) for check in CHECKS.values())
+    sections = "".join(_section(check) for check in CHECKS.values())
+    return _HEAD + sections + "".join(f"{line}\n" for line in _firing_lines())
 
 
 def _section(check: Check) -> str:
@@ -36,3 +40,40 @@ def _section(check: Check) -> str:
         f"What to do: {check.remedy}\n\n"
         f"Source: {check.source}.\n"
     )
+
+
+def _firing_lines() -> Iterator[str]:
+    """How often each check fires, from the stored results of the bench."""
+    measured = read_firing()
+    yield from (
+        "",
+        '<a id="how-often"></a>',
+        "## How often checks fire",
+        "",
+        f"Measured by `scripts/bench truth-checks` on {measured.date} (seed {measured.seed}): "
+        f"{measured.trials:,} honest trials of each load tool, made by simulation, printed as the "
+        "tool prints them and read by the parsers; the same for load points and comparisons. Then "
+        "one mistake is planted. Both columns show the load tool with the worst result; a tool "
+        "whose output cannot show the mistake is left out. The mistakes of `status-not-2xx`, "
+        "`errors-unknown`, `incomplete`, `tool-disagrees`, `one-host` and the client faults are "
+        "planted in what was read, so their rows test the rule alone. A warning should fire on at "
+        "most 1 % of honest trials, an error on none; each check should find at least 95 % of its "
+        "mistakes.",
+        "",
+        "| Check | Planted mistake | Fires on honest trials | Finds its mistake |",
+        "|---|---|---|---|",
+    )
+    for id_, firing in measured.by_check.items():
+        if id_ in CHECKS:
+            honest, found = _worst(firing.honest, most=True), _worst(firing.found, most=False)
+            yield f"| [`{id_}`](#{id_}) | {firing.mistake or '–'} | {honest} | {found} |"
+
+
+def _worst(counts: Counts, *, most: bool) -> str:
+    """`0.3 % (wrk)`: the share of the tool where it is the highest, or the lowest."""
+    shares = {source: count / total for source, (count, total) in counts.items()}
+    if not shares:
+        return "–"
+    worst = (max if most else min)(shares, key=lambda source: shares[source])
+    is_perfect = shares[worst] == (0.0 if most else 1.0)
+    return f"{shares[worst] * 100:.3g} %" + ("" if is_perfect else f" ({worst})")
