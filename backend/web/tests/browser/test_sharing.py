@@ -170,7 +170,7 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
     ResultSet.objects.filter(pk=made.pk).update(created_at=at)
     ready(page, live_server.url + made.path)
     heading = page.locator("h1[data-slot=finding]")
-    expect(heading).to_contain_text(" to rank ")
+    expect(heading).to_contain_text("answers 99 % of its requests in")
     page.locator("[data-metric=throughput]").click()
     expect(heading).to_have_text("Throughput")
     expect(page.locator("[data-slot=chart-title]")).to_contain_text("Throughput")
@@ -181,10 +181,10 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
         page.locator("[data-slot=png]").click()
     assert download.value.suggested_filename == "loadsheet-sweep-2026-03-01.png"
     page.locator("[data-metric=p99]").click()
-    expect(heading).to_contain_text(" to rank ")
+    expect(heading).to_contain_text("answers 99 % of its requests in")
     ready(page, f"{live_server.url}{made.path}?metric=cpu")
     expect(page.locator("[data-slot=missing]")).to_contain_text("hold no Server CPU")
-    expect(heading).to_contain_text(" to rank ")
+    expect(heading).to_contain_text("answers 99 % of its requests in")
     page.locator("[data-metric=p50]").click()
     expect(page.locator("[data-slot=missing]")).to_be_hidden()
     assert page.complaints == []
