@@ -116,6 +116,7 @@ def _cell_checks(cells: Sequence[LoadedCell], trials: Sequence[LoadedTrial]) -> 
     Drift and spread are asked within each run: runs differ, and the intervals allow for it.
     """
     stored = {id_ for cell in cells for id_ in cell.checks}
-    if len(cells) > 1 and len(trials) >= max(cell.run.min_trials for cell in cells):
-        return stored - {FEW_TRIALS}
-    return stored
+    if len(cells) == 1:
+        return stored
+    wanted = max(cell.run.min_trials for cell in cells)
+    return stored - {FEW_TRIALS} | ({FEW_TRIALS} if len(trials) < wanted else set())

@@ -293,7 +293,7 @@ def test_servers_of_different_runs_differ_by_what_runs_differ_by(lab):
     make_run(lab, server("b", 1060))
     ratio = by_name(ask(lab))["b"]["ratio"]
     assert ratio["verdict"] == "inconclusive"
-    assert "includes 3 % from run to run, assumed" in ratio["why"]
+    assert "runs differ by 3 % (assumed)" in ratio["why"]
     # 3 % for each of the two runs, and hardly any noise beside it.
     assert ratio["high"] / ratio["value"] == pytest.approx(exp(1.96 * 0.03 * sqrt(2)), rel=0.01)
 
@@ -307,7 +307,7 @@ def test_the_history_of_the_host_replaces_the_assumption_and_bounds_what_is_told
     lab.changed()
     figures = ask(lab)
     ratio = by_name(figures)["b"]["ratio"]
-    assert "includes 0.1 % from run to run, as measured on this host" in ratio["why"]
+    assert "runs differ by 0.1 % (measured on this host)" in ratio["why"]
     assert log(ratio["high"] / ratio["value"]) == pytest.approx(log1p(0.1), rel=0.01)
     assert "cannot tell differences under 10 %" in figures["replication"]
 

@@ -123,8 +123,8 @@ def test_servers_of_different_runs_differ_by_what_runs_differ_by():
     ratio = table(*entries).cells[1][0]
     assert ratio.verdict == "inconclusive"
     assert ratio.why == (
-        "the interval includes ×1; includes 3 % from run to run, assumed; the two were not "
-        "measured in one run: measure both in one run, or in 3 runs each"
+        "they were not measured in the same run, and runs differ by 3 % (assumed); measure both in "
+        "one run, or in 3 runs each"
     )
     within = table(*(entry(e.row, e.workload, 1000 if e.row == "a" else 1040) for e in entries))
     assert within.cells[1][0].verdict == "improved"
