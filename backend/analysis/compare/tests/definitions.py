@@ -198,10 +198,14 @@ def draw_together(variances):
 
 
 def prior_degrees(variances):
-    """How alike variances are, by the spread of their logs: 0 unlike, ∞ all the same."""
+    """How alike variances are, by the spread of their logs: 0 unlike, ∞ all the same.
+
+    They are the same unless the spread is a standard error above what chance explains.
+    """
     logs = [math.log(v) - psi(df / 2) + math.log(df / 2) for v, df in variances]
-    excess = np.var(logs, ddof=1) - np.mean([psi_slope(df / 2) for _, df in variances])
-    if excess <= 0:
+    chance = np.mean([psi_slope(df / 2) for _, df in variances])
+    excess = np.var(logs, ddof=1) - chance
+    if excess <= chance * math.sqrt(2 / (len(logs) - 1)):
         return math.inf
     low, high = 1e-3, 1e5
     for _ in range(60):
