@@ -30,7 +30,8 @@ Group = Literal["rate", "latency", "errors", "resources"]
 Origin = Literal["computed", "reported"]
 
 
-class Record(Struct, frozen=True):
+# Without the collector of garbage: no record refers to itself, and an answer has thousands.
+class Record(Struct, frozen=True, gc=False):
     """A part of the figures."""
 
 

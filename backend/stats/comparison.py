@@ -22,7 +22,6 @@ from backend.stats.replicates import (
     Units,
     centre_of,
     rounding_error,
-    split_units,
 )
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
@@ -134,7 +133,7 @@ class Page:
     """The series of one page, prepared once for every comparison among them."""
 
     def __init__(self, samples: Sequence[Sample], floor: Floor | None = None) -> None:
-        self.series = [split_units(sample) for sample in samples]
+        self.series = [sample.units for sample in samples]
         self.noise: PageNoise = measure_noise(self.series)
         self.floor = floor or Floor()
 
@@ -340,6 +339,8 @@ def _run_exposure(first: Units, second: Units) -> float:
 
     Sides of three runs or more show that variance themselves. Runs that both sides have cancel.
     """
+    if first.runs == second.runs:
+        return 0.0
     shares: dict[Hashable, float] = {}
     for side, sign in ((first, -1.0), (second, 1.0)):
         if not side.of_runs:

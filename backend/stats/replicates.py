@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, pi, sqrt
 from statistics import fmean
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from backend.stats.disturbances import disturbed_trials
+from backend.stats.disturbances import LEAST_TRIALS_TO_JUDGE, disturbed_trials
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
 
@@ -23,8 +24,7 @@ CONFIDENCE = 0.95
 Scope = Literal["runs", "run", "these runs"]
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One trial: the log of its figure, its run, and its round inside the run (None: unknown).
 
     Servers that were measured in turns share their rounds.
@@ -35,7 +35,7 @@ class Observation:
     round: Hashable | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """The trials of one series at one load.
 
@@ -46,6 +46,11 @@ class Sample:
     observations: tuple[Observation, ...]
     step: float = 0.0
     keeps_all: bool = False
+
+    @cached_property
+    def units(self) -> Units:
+        """The sample as repeated units; raises ValueError for a sample without trials."""
+        return split_units(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +78,16 @@ class Centre:
 class Units:
     """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
 
-    `deviations`: each unit's distance from the mean of all runs, or of the trial's run, by its key
-    (the run, or run and round); None where a round is unknown or named twice, so that no unit can
-    be paired. `squares` is the sum of their squares, with `freedom` degrees. `weight`: the variance
-    of the centre ÷ the variance of a unit.
+    `trials` are those that count, by run. `distances`: of each unit from the mean of all runs, or
+    from the mean of the trial's run. `squares` is the sum of
+    their squares, with `freedom` degrees. `weight`: the variance of the centre ÷ the variance of a
+    unit.
     """
 
     centre: float
     of_runs: bool
-    deviations: Mapping[Hashable, float] | None
+    trials: Mapping[Hashable, Sequence[Observation]]
+    distances: Sequence[float]
     squares: float
     freedom: int
     weight: float
@@ -90,6 +96,20 @@ class Units:
     runs: frozenset[Hashable]
     set_aside: tuple[int, ...]
     bimodal: bool
+
+    @property
+    def deviations(self) -> Mapping[Hashable, float] | None:
+        """The distance of each unit by its key; None where a round is unknown or named twice, so
+        that no unit can be paired."""
+        keys: list[Hashable] = list(self.trials)
+        if not self.of_runs:
+            keys = [
+                None if trial.round is None else (run, trial.round)
+                for run, trials in self.trials.items()
+                for trial in trials
+            ]
+        by_key = dict(zip(keys, self.distances, strict=True))
+        return None if None in by_key or len(by_key) < len(keys) else by_key
 
     @property
     def variance(self) -> float:
@@ -105,7 +125,7 @@ class Units:
 
 def estimate(sample: Sample) -> Centre:
     """The centre of a sample; raises ValueError for a sample without trials."""
-    return centre_of(split_units(sample))
+    return centre_of(sample.units)
 
 
 def centre_of(units: Units) -> Centre:
@@ -134,20 +154,20 @@ def split_units(sample: Sample) -> Units:
     """The units of a sample, without its disturbed trials."""
     set_aside, bimodal = _set_aside(sample)
     kept = _by_run(sample, set_aside)
-    means = {run: fmean(each.value for each in trials) for run, trials in kept.items()}
+    means = {run: fmean([each.value for each in trials]) for run, trials in kept.items()}
     centre = fmean(means.values())
     n = len(sample.observations) - len(set_aside)
     of_runs = len(kept) >= LEAST_RUNS
     if of_runs:
-        keys: list[Hashable] = list(means)
-        deviations = [mean - centre for mean in means.values()]
+        distances = [mean - centre for mean in means.values()]
     else:
-        keys, deviations = _trial_units(kept, means)
+        distances = [trial.value - means[run] for run, trials in kept.items() for trial in trials]
     return Units(
         centre=centre,
         of_runs=of_runs,
-        deviations=_by_key(keys, deviations),
-        squares=sum(deviation * deviation for deviation in deviations),
+        trials=kept,
+        distances=distances,
+        squares=sum([distance * distance for distance in distances]),
         freedom=len(means) - 1 if of_runs else n - len(means),
         weight=1 / len(means) if of_runs else _trial_weight(kept, len(sample.observations)),
         step=max(sample.step, LEAST_STEP),
@@ -170,7 +190,7 @@ def _trial_weight(kept: Mapping[Hashable, Sequence[Observation]], measured: int)
 
 def _set_aside(sample: Sample) -> tuple[tuple[int, ...], bool]:
     """The indices of disturbed trials, and whether some run has too many for that."""
-    if sample.keeps_all:
+    if sample.keeps_all or len(sample.observations) < LEAST_TRIALS_TO_JUDGE:
         return (), False
     by_run: dict[Hashable, list[int]] = {}
     for index, observation in enumerate(sample.observations):
@@ -190,28 +210,13 @@ def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Obs
     if not sample.observations:
         raise ValueError("a sample without trials has no centre")
     kept: dict[Hashable, list[Observation]] = {}
+    if not set_aside and len({each.run for each in sample.observations}) == 1:
+        return {sample.observations[0].run: list(sample.observations)}
     left_out = frozenset(set_aside)
     for index, observation in enumerate(sample.observations):
         if index not in left_out:
             kept.setdefault(observation.run, []).append(observation)
     return kept
-
-
-def _trial_units(
-    kept: Mapping[Hashable, Sequence[Observation]], means: Mapping[Hashable, float]
-) -> tuple[list[Hashable], list[float]]:
-    trials = [(run, trial) for run, each in kept.items() for trial in each]
-    keys: list[Hashable] = [
-        None if trial.round is None else (run, trial.round) for run, trial in trials
-    ]
-    return keys, [trial.value - means[run] for run, trial in trials]
-
-
-def _by_key(
-    keys: Sequence[Hashable], deviations: Sequence[float]
-) -> Mapping[Hashable, float] | None:
-    by_key = dict(zip(keys, deviations, strict=True))
-    return None if None in by_key or len(by_key) < len(keys) else by_key
 
 
 def rounding_error(step: float, variance: float) -> float:

@@ -70,14 +70,15 @@ class Trials:
     """The counted trials of a point, and the run of each."""
 
     trials: tuple[LoadedTrial, ...]
-    runs: tuple[object, ...]
+    runs: tuple[int, ...]
 
     @classmethod
     def of(cls, cells: Sequence[LoadedCell]) -> Trials:
         """The trials of `cells`, in their order."""
         return cls(
             trials=tuple(trial for cell in cells for trial in cell.trials),
-            runs=tuple(cell.run.id for cell in cells for _ in cell.trials),
+            # As integers: a UUID takes a call to be hashed.
+            runs=tuple(cell.run.id.int for cell in cells for _ in cell.trials),
         )
 
 
