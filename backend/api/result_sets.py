@@ -182,7 +182,6 @@ class ResultSetDetail(APIView):
         response = Response(_shown(request, result_set))
         if result_set.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
-            response["Referrer-Policy"] = "no-referrer"
         return response
 
     @extend_schema(

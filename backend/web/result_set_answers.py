@@ -44,11 +44,14 @@ def not_taken(request: HttpRequest, error: QueryError) -> HttpResponse:
 
 
 def guarded(result_set: ResultSet, answer: HttpResponse) -> HttpResponse:
-    """Keep unlisted links out of search engines and referrers, and let any site read shared
-    data."""
+    """Keep unlisted links out of search engines, and let any site read shared data.
+
+    The policy of the whole service, `same-origin`, keeps links out of the referrers that other
+    sites get. A stricter `no-referrer` would make browsers send `Origin: null` with the forms of
+    the page, and Django would refuse them.
+    """
     if result_set.visibility == Visibility.UNLISTED:
         answer["X-Robots-Tag"] = "noindex"
-        answer["Referrer-Policy"] = "no-referrer"
     if result_set.is_shared and not answer.get("Content-Type", "").startswith("text/html"):
         answer["Access-Control-Allow-Origin"] = "*"
     return answer

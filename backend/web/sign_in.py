@@ -23,11 +23,11 @@ def sign_in(request: HttpRequest, token: str) -> HttpResponse:
     except tokens.TokenRefused as refused:
         if not request.user.is_authenticated:
             throttle.count_failed_sign_in(throttle.address_of(request.META))
-        return _without_referrer(_refused(request, str(refused)))
+        return _refused(request, str(refused))
     if not user.is_active:
-        return _without_referrer(_refused(request, "This account is closed."))
+        return _refused(request, "This account is closed.")
     login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
-    return _without_referrer(HttpResponseRedirect(_next_page(request)))
+    return HttpResponseRedirect(_next_page(request))
 
 
 def _refused(request: HttpRequest, reason: str) -> HttpResponse:
@@ -41,8 +41,3 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
 
 def _next_page(request: HttpRequest) -> str:
     return own_path(request.GET.get("next", ""), link_to("home"))
-
-
-def _without_referrer(response: HttpResponse) -> HttpResponse:
-    response["Referrer-Policy"] = "no-referrer"
-    return response

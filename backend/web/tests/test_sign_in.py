@@ -31,7 +31,7 @@ def test_the_link_signs_in_and_goes_on(link):
     response = client.get(link)
     assert response.status_code == 302
     assert response["Location"] == "/w/own-lab/compare?metric=p99"
-    assert response["Referrer-Policy"] == "no-referrer"
+    assert response["Referrer-Policy"] == "same-origin"
     assert client.get("/w/own-lab/runs").status_code == 200
 
 
