@@ -1,7 +1,6 @@
 """The questions a workspace is opened with, each as a comparison over what it really holds.
 
-A question that its data cannot answer says why. Only the newest runs are looked at: an answer
-about the present needs no more, and the front page of a large workspace stays quick.
+Each is asked of every run of the workspace. A question that these cannot answer says why.
 """
 
 from __future__ import annotations
@@ -23,11 +22,10 @@ from backend.analysis.pages.workspace_cells import (
 )
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import number_text
-from backend.runs.models import Run, Trial
-from backend.stats.changes import LEAST_POSITIONS
+from backend.analysis.query.natural_order import natural
+from backend.runs.models import Trial
 from backend.stats.thresholds import LEAST_LOADS
 
-NEWEST_RUNS = 60
 ALL = (
     ("fastest", "Which server is fastest at this load?"),
     ("limits", "At which load does each server saturate?"),
@@ -56,8 +54,7 @@ class Question:
 
 def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
     """The seven questions, in the order of the page."""
-    runs = _newest_runs(workspace_id)
-    measured = load_workspace_cells(runs)
+    measured = load_workspace_cells(workspace_id)
     if measured is None:
         return [_unanswered(id_, "Nothing was measured yet.") for id_, _ in ALL]
     return [
@@ -66,14 +63,9 @@ def list_questions(workspace_id: UUID, slug: str) -> list[Question]:
         _distributions(measured),
         _versions(measured),
         _hardware(measured),
-        _cost(measured, runs),
+        _cost(measured),
         _distance(measured, workspace_id, slug),
     ]
-
-
-def _newest_runs(workspace_id: UUID) -> list[UUID]:
-    rows = Run.objects.filter(workspace=workspace_id).order_by("-recorded_at")
-    return list(rows.values_list("pk", flat=True)[:NEWEST_RUNS])
 
 
 def _unanswered(id_: str, why: str) -> Question:
@@ -149,33 +141,46 @@ def _distributions(measured: WorkspaceCells) -> Question:
 
 
 def _versions(measured: WorkspaceCells) -> Question:
-    """Asked of the server measured in the most versions, under whichever conditions."""
-    versions: dict[tuple[str, Conditions, str, float], set[str]] = defaultdict(set)
-    for cell in measured.every:
-        if cell.version and cell.load is not None:
-            key = cell.workload, cell.conditions, cell.server, cell.load
-            versions[key].add(cell.version)
-    usual = measured.workload, measured.conditions
-    most = max(versions, key=lambda key: (len(versions[key]), key[:2] == usual), default=None)
-    if most is None or len(versions[most]) < 2:
+    """The newest version against the version before, of the server measured in the most."""
+    place = _most_versions(measured)
+    if place is None:
         why = "No server was measured in two known versions at the same load."
         return _unanswered("versions", why)
-    workload, conditions, server, load = most
-    count = len(versions[most])
+    (workload, conditions, server, load), versions = place
+    *_, previous, newest = versions
     base = replace(measured, workload=workload, conditions=conditions).base_query
     return Question(
         "versions",
         f"Did {server} get slower?",
-        {**base, "server": server, **_versions_view(measured.axis, load, count)},
-        f"{count} versions at {measured.load_text(load)}, {workload}",
+        {**base, "server": server, "version": (previous, newest), **_at(load)},
+        f"{newest} against {previous}, the version before, at {measured.load_text(load)}, "
+        f"{workload}",
     )
 
 
-def _versions_view(axis: str, load: float, count: int) -> Query:
-    """Change points need some versions; fewer are ranked against each other."""
-    if count < LEAST_POSITIONS:
-        return _at(load)
-    return {axis: number_text(float(load)), "x": "version", "view": "trend"}
+_Place = tuple[str, Conditions, str, float]
+
+
+def _most_versions(measured: WorkspaceCells) -> tuple[_Place, list[str]] | None:
+    """Where a server was measured in the most versions, its newest among them; with these in order.
+
+    None where no server was measured in two versions under the same conditions.
+    """
+    versions: dict[_Place, set[str]] = defaultdict(set)
+    newest: dict[str, str] = {}
+    for cell in measured.every:
+        if cell.version and cell.load is not None:
+            versions[cell.workload, cell.conditions, cell.server, cell.load].add(cell.version)
+            newest[cell.server] = max(newest.get(cell.server, ""), cell.version, key=natural)
+    several = {place: texts for place, texts in versions.items() if len(texts) > 1}
+    usual = measured.workload, measured.conditions
+
+    def weight(place: _Place) -> tuple[bool, int, bool]:
+        has_newest = newest[place[2]] in several[place]
+        return has_newest, len(several[place]), place[:2] == usual
+
+    best = max(several, key=weight, default=None)
+    return None if best is None else (best, sorted(several[best], key=natural))
 
 
 def _hardware(measured: WorkspaceCells) -> Question:
@@ -215,12 +220,13 @@ def _on_several_hosts(cells: Sequence[CellSummary]) -> tuple[float | None, list[
     ]
 
 
-def _cost(measured: WorkspaceCells, runs: Sequence[UUID]) -> Question:
+def _cost(measured: WorkspaceCells) -> Question:
+    load, cells = _at_shared_load(measured.alike)
+    runs = {cell.run for cell in cells}
     trials = Trial.objects.filter(run__in=runs, cell__series__workload__name=measured.workload)
     if not trials.filter(resources__server_cpu_s__gt=0).exists():
         why = "The CPU time of the servers is unknown. The agent measures servers that it starts."
         return _unanswered("cost", why)
-    load, cells = _at_shared_load(measured.alike)
     return Question(
         "cost",
         _TEXT["cost"],

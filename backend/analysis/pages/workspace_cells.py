@@ -1,12 +1,16 @@
-"""The newest cells of a workspace, and the workload and conditions that compare the most of it."""
+"""The load points of a workspace, and the workload and conditions that compare the most of it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from datetime import datetime
+from typing import NamedTuple, TypeVar
 from uuid import UUID
+
+from django.contrib.postgres.aggregates import ArrayAgg, BoolOr
+from django.db.models import Max, Q
 
 from backend.analysis.grouping.grouping import load_axis
 from backend.analysis.query.compare_query import MAX_VALUES
@@ -16,7 +20,6 @@ from backend.runs.models import Cell, Host
 
 # The fields of a comparison, as a link has them.
 Query = Mapping[str, str | tuple[str, ...]]
-MAX_CELLS = 5_000
 # What must be alike before servers are held against each other, as the fields of a query.
 CONDITIONS = ("host", "client", "tool", "loop")
 Conditions = tuple[str | None, ...]
@@ -25,7 +28,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CellSummary:
-    """One cell, as far as the questions need it. `load` is on the axis of the workload."""
+    """One series at one load, as far as the questions need it.
+
+    `load` is on the axis of the workload. `runs` measured it, the newest first.
+    """
 
     server: str
     version: str | None
@@ -33,7 +39,12 @@ class CellSummary:
     load: float | None
     conditions: Conditions
     has_distribution: bool
-    run: UUID
+    runs: tuple[UUID, ...]
+
+    @property
+    def run(self) -> UUID:
+        """The newest run that measured it."""
+        return self.runs[0]
 
     @property
     def host(self) -> str | None:
@@ -42,7 +53,7 @@ class CellSummary:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceCells:
-    """The cells of a workspace, the newest first, and those that questions are asked about.
+    """The load points of a workspace, the newest first, and those that questions are asked about.
 
     `workload`, `conditions`: of which the most servers were measured. `axis`: of its loads.
     """
@@ -90,72 +101,82 @@ class WorkspaceCells:
         return f"{text} req/s offered"
 
 
-def load_workspace_cells(runs: Sequence[UUID]) -> WorkspaceCells | None:
-    """The cells of `runs`, which come the newest first; None where nothing was measured."""
-    rows = _newest_first(_rows(runs), runs)
+def load_workspace_cells(workspace_id: UUID) -> WorkspaceCells | None:
+    """Every load point of the workspace; None where nothing was measured."""
+    rows = _newest_first(_rows(workspace_id))
     if not rows:
         return None
     conditions = _conditions(rows)
     workload = _widest((row.workload, row.server) for row in rows)
     of_workload = [row for row in rows if row.workload == workload]
-    usual = _widest((conditions[row.cell], row.server) for row in of_workload)
+    usual = _widest((conditions[row.series], row.server) for row in of_workload)
     axis = load_axis(
         (row.loop, row.connections, row.rate_rps)
         for row in of_workload
-        if conditions[row.cell] == usual
+        if conditions[row.series] == usual
     )
-    cells = tuple(_summary(row, conditions[row.cell], axis) for row in rows)
+    cells = tuple(_summary(row, conditions[row.series], axis) for row in rows)
     return WorkspaceCells(workload, axis, cells, usual)
 
 
 def _conditions(rows: Sequence[_Row]) -> dict[UUID, Conditions]:
-    """The conditions of each cell."""
-    hosts = _host_values(id_ for row in rows for id_ in (row.server_host, row.client_host))
+    """The conditions of each series."""
+    hosts = _host_values({id_ for row in rows for id_ in (row.server_host, row.client_host)})
     return {
-        row.cell: (hosts.get(row.server_host), hosts.get(row.client_host), row.tool, row.loop)
+        row.series: (hosts.get(row.server_host), hosts.get(row.client_host), row.tool, row.loop)
         for row in rows
     }
 
 
 class _Row(NamedTuple):
-    cell: UUID
+    """One series at one load. `runs`: those that measured it, the newest first."""
+
+    series: UUID
     server: str
     version: str | None
     workload: str
-    connections: int | None
-    rate_rps: float | None
-    percentiles_us: Mapping[str, Any]
     server_host: UUID | None
     client_host: UUID | None
     tool: str
     loop: str
-    run: UUID
+    connections: int | None
+    rate_rps: float | None
+    runs: list[UUID]
+    newest: datetime
+    has_distribution: bool
 
 
-def _rows(runs: Sequence[UUID]) -> list[_Row]:
-    cells = Cell.objects.filter(run__in=runs, trial_count__gt=0).order_by("-run__recorded_at", "pk")
-    columns = cells.values_list(
-        "pk",
+def _rows(workspace_id: UUID) -> list[_Row]:
+    cells = Cell.objects.filter(run__workspace=workspace_id, trial_count__gt=0)
+    load_points = cells.values_list(
+        "series",
         *("series__server__name", "series__server__version", "series__workload__name"),
-        *("connections", "rate_rps", "percentiles_us"),
         *("series__server_host", "series__client_host", "series__tool", "series__loop"),
-        "run",
+        *("connections", "rate_rps"),
+    ).annotate(
+        runs=ArrayAgg("run", order_by=("-run__recorded_at", "run")),
+        newest=Max("run__recorded_at"),
+        has_distribution=BoolOr(~Q(percentiles_us={})),
     )
-    return [_Row(*row) for row in columns[:MAX_CELLS]]
+    return [_Row(*row) for row in load_points.order_by("series", "connections", "rate_rps")]
 
 
-def _newest_first(rows: Iterable[_Row], runs: Sequence[UUID]) -> list[_Row]:
+def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
     """Of one run, the highest version counts as the newest."""
-    places = {run: place for place, run in enumerate(runs)}
     by_version = sorted(rows, key=lambda row: natural(row.version or ""), reverse=True)
-    return sorted(by_version, key=lambda row: places[row.run])
+    return sorted(by_version, key=lambda row: row.newest, reverse=True)
 
 
 def _summary(row: _Row, conditions: Conditions, axis: str) -> CellSummary:
     load = row.connections if axis == "connections" else row.rate_rps
-    has_distribution = bool(row.percentiles_us)
     return CellSummary(
-        row.server, row.version, row.workload, load, conditions, has_distribution, row.run
+        row.server,
+        row.version,
+        row.workload,
+        load,
+        conditions,
+        row.has_distribution,
+        tuple(row.runs),
     )
 
 
@@ -193,6 +214,6 @@ def newest_versions(first: Iterable[CellSummary], cells: Sequence[CellSummary]) 
 
 def _runs_without(older: Sequence[CellSummary], cells: Sequence[CellSummary]) -> set[UUID]:
     """The runs that hold no older version; none where a server is in no such run."""
-    runs = {cell.run for cell in cells} - {cell.run for cell in older}
+    runs = {cell.run for cell in cells} - {run for cell in older for run in cell.runs}
     servers = {cell.server for cell in cells}
     return runs if servers == {cell.server for cell in cells if cell.run in runs} else set()

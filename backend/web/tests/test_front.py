@@ -1,7 +1,7 @@
 """The front pages: which questions a workspace's data answer, and what it shows as new."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
@@ -83,21 +83,53 @@ def test_two_versions_are_ranked_against_each_other(db):
         make_run(workspace, CellSpec(server="app", version=version, rates=rates))
     question = asked(workspace)["versions"]
     assert question.text == "Did app get slower?"
-    assert question.query == {"workload": "hello", "server": "app", "at": "64"}
+    assert question.query == {
+        "workload": "hello",
+        "server": "app",
+        "version": ("1", "2"),
+        "at": "64",
+    }
+    assert question.about == "2 against 1, the version before, at 64 connections, hello"
     first, second = figures_of(workspace, question)["ranking"]["rows"]
     assert (first["label"], first["ratio"]["why"]) == ("app 1", "the baseline")
     assert (second["label"], second["ratio"]["verdict"]) == ("app 2", "regressed")
     assert second["significant"] is True
 
 
-def test_five_versions_are_searched_for_changes(db):
+def test_of_many_versions_the_newest_is_asked_about(db):
+    """By the order of versions, not of runs: older versions may be measured later."""
     workspace = make_workspace()
-    for number in range(6):
-        rates = tuple((1000.0 if number < 3 else 800.0) + jitter for jitter in (0, 3, -3))
+    for number in (0, 1, 2, 11, 10, 9):
+        rates = tuple((800.0 if number == 11 else 1000.0) + jitter for jitter in (0, 3, -3))
         make_run(workspace, CellSpec(server="app", version=f"1.{number}", rates=rates))
     question = asked(workspace)["versions"]
-    assert (question.query["x"], question.query["view"]) == ("version", "trend")
-    assert [change["x"] for change in figures_of(workspace, question)["changes"]] == ["1.3"]
+    assert question.about.startswith("1.11 against 1.10, the version before")
+    finding = figures_of(workspace, question)["finding"]
+    assert finding.startswith("app 1.10 serves 1.25×")
+    assert "of app 1.11 at 64 connections" in finding
+
+
+def test_versions_are_asked_about_where_the_newest_was_measured(db):
+    workspace = make_workspace()
+    for version in ("1", "2", "3"):
+        make_run(workspace, CellSpec(server="app", version=version))
+    for version in ("3", "4"):
+        make_run(workspace, CellSpec(server="app", version=version, connections=8))
+    question = asked(workspace)["versions"]
+    assert (question.query["at"], question.query["version"]) == ("8", ("3", "4"))
+
+
+def test_every_run_is_looked_at(db):
+    workspace = make_workspace()
+    for version in ("1", "2"):
+        make_run(workspace, CellSpec(server="app", version=version))
+    for number in range(70):
+        make_run(
+            workspace,
+            CellSpec(server="other", version="1"),
+            started_at=datetime(2026, 4, 1, tzinfo=UTC) + timedelta(hours=number),
+        )
+    assert asked(workspace)["versions"].query["server"] == "app"
 
 
 def test_versions_are_found_beside_the_conditions_that_most_servers_share(db):
