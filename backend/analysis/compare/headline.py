@@ -147,19 +147,22 @@ def ratio_text(ratio: Ratio) -> str:
     if ratio.value is None:
         return "unknown"
     if ratio.low is None or ratio.high is None:
-        return f"{_factor(ratio.value)}×"
+        return f"{factor_text(ratio.value)}×"
     half = (ratio.high - ratio.low) / 2
     low, high = _bound(ratio.low, half), _bound(ratio.high, half)
-    return f"{_factor(ratio.value, half)}× [{low}, {high}]"
+    return f"{factor_text(ratio.value, half)}× [{low}, {high}]"
 
 
 def _bound(value: float, half: float) -> str:
     """A bound beside ×1 is not rounded onto it: it says whether the difference is significant."""
-    texts = [_factor(value, half), *(_digits(value, count) for count in range(3, MOST_DIGITS + 1))]
+    texts = [
+        factor_text(value, half),
+        *(_digits(value, count) for count in range(3, MOST_DIGITS + 1)),
+    ]
     return next((text for text in texts if float(text) != 1), texts[0])
 
 
-def _factor(value: float, half: float = 0.0) -> str:
+def factor_text(value: float, half: float = 0.0) -> str:
     """Three digits; two where the third is finer than a hundredth of half the interval."""
     step = 10.0 ** (floor(log10(value)) - 2) if value > 0 else 0.0
     return _digits(value, 2 if step < half / 100 else 3)

@@ -210,7 +210,13 @@ def _headline(
     saturation, capacity = loads
     changes, tracks = trend
     if tracks:
-        return trend_headline(changes, tracks, metric=gathered.metric, axis=_TREND_AXES[axis])
+        return trend_headline(
+            changes,
+            tracks,
+            metric=gathered.metric,
+            axis=_TREND_AXES[axis],
+            relevant=gathered.demands.relevant,
+        )
     if capacity and query.limit is not None:
         return capacity_headline(capacity, limit_us=query.limit, axis=axis)
     if saturation and query.view == "tradeoff":

@@ -190,17 +190,24 @@ function ratiosText(figures: Figures): string {
 export function trendSummary(figures: Figures, metric: MetricId): Summary {
   // Changes were looked for in the metric that was asked for, and in no other.
   if (metric !== figures.metric) return sweepSummary(figures, metric);
+  if (hasNoChanges(figures))
+    return { lead: rangeText(figures, metric), rest: changesText(figures, metric) };
   return { lead: changesText(figures, metric), rest: "" };
+}
+
+/** Whether changes were looked for and none was found. */
+function hasNoChanges({ changes, outcome }: Figures): boolean {
+  const isWithheld = outcome.status === "not_comparable" && !outcome.overridden;
+  return (changes ?? []).length === 0 && !isWithheld;
 }
 
 function changesText(figures: Figures, metric: MetricId): string {
   const changes = figures.changes ?? [];
   const label = metricOf(figures, metric).label.toLowerCase();
   const over = `${figures.x.values.length} values of ${figures.x.label.toLowerCase()}`;
-  const { status, overridden } = figures.outcome;
-  if (changes.length === 0 && status === "not_comparable" && !overridden)
+  if (hasNoChanges(figures)) return `No lasting change of ${label} was found over ${over}.`;
+  if (changes.length === 0)
     return `Changes of ${label} are not shown: these series are not comparable.`;
-  if (changes.length === 0) return `No change of ${label} was found over ${over}.`;
   const names = new Map(figures.series.map((series) => [series.id, seriesName(figures, series)]));
   const texts = changes
     .slice(0, 3)

@@ -48,20 +48,29 @@ def test_the_finding_is_the_largest_change():
     one = track(*[1] * 6, *[1.2] * 6, *[2] * 6)
     found = changes(one)
     assert len(found) == 2
-    text = trend_headline(found, [one], metric=P99, axis="version")
+    text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02)
     assert text == f"{found[1].text}; 1 more change"
 
 
 def test_no_change_is_said_and_too_few_versions_too():
     steady, short = track(*[1] * 12), track(1, 2)
-    words = {"metric": P99, "axis": "version"}
+    words = {"metric": P99, "axis": "version", "relevant": 0.02}
     assert trend_headline(changes(steady), [steady], **words) == (
-        "No change of latency p99 beyond noise and threshold over 12 versions"
+        "No lasting change of latency p99 was found over 12 versions"
     )
-    assert (
-        trend_headline([], [short], **words)
-        == "Too few versions to find changes: a series needs 5, the longest has 2"
+    assert trend_headline([], [short], **words) == (
+        "nginx 1.0 to 1.1: latency p99 2.00×, 100 µs before, 200 µs since. Too few versions to "
+        "find lasting changes: a series needs 5, the longest has 2"
     )
+
+
+def test_a_step_that_is_drawn_is_not_denied():
+    """The newest version alone cannot be told from noise between versions."""
+    one = track(*[1, 1.1] * 5, 0.86)
+    assert changes(one, THROUGHPUT) == []
+    text = trend_headline([], [one], metric=THROUGHPUT, axis="version", relevant=0.02)
+    assert text.startswith("nginx 1.9 to 1.10: throughput 0.782×, 110 requests/s before, 86.1")
+    assert text.endswith("since. No lasting change of throughput was found over 11 versions")
 
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
