@@ -19,11 +19,19 @@ from backend.analysis.grouping.sweep import (
     unmeasured,
 )
 from backend.analysis.query.field import number_text
-from backend.analysis.query.units import load_text, rate_text, time_text
+from backend.analysis.query.metrics import Metric
+from backend.analysis.query.units import figure_text, load_text, time_text
 from backend.stats.limit import Bounded, Highest, highest_under
 from backend.stats.thresholds import LEAST_TRIALS
 
 LIMITED = "p99"
+# What a series does at its highest load, for each metric that can order the series.
+_REACHES = {
+    "throughput": "serves {}",
+    "goodput": "serves {} successfully",
+    "achieved": "reaches {} of the offered rate",
+    "transfer": "sends {}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,23 +145,49 @@ def _shown(point: Point) -> str:
     return f"{time_text(measure.value)} [{time_text(measure.low)}, {time_text(measure.high)}]"
 
 
-def capacity_headline(rows: Sequence[CapacityRow], *, limit_us: float, axis: str) -> str:
-    """`With p99 under 10 ms: nginx up to 256 connections (12,300 requests/s), certain up to 64`"""
+def capacity_headline(
+    rows: Sequence[CapacityRow],
+    *,
+    limit_us: float,
+    axis: str,
+    metric: Metric,
+    baseline: str | None = None,
+) -> str:
+    """`With p99 under 10 ms: nginx serves 12,300 requests/s at 256 connections, certain up to 64`
+
+    Ordered by `metric`, a rate, at the highest load of each series. `baseline`: the id of a series
+    that is always named, after the series that is best.
+    """
     if not rows:
         return "No series was measured at a load, so there is no capacity"
-    most = sorted(rows, key=lambda row: -(row.highest.x or 0))
-    texts = [_capacity_text(row, axis) for row in most[:MAX_SERIES_NAMED]]
-    listed = "; ".join([*texts, *more_series(len(most) - MAX_SERIES_NAMED)])
+    rates = {row.sweep.group.id: _rate(row, metric) for row in rows}
+    best_first = sorted(rows, key=lambda row: -rates[row.sweep.group.id])
+    if baseline is not None:
+        best, *others = best_first
+        others.sort(key=lambda row: row.sweep.group.id != baseline)
+        best_first = [best, *others]
+    texts = [_capacity_text(row, axis, metric) for row in best_first[:MAX_SERIES_NAMED]]
+    listed = "; ".join([*texts, *more_series(len(best_first) - MAX_SERIES_NAMED)])
     return f"With p99 under {time_text(limit_us)}: {listed}"
 
 
-def _capacity_text(row: CapacityRow, axis: str) -> str:
+def _rate(row: CapacityRow, metric: Metric) -> float:
+    """The metric at the highest load under the limit; -1 where there is none, to come last."""
+    points = (point for point in row.sweep.points if point.x == row.highest.x)
+    values = (point.metrics[metric.id].value for point in points)
+    rate = next(values, None)
+    return -1.0 if rate is None else rate
+
+
+def _capacity_text(row: CapacityRow, axis: str, metric: Metric) -> str:
     label, highest = row.sweep.group.label, row.highest
     if highest.x is None:
         return f"{label} at no measured load{_doubt(highest)}"
-    rate = throughput_at(row.sweep, highest.x)
-    served = "" if rate is None else f" ({rate_text(rate)})"
-    return f"{label} up to {load_text(highest.x, axis)}{served}{_doubt(highest)}"
+    load, rate = load_text(highest.x, axis), _rate(row, metric)
+    if rate < 0:
+        return f"{label} up to {load}{_doubt(highest)}"
+    reached = _REACHES[metric.id].format(figure_text(rate, metric.unit))
+    return f"{label} {reached} at {load}{_doubt(highest)}"
 
 
 def _doubt(highest: Highest) -> str:

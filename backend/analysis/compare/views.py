@@ -206,19 +206,26 @@ def _headline(
     trend: tuple[Sequence[figures.Change], Sequence[Track]],
 ) -> str | None:
     """The sentence of the asked view; None where it is the ranking's."""
-    query, axis = gathered.query, gathered.grouping.x
+    query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
     saturation, capacity = loads
     changes, tracks = trend
     if tracks:
         return trend_headline(
             changes,
             tracks,
-            metric=gathered.metric,
+            metric=metric,
             axis=_TREND_AXES[axis],
             relevant=gathered.demands.relevant,
         )
-    if capacity and query.limit is not None:
-        return capacity_headline(capacity, limit_us=query.limit, axis=axis)
+    # At a chosen load, and of a metric that is no rate, the ranking's sentence answers.
+    if capacity and query.limit is not None and query.at is None and metric.group == "rate":
+        return capacity_headline(
+            capacity,
+            limit_us=query.limit,
+            axis=axis,
+            metric=metric,
+            baseline=query.baseline,
+        )
     if saturation and query.view == "tradeoff":
         return saturation_headline(saturation, axis=axis)
     return None

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from backend.analysis.compare.capacity import capacity_headline, find_capacities
 from backend.analysis.compare.saturation import find_saturation_points, saturation_headline
 from backend.analysis.grouping.measures import Measure
+from backend.analysis.query.metrics import METRICS
 from backend.stats.replicates import Observation, Sample, estimate
 
 
@@ -41,8 +42,11 @@ def point(
     )
 
 
-def sweep(*points, label="nginx"):
-    return SimpleNamespace(group=SimpleNamespace(id="aa", label=label), points=points)
+def sweep(*points, label="nginx", series="aa"):
+    return SimpleNamespace(group=SimpleNamespace(id=series, label=label), points=points)
+
+
+WITHIN = {"limit_us": 10_000, "axis": "connections", "metric": METRICS["throughput"]}
 
 
 LEVELS = {1: 1000, 8: 8000, 64: 12_000, 256: 12_010}
@@ -166,16 +170,49 @@ def test_the_capacity_is_the_highest_measured_load_under_the_limit():
         "why": "p99 8 ms [7.96 ms, 8.04 ms]; next load 256 connections: p99 30 ms [29.9 ms, "
         "30.1 ms]; nothing was measured between 64 and 256 connections",
     }
-    assert capacity_headline([row], limit_us=10_000, axis="connections") == (
-        "With p99 under 10 ms: nginx up to 64 connections (12,000 requests/s)"
+    assert capacity_headline([row], **WITHIN) == (
+        "With p99 under 10 ms: nginx serves 12,000 requests/s at 64 connections"
     )
+
+
+MANY = {"many": (256, 9_000), "fast": (64, 12_000), "slow": (64, 8_000), "last": (8, 500)}
+
+
+def capacities(metric="throughput", baseline=None):
+    sweeps = [sweep(point(x, rate, 2), label=name, series=name) for name, (x, rate) in MANY.items()]
+    for line in sweeps:
+        (place,) = line.points
+        # Whatever serves many loads fails much.
+        share = 0.1 if line.group.id == "many" else 0.9
+        place.metrics["goodput"] = measure(place.metrics["throughput"].value * share)
+    rows = find_capacities(sweeps, limit_us=10_000, axis="connections")
+    asked = {**WITHIN, "metric": METRICS[metric]}
+    return capacity_headline(rows, **asked, baseline=baseline)
+
+
+def test_the_capacities_are_ordered_by_what_is_served():
+    """The server of the highest load may serve less than another at a lower load."""
+    assert capacities() == (
+        "With p99 under 10 ms: fast serves 12,000 requests/s at 64 connections; "
+        "many serves 9,000 requests/s at 256 connections; "
+        "slow serves 8,000 requests/s at 64 connections; 1 more series"
+    )
+    goodput = capacities("goodput")
+    assert "fast serves 10,800 requests/s successfully at 64 connections; slow" in goodput
+
+
+def test_the_baseline_is_named_after_the_best():
+    assert "connections; last serves 500 requests/s at 8 connections;" in capacities(
+        baseline="last"
+    )
+    assert capacities(baseline="fast") == capacities()
 
 
 def test_an_interval_across_the_limit_is_said():
     row = capacity(point(8, 8000, 2), point(64, 12_000, 9.99), point(256, 12_000, 10.01))
     assert (row.highest.low, row.highest.x, row.highest.high) == (8, 64, 256)
-    assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
-        "up to 64 connections (12,000 requests/s), certain up to 8, possibly 256"
+    assert capacity_headline([row], **WITHIN).endswith(
+        "serves 12,000 requests/s at 64 connections, certain up to 8, possibly 256"
     )
 
 
@@ -207,18 +244,14 @@ def test_nothing_under_the_limit_says_how_far_off():
     assert row.why.startswith(
         "Over 10 ms at every measured load; the lowest load, 8 connections: p99 20"
     )
-    assert capacity_headline([row], limit_us=10_000, axis="connections") == (
-        "With p99 under 10 ms: nginx at no measured load"
-    )
+    assert capacity_headline([row], **WITHIN) == ("With p99 under 10 ms: nginx at no measured load")
 
 
 def test_nothing_surely_under_the_limit_may_be_under_it_by_noise():
     row = capacity(point(8, 8000, 10.005), point(64, 8000, 30))
     assert (row.highest.low, row.highest.x, row.highest.high) == (None, None, 8)
     assert row.why.endswith("; possibly under it at 8 connections, within noise")
-    assert capacity_headline([row], limit_us=10_000, axis="connections").endswith(
-        "nginx at no measured load, possibly 8"
-    )
+    assert capacity_headline([row], **WITHIN).endswith("nginx at no measured load, possibly 8")
 
 
 def test_reported_percentiles_and_single_trials_say_so():

@@ -84,7 +84,11 @@ def test_the_highest_load_under_a_limit(lab):
     (row,) = figures["capacity"]["rows"]
     assert figures["capacity"]["limit_us"] == 2000
     assert row["x"] == 64
-    assert figures["finding"].startswith("With p99 under 2 ms: a 23.0 up to 64 connections")
+    assert figures["finding"].startswith("With p99 under 2 ms: a 23.0 serves 20,000")
+    assert figures["finding"].endswith("requests/s at 64 connections")
+    # A chosen load, or another metric, is answered by the sentence of the ranking.
+    assert ask(lab, "limit=2000&at=8")["finding"].startswith("a 23.0 serves 7,000")
+    assert "answers 99 % of its requests" in ask(lab, "limit=2000&metric=p99")["finding"]
     assert ask(lab)["capacity"] is None
 
 
