@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.analysis.compare.ranking import Entrant
 from backend.analysis.compare.ratios import Yardstick, floor_of
@@ -12,7 +12,7 @@ from backend.analysis.grouping.fired_checks import Dismissals, undismissed_check
 from backend.analysis.grouping.grouping import Grouping, choose_grouping
 from backend.analysis.grouping.outputs import count_outputs_once
 from backend.analysis.grouping.points import Point, point_of
-from backend.analysis.grouping.series import fill_groups, group_cells
+from backend.analysis.grouping.series import fill_groups, find_series_name, group_cells
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.grouping.unread import (
     UnreadSeries,
@@ -58,6 +58,8 @@ class Gathered:
     dismissals: Dismissals
     # Of the hosts of the points, as far as it is known.
     noises: tuple[HostNoise, ...] = ()
+    # The name of the asked baseline, also where the filters leave it out.
+    baseline_name: str | None = None
 
     @property
     def metric(self) -> Metric:
@@ -126,7 +128,25 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         ),
         dismissals=fetch_dismissals([run.id for run in loaded.runs]),
         noises=_noises(trials.cells, workspace_ids),
+        baseline_name=_baseline_name(loaded.query, grouping, sweeps, workspace_ids),
     )
+
+
+def _baseline_name(
+    query: CompareQuery,
+    grouping: Grouping,
+    sweeps: Sequence[Sweep],
+    workspace_ids: Sequence[uuid.UUID],
+) -> str | None:
+    """The name of the asked baseline; None where none is asked for, or no run has it."""
+    if query.baseline is None:
+        return None
+    for sweep in sweeps:
+        if sweep.group.id == query.baseline:
+            return sweep.group.label
+    unfiltered = replace(query, filters={}, since=None, until=None)
+    cells = fetch_cells(unfiltered, workspace_ids).cells
+    return find_series_name(cells, grouping, query.baseline)
 
 
 def _noises(

@@ -165,7 +165,8 @@ def _headline(gathered: Gathered, judgement: Judgement, ranking: Ranking | None)
     if comparability.overridden:
         text = f"{RANKED_BY_REQUEST}: {text}"
     if gathered.query.baseline is not None and ranking.baseline is None:
-        return f"{text}. The baseline {gathered.query.baseline} was not measured there"
+        name = gathered.baseline_name or "that was asked for"
+        return f"{text}. The baseline {name} is not shown here"
     return text
 
 

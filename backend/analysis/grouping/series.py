@@ -67,6 +67,13 @@ def group_by_name(cells: Iterable[LoadedCell], grouping: Grouping) -> list[Serie
     return label_series([_group({"": same}, grouping) for same in by_series.values()], grouping)
 
 
+def find_series_name(cells: Iterable[LoadedCell], grouping: Grouping, series: str) -> str | None:
+    """The name of the series with the id `series` among these cells; None where it has none."""
+    named = (cell for cell in cells if _id(cell, grouping) == series)
+    first = next(named, None)
+    return None if first is None else series_name(first, grouping)
+
+
 def _left_out(
     series: Sequence[Mapping[Value, object]], without_place: int, grouping: Grouping
 ) -> list[str]:

@@ -1,6 +1,6 @@
 // A metric over versions or dates: steps instead of slopes, with the changes that were found.
 import type { Figures } from "../api/figures";
-import { type RankedLoad, valueIn, withAxis, withValue } from "../query/query";
+import { type RankedLoad, valueIn, valuesIn, withAxis, withValue } from "../query/query";
 import { type SweepConfig, type SweepOptions, sweepChart } from "./sweep";
 
 export function trendChart(figures: Figures, options: SweepOptions): SweepConfig {
@@ -30,4 +30,15 @@ export function openTrend(query: string, load: RankedLoad | null): string {
   if (isAxisOfTime(valueIn(query, "x"))) return query;
   const byVersion = withAxis(query, "version");
   return load ? withValue(byVersion, load.field, String(load.x)) : byVersion;
+}
+
+/** The query without the axis of a trend: the load that it held is ranked on the axis of loads. */
+export function leaveTrend(query: string): string {
+  if (!isAxisOfTime(valueIn(query, "x"))) return query;
+  for (const field of ["connections", "rate"]) {
+    const [load, ...others] = valuesIn(query, field);
+    if (load === undefined || others.length > 0) continue;
+    return withValue(withAxis(withValue(query, field, null), field), "at", load);
+  }
+  return withAxis(query, "connections");
 }

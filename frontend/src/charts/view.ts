@@ -99,4 +99,6 @@ export interface View {
   readonly table?: (figures: Figures) => ViewTable | null;
   /** The query that opens the view, where it takes more than its name. */
   readonly open?: (query: string, load: RankedLoad | null) => string;
+  /** The query that leaves the view for one that `open` does not change. */
+  readonly leave?: (query: string) => string;
 }

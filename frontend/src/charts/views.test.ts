@@ -31,7 +31,10 @@ describe("views", () => {
   it("ask for an axis that a trend can follow", () => {
     expect(withView("at=64&run=1", viewNamed("trend"))).toBe("run=1&view=trend&x=version");
     expect(withView("x=date", viewNamed("trend"))).toBe("view=trend&x=date");
-    expect(withView("view=trend&x=version", viewNamed("sweep"))).toBe("x=version");
+    expect(withView("view=trend&x=version", viewNamed("sweep"))).toBe("");
+    expect(withView("connections=8&view=trend&x=date", viewNamed("errors"))).toBe(
+      "at=8&view=errors",
+    );
     expect(viewOf("view=pie").id).toBe("sweep");
   });
 

@@ -24,7 +24,7 @@ import {
 } from "./summary";
 import { joinsPoints, pointWeights, sweepChart } from "./sweep";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
-import { openTrend, trendChart, whyNoTrend } from "./trend";
+import { leaveTrend, openTrend, trendChart, whyNoTrend } from "./trend";
 import type { View } from "./view";
 
 export const VIEWS: readonly View[] = [
@@ -137,6 +137,7 @@ export const VIEWS: readonly View[] = [
     isByMetric: true,
     hasDirection: true,
     open: openTrend,
+    leave: leaveTrend,
   },
 ];
 
@@ -150,7 +151,8 @@ export function viewOf(query: string): View {
 
 /** The query with another view; a trend is over versions or dates and holds the ranked load. */
 export function withView(query: string, view: View, load: RankedLoad | null = null): string {
-  return withValue(view.open?.(query, load) ?? query, "view", view.id);
+  const left = view.open ? query : (viewOf(query).leave?.(query) ?? query);
+  return withValue(view.open?.(left, load) ?? left, "view", view.id);
 }
 
 /** Ticks of times and shares carry their unit. Those of a rate do not: its name has to. */

@@ -27,6 +27,7 @@ import { MainChart } from "./main_chart";
 import { notReadList } from "./not_read";
 import { pressBaseline, rankingPanel } from "./ranking_panel";
 import { saturationPanel } from "./saturation_panel";
+import { TabAxes } from "./tab_axes";
 import { viewTables } from "./view_table";
 
 export interface ViewHooks {
@@ -39,6 +40,7 @@ export class CompareView {
   readonly #root: HTMLElement;
   readonly #hooks: ViewHooks;
   readonly #chart: MainChart;
+  readonly #axes = new TabAxes();
   #figures: Figures | null = null;
   #query = "";
   /** The query that the figures at hand answer. */
@@ -184,7 +186,7 @@ export class CompareView {
     slot(this.#root, "metrics").replaceChildren(
       ...metricPicker(this.#offered(figures), this.#metric, (id) => this.#set("metric", id)),
     );
-    slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, go));
+    slot(this.#root, "views").replaceChildren(...viewTabs(figures, query, this.#axes, go));
     slot(this.#root, "scales").replaceChildren(...scaleToggles(figures, query, go));
   }
 

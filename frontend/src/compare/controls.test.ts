@@ -4,6 +4,7 @@ import { figures } from "../testing/figures";
 import { FIELDS } from "../testing/query_fields";
 import { panelled, sample, trend } from "../testing/sample_figures";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
+import { TabAxes } from "./tab_axes";
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -24,7 +25,7 @@ describe("controls", () => {
     const row = document.body.appendChild(document.createElement("div"));
     const box = (left: number, right: number): DOMRect => new DOMRect(left, 0, right - left, 30);
     row.getBoundingClientRect = () => box(0, 300);
-    row.append(...viewTabs(sample(), "view=ratios", vi.fn()));
+    row.append(...viewTabs(sample(), "view=ratios", new TabAxes(), vi.fn()));
     const tab = row.querySelector<HTMLElement>("[aria-pressed=true]");
     if (!tab) throw new Error("no tab");
     tab.getBoundingClientRect = () => box(420, 480);
@@ -47,6 +48,20 @@ describe("controls", () => {
     expect(go).toHaveBeenLastCalledWith("at=64&limit=2500&logx=1&server=a");
     change("baseline", sample().series[1]?.id ?? "");
     expect(go).toHaveBeenLastCalledWith("at=64&baseline=10000001&logx=1&server=a");
+  });
+
+  it("name a baseline that is not shown by the name it had, never by its id", () => {
+    const chosen = (data: Figures, query: string): string | undefined => {
+      document.body.replaceChildren(...choosers(data, query, vi.fn()));
+      const options = [...(control("baseline")?.querySelectorAll("option") ?? [])];
+      return options.find((option) => `baseline=${option.value}` === query)?.textContent;
+    };
+    const [first, second] = sample().series;
+    const query = `baseline=${second?.id}`;
+    const name = chosen(sample(), query);
+    const left = { ...sample(), series: first ? [first] : [] };
+    expect(chosen(left, query)).toBe(`${name} (not shown)`);
+    expect(chosen(left, "baseline=ffffffff")).toBe("A series (not shown)");
   });
 
   it("offer the fields that the page delivers, and no others", () => {
@@ -90,7 +105,7 @@ describe("controls", () => {
 describe("tabs of views", () => {
   const trendOf = (data: Figures): string => {
     let asked = "";
-    const tabs = viewTabs(data, "at=8", (query) => {
+    const tabs = viewTabs(data, "at=8", new TabAxes(), (query) => {
       asked = query;
     });
     tabs.find((tab) => tab.dataset.view === "trend")?.click();

@@ -1,7 +1,7 @@
 // What is drawn and how: the metric, the view, the axis, panels and series, the baseline, the
 // latency limit, log axes. Each control writes the query and nothing else.
 import { type Figures, fullLabel, type Group, type Metric, panelsOrWhole } from "../api/figures";
-import { VIEWS, viewOf, withView } from "../charts/views";
+import { VIEWS, viewOf } from "../charts/views";
 import { type FieldName, queryFields } from "../query/fields";
 import {
   limitOf,
@@ -16,6 +16,7 @@ import {
 } from "../query/query";
 import { button, h } from "../site/dom";
 import { short } from "../text/format";
+import type { TabAxes } from "./tab_axes";
 
 type Go = (query: string) => void;
 
@@ -79,14 +80,15 @@ function moreMetrics(
   return menu;
 }
 
-export function viewTabs(figures: Figures, query: string, go: Go): HTMLElement[] {
+export function viewTabs(figures: Figures, query: string, axes: TabAxes, go: Go): HTMLElement[] {
   const chosen = viewOf(query);
   const load = rankedLoad(figures);
   const tabs = VIEWS.map((view) =>
     button(
       { class: "view-tab", "aria-pressed": String(view === chosen), "data-view": view.id },
-      () => go(withView(query, view, load)),
-      view.name(figures),
+      () => go(axes.open(query, view, load)),
+      // The figures of a trend have its axis, which the other tabs leave.
+      chosen.leave && view === VIEWS[0] ? "By load" : view.name(figures),
     ),
   );
   // Tabs have a place only once they are on the page.
@@ -159,12 +161,19 @@ function fields(offered: readonly FieldName[], chosen: string | null): readonly 
   return isOffered || !chosen ? offered : [...offered, [chosen, chosen]];
 }
 
+/** The names of series shown so far, by id: a filter may leave out the baseline. */
+const namesSeen = new Map<string, string>();
+
 function baselines(figures: Figures, query: string): readonly FieldName[] {
   const chosen = valueIn(query, "baseline");
   const shown = figures.series.map(
     (series) => [series.id, short(fullLabel(figures, series), 60)] as const,
   );
-  const gone = chosen && !shown.some(([id]) => id === chosen) ? [[chosen, chosen] as const] : [];
+  for (const [id, name] of shown) namesSeen.set(id, name);
+  const isShown = !chosen || shown.some(([id]) => id === chosen);
+  const gone = isShown
+    ? []
+    : [[chosen, `${namesSeen.get(chosen) ?? "A series"} (not shown)`] as const];
   return [["", "First series"], ...shown, ...gone];
 }
 

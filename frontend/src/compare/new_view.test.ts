@@ -14,6 +14,7 @@ import { sample } from "../testing/sample_figures";
 import { scaleToggles, viewTabs } from "./controls";
 import { positionText, seriesStops } from "./keyboard_nav";
 import { smallCharts } from "./small_charts";
+import { TabAxes } from "./tab_axes";
 import { viewTables } from "./view_table";
 
 const { painted } = vi.hoisted(() => ({ painted: [] as ChartConfiguration<"line">[] }));
@@ -76,7 +77,7 @@ describe("a new view", () => {
 
   it("has a tab, its own log axes, and a small chart", () => {
     const asked: string[] = [];
-    const tab = viewTabs(figures(), query, (next) => asked.push(next)).at(-1);
+    const tab = viewTabs(figures(), query, new TabAxes(), (next) => asked.push(next)).at(-1);
     expect(tab?.textContent).toBe("Memory");
     expect(tab?.getAttribute("aria-pressed")).toBe("true");
     tab?.click();

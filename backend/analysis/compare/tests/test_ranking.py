@@ -85,6 +85,16 @@ def test_the_headline_holds_the_leader_against_the_runner_up(lab):
     assert finding.endswith("the requests of b 23.0 at 64 connections")
 
 
+def test_a_baseline_that_the_filters_leave_out_is_named(lab):
+    make_run(lab, CellSpec("a"), CellSpec("b"))
+    series = by_name(ask(lab))["b"]["series"]
+    assert ask(lab, f"server=a&baseline={series}")["finding"].endswith(
+        ". The baseline b 23.0 is not shown here"
+    )
+    unknown = ask(lab, "server=a&baseline=00000000")["finding"]
+    assert unknown.endswith(". The baseline that was asked for is not shown here")
+
+
 def test_the_lead_is_of_all_pairs_and_the_ratio_of_an_asked_baseline_of_its_row(lab):
     make_run(lab, *(server(name, rate, 30) for name, rate in zip("abcd", LEVELS, strict=True)))
     rows = by_name(ask(lab))
