@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.cache import cache
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
@@ -60,10 +60,15 @@ def workspace_front(request: HttpRequest, slug: str) -> HttpResponse:
     return _front(request, visible.workspace_or_404(request, slug))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def make_token(request: HttpRequest, slug: str) -> HttpResponse:
-    """A new agent token, shown once in the command that uses it."""
+    """A new agent token, shown once in the command that uses it.
+
+    A GET, such as after signing in again, leads to the page with the form.
+    """
     workspace = visible.writable_workspace_or_404(request, slug)
+    if request.method != "POST":
+        return HttpResponseRedirect(link_to("workspace", slug))
     clear = tokens.issue(
         TokenKind.AGENT,
         workspace,

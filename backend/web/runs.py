@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.grouping.fired_checks import describe_check, find_check
@@ -29,7 +29,7 @@ from backend.links import absolute, compare_link, link_to, query_string, session
 from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
 from backend.runs.listing import run_count, run_page
-from backend.runs.models import Cell, Host, Run, Series, Server, Workload
+from backend.runs.models import Cell, Host, Run, Series, Server, Trial, Workload
 from backend.runs.search import STATES, RunSearch
 from backend.web import visible
 from backend.web.home import curl_command
@@ -229,13 +229,27 @@ def _cell_checks(run_id: UUID) -> list[str]:
     return [check["id"] for checks in stored for check in checks]
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Delete a run permanently; for members who may write."""
+    """What deleting a run takes away, for members who may write. A POST deletes it."""
     run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
     if run is None or not visible.may_write(request, run.workspace):
         raise Http404
+    if request.method != "POST":
+        return render(request, "delete_run.html", _taken_away(run))
     remove_run(run)
     forget_progress(run_id, run.workspace_id)
     messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
     return HttpResponseRedirect(link_to("runs-page", run.workspace.slug))
+
+
+def _taken_away(run: Run) -> dict[str, Any]:
+    """The context of the question before a run is deleted."""
+    servers = Cell.objects.filter(run=run).values_list("series__server__name", flat=True)
+    return {
+        "workspace": run.workspace,
+        "nav": "runs",
+        "run": run,
+        "servers": sorted(set(servers)),
+        "trials": Trial.objects.filter(run=run).count(),
+    }

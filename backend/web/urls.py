@@ -1,6 +1,7 @@
 """The paths of the pages."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
 from backend.runs.models import FormerName
 from backend.web import (
@@ -28,8 +29,14 @@ from backend.web import (
 urlpatterns = [
     path("", home.home, name="home"),
     path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
+    path("docs", RedirectView.as_view(pattern_name="guide"), name="guide-without-slash"),
     path("docs/", guide.page, name="guide"),
     path("docs/<path:name>", guide.page, name="guide-page"),
+    path(
+        "w/<slug:slug>",
+        RedirectView.as_view(pattern_name="workspace"),
+        name="workspace-without-slash",
+    ),
     path("w/<slug:slug>/", home.workspace_front, name="workspace"),
     path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
     path("w/<slug:slug>/compare.png", compare.as_png, name="compare-png"),

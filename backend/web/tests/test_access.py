@@ -38,6 +38,7 @@ MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
 WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
 NOBODY = expected(404, 404, 404, 404, 404, 404)
 OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
+LED_ON = expected(302, 302, 302, 302, 302, 302)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
 SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
@@ -64,6 +65,9 @@ ROWS = {
     "guide": Row("/docs/", EVERYONE),
     "guide-page": Row("/docs/checks", EVERYONE),
     "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
+    # The page that they lead to decides who reads it.
+    "workspace-without-slash": Row("/w/own-lab", LED_ON),
+    "guide-without-slash": Row("/docs", LED_ON),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
@@ -79,7 +83,7 @@ ROWS = {
         "/w/own-lab/workloads/{workload}/rename", WRITERS_PAGE, "post", NEW_NAME
     ),
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
-    "search": Row("/w/own-lab/search?q=secret", MEMBERS_PAGE),
+    "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
     "agents-page": Row("/w/own-lab/agents", MEMBERS_PAGE),
     "revoke-token": Row("/w/own-lab/agents/{token}/revoke", OWNERS_PAGE),

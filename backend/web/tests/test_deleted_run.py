@@ -107,6 +107,17 @@ def test_what_nothing_was_measured_of_any_more_is_unknown(lab, member):
     assert "another" in answer.json()["allowed"]
 
 
+def test_the_page_asks_before_it_deletes(lab, member):
+    upload = read(lab)
+    path = f"/r/{upload.run_id}/delete"
+    assert f'href="{path}"' in member.get(f"/r/{upload.run_id}").content.decode()
+    question = member.get(path).content.decode()
+    assert "Delete this run?" in question
+    assert "permanently" in question
+    assert Run.objects.filter(pk=upload.run_id).exists()
+    assert Client().get(path).status_code == 404
+
+
 def test_a_program_deletes_by_its_token(lab):
     upload = read(lab)
     path = f"/api/v1/runs/{upload.run_id}"

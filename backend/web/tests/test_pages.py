@@ -1,6 +1,8 @@
 """What the pages hand over: headers of raw output, exact bytes of a snapshot, clear messages."""
 
 import gzip
+import re
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 import pytest
@@ -224,3 +226,23 @@ def test_the_api_names_the_unknown_value_and_the_known_ones(owner, scene, addres
     body = answer.json()
     assert (body["field"], body["got"]) == (field, "31")
     assert body["allowed"]
+
+
+def test_addresses_without_their_slash_lead_on():
+    for path in ("/docs", "/w/own-lab"):
+        assert Client().get(path)["Location"] == f"{path}/"
+
+
+def test_the_address_of_the_token_form_leads_to_its_page(owner, scene):
+    assert owner.get("/w/own-lab/tokens")["Location"] == "/w/own-lab/"
+
+
+def test_signing_in_leads_back_to_the_page(scene):
+    """Also from a page that is not shared with strangers, and with what its address asks for."""
+    public = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    for path in (f"/s/{public.pk}?metric=p99", "/w/own-lab/compare"):
+        html = Client().get(path).content.decode()
+        (start,) = re.findall(r'href="(/accounts/login/[^"]*)">Sign in', html)
+        assert parse_qs(urlsplit(start).query) == {"next": [path]}
+        assert f'name="next" value="{path}"' in Client().get(start).content.decode()
+    assert 'href="/accounts/login/">Sign in' in Client().get("/accounts/login/").content.decode()

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { figures } from "../testing/figures";
 import { sample } from "../testing/sample_figures";
-import { checkList, comparabilityLine } from "./checks_panel";
+import { checkList, comparabilityLine, runList } from "./checks_panel";
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -24,6 +24,19 @@ describe("evidence", () => {
     expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(6);
     warning?.querySelector<HTMLElement>("button.link")?.click();
     expect(warning?.querySelectorAll('a[href^="/t/"]').length).toBe(9);
+  });
+
+  it("links to no run and no trial where these are not shared with the reader", () => {
+    const evidence = 'a[href^="/r/"], a[href^="/t/"]';
+    const page = document.body.appendChild(document.createElement("div"));
+    page.dataset.resultSet = "";
+    page.append(checkList(sample().checks), runList(sample().runs));
+    for (const more of page.querySelectorAll<HTMLElement>("button.link")) more.click();
+    expect(page.querySelectorAll(evidence).length).toBe(0);
+    expect(page.textContent).toContain(sample().runs[0]?.id.slice(0, 8));
+    page.dataset.isMember = "";
+    page.replaceChildren(runList(sample().runs));
+    expect(page.querySelectorAll(evidence).length).toBe(sample().runs.length);
   });
 
   it("shows what was dismissed apart, with who and why", () => {

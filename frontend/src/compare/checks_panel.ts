@@ -5,6 +5,7 @@ import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
 import { COMPARABILITY, comparabilityDetails } from "../text/comparability";
 import { plural, relative, short, utc } from "../text/format";
+import { evidenceLink } from "./evidence_link";
 
 /** A reader has ten seconds: the other reasons are in the ranking's list and among the checks. */
 const MOST_REASONS = 5;
@@ -134,7 +135,7 @@ const TRIALS_AT_ONCE = 6;
 function trialLinks(trials: readonly string[]): HTMLElement | null {
   if (trials.length === 0) return null;
   const links = trials.map((id) =>
-    h("a", { href: `/t/${encodeURIComponent(id)}` }, h("code", {}, id.slice(0, 8))),
+    evidenceLink(`/t/${encodeURIComponent(id)}`, h("code", {}, id.slice(0, 8))),
   );
   const rest = links.slice(TRIALS_AT_ONCE);
   return h(
@@ -240,9 +241,8 @@ function dismissed(checks: readonly FiredCheck[], dismissing: DismissOptions | n
             dismissal.by ? nameElement(dismissal.by, 60) : "",
             dismissal.at ? ` on ${utc(dismissal.at)}` : "",
             " in run ",
-            h(
-              "a",
-              { href: `/r/${encodeURIComponent(dismissal.run)}` },
+            evidenceLink(
+              `/r/${encodeURIComponent(dismissal.run)}`,
               h("code", {}, dismissal.run.slice(0, 8)),
             ),
           ),
@@ -273,7 +273,7 @@ function runItem(run: SourceRun): HTMLLIElement {
   return h(
     "li",
     {},
-    h("a", { href: local(run.url) }, h("code", {}, run.id.slice(0, 8))),
+    evidenceLink(local(run.url), h("code", {}, run.id.slice(0, 8))),
     started
       ? h("time", { datetime: started, title: relative(started) }, utc(started))
       : h("span", { class: "hint" }, "start unknown"),

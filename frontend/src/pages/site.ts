@@ -2,6 +2,7 @@
 import { bindCopy } from "../site/copy";
 import { formatNumbers, formatTimes } from "../site/enhance";
 import { onKey } from "../site/keyboard";
+import { keepMenusOnScreen } from "../site/menu_place";
 import { bindPalette } from "../site/palette";
 import { makeSortable } from "../site/sortable";
 import { chooseTheme, nextTheme, storedTheme } from "../site/theme_choice";
@@ -63,6 +64,7 @@ function bindKeys(): void {
 
 bindTheme();
 bindMenus();
+keepMenusOnScreen();
 bindKeys();
 bindPalette();
 formatNumbers();
