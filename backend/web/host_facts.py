@@ -73,7 +73,12 @@ def shown_facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     lines += [(name.replace("_", " "), facts[name]) for name in rest]
     for name, labels in _INSIDE_LABELS.items():
         lines += _inside(name, facts.get(name), labels)
-    return lines
+    return [(label, _text(value)) for label, value in lines]
+
+
+def _text(value: Any) -> Any:
+    """Yes and no as people say them; any other value as it is."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
 def _inside(name: str, value: Any, labels: Mapping[str, str]) -> list[tuple[str, Any]]:

@@ -26,6 +26,17 @@ describe("rankingView", () => {
     expect(rankingView(panelsOrWhole(uneven)[1] ?? uneven)?.ticks).not.toEqual(tops[0]);
   });
 
+  it("prints a rate below one unit of the others in its own unit", () => {
+    const rates = { a: 93_500, b: 620 };
+    const data = figures({
+      series: Object.entries(rates).map(([id, rate], i) =>
+        series(id, i, [point(64, { metrics: { throughput: measure(rate) } })]),
+      ),
+    });
+    const rows = rankingView(data)?.rows.map((row) => `${row.value}${row.unit.suffix}`);
+    expect(rows).toEqual(["93.5k", "620"]);
+  });
+
   it("is absent when the answer withholds it", () => {
     expect(rankingView(figures({ ranking: null }))).toBeNull();
   });

@@ -15,6 +15,7 @@ import {
   halfWidth,
   interval,
   inUnit,
+  type Kind,
   kindOf,
   times,
   timesRange,
@@ -27,6 +28,8 @@ export interface RankingRow {
   readonly label: string;
   readonly tier: string;
   readonly value: string;
+  /** Of the value: that of the ranking, or a smaller one for a rate below one of it. */
+  readonly unit: Unit;
   readonly range: string;
   readonly exact: number | null;
   /** Shares of the axis, 0 to 1; null where nothing is known. */
@@ -61,7 +64,8 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
   const allMeasures = panelsOrWhole(whole).flatMap((panel) =>
     (panel.ranking?.rows ?? []).map((row) => measured(panel, row)),
   );
-  const unit = unitFor(kindOf(metric.unit), allMeasures.map(shownSize));
+  const kind = kindOf(metric.unit);
+  const unit = unitFor(kind, allMeasures.map(shownSize));
   const known = allMeasures.flatMap((measure) => [measure.value, measure.high]);
   const top = niceTop(Math.max(0, ...known.filter((value) => value !== null)) || 1);
   return {
@@ -71,7 +75,14 @@ export function rankingView(figures: Figures, whole: Figures = figures): Ranking
     unit,
     ticks: [0, 0.5, 1].map((share) => ({ share, text: axisText(share * top, unit) })),
     rows: ranking.rows.map((row) =>
-      rankingRow(row, measures.get(row.series) ?? row, unit, top, row.series === ranking.baseline),
+      rankingRow(
+        row,
+        measures.get(row.series) ?? row,
+        kind,
+        unit,
+        top,
+        row.series === ranking.baseline,
+      ),
     ),
   };
 }
@@ -84,21 +95,29 @@ function measured(figures: Figures, row: RankRow): Measure {
   return (point && ranking && measureOf(point, ranking.metric)) ?? row;
 }
 
+/** "620 req/s" and not "0.62k req/s", also beside a server of many thousands. */
+function rateUnit(kind: Kind, value: number | null, unit: Unit): Unit {
+  return kind === "rate" && value !== null && value < unit.factor ? unitFor(kind, [value]) : unit;
+}
+
 function rankingRow(
   row: RankRow,
   measure: Measure,
+  kind: Kind,
   unit: Unit,
   top: number,
   baseline: boolean,
 ): RankingRow {
   const share = (value: number | null): number | null =>
     value === null ? null : Math.min(Math.max(value / top, 0), 1);
+  const own = rateUnit(kind, measure.value, unit);
   return {
     series: row.series,
     label: row.label,
     tier: row.tier ?? "–",
-    value: inUnit(measure.value, unit, halfWidth(measure.low, measure.high), measure.step),
-    range: interval(measure.low, measure.high, unit),
+    value: inUnit(measure.value, own, halfWidth(measure.low, measure.high), measure.step),
+    unit: own,
+    range: interval(measure.low, measure.high, own),
     exact: measure.value,
     dot: share(measure.value),
     from: share(measure.low),

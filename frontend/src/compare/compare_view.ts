@@ -25,7 +25,7 @@ import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { figuresTable, updateCaption } from "./figures_table";
 import { MainChart } from "./main_chart";
 import { notReadList } from "./not_read";
-import { pressBaseline, rankingPanel } from "./ranking_panel";
+import { greyRows, pressBaseline, rankingPanel } from "./ranking_panel";
 import { saturationPanel } from "./saturation_panel";
 import { TabAxes } from "./tab_axes";
 import { viewTables } from "./view_table";
@@ -216,14 +216,19 @@ export class CompareView {
   }
 
   #drawChart(figures: Figures): void {
-    this.#chart.show(this.#scene(figures));
+    this.#showChart(figures);
     slot(this.#root, "derived").replaceChildren(...saturationPanel(figures));
   }
 
   #highlight(highlighted: ReadonlySet<string>): void {
     this.#highlighted = highlighted;
     history.replaceState(history.state, "", highlightHash(highlighted));
-    if (this.#figures) this.#chart.show(this.#scene(this.#figures));
+    if (this.#figures) this.#showChart(this.#figures);
+  }
+
+  #showChart(figures: Figures): void {
+    this.#chart.show(this.#scene(figures));
+    greyRows(slot(this.#root, "ranking"), this.#highlighted);
   }
 
   /** Drawing thousands of cells costs more than comparing them with the cells of before. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { figures } from "../testing/figures";
 import { panelled } from "../testing/sample_figures";
-import { pressBaseline, rankingPanel } from "./ranking_panel";
+import { greyRows, pressBaseline, rankingPanel } from "./ranking_panel";
 
 beforeEach(() => {
   document.body.replaceChildren();
@@ -30,6 +30,17 @@ describe("ranking", () => {
     const pressed = rows.filter((row) => row.getAttribute("aria-pressed") === "true");
     expect(pressed).toEqual([other]);
     expect(document.querySelector("ol.is-old")).not.toBeNull();
+  });
+
+  it("greys the rows whose lines are grey in the chart", () => {
+    const actions = { chooseBaseline: vi.fn(), chooseLoad: vi.fn(), override: null };
+    document.body.replaceChildren(...rankingPanel(figures(), actions));
+    const grey = (): (string | undefined)[] =>
+      [...document.querySelectorAll<HTMLElement>(".is-grey")].map((row) => row.dataset.series);
+    greyRows(document.body, new Set(["a"]));
+    expect(grey()).toEqual(["b"]);
+    greyRows(document.body, new Set(["a", "b"]));
+    expect(grey()).toEqual([]);
   });
 
   it("says why there is none", () => {

@@ -41,8 +41,7 @@ function rankingOf(
   const lead = panel ? h("h2", {}, nameElement(panel)) : null;
   if (!view) return [lead ?? h("h2", {}, "Ranking"), ...withheld(figures, actions)];
   const list = h("ol", { class: "ranks" });
-  for (const row of view.rows)
-    list.append(rank(figures, row, view.unit, slots.get(row.series) ?? 0, actions));
+  for (const row of view.rows) list.append(rank(figures, row, slots.get(row.series) ?? 0, actions));
   return [
     ...(lead ? [lead] : []),
     h(
@@ -85,6 +84,13 @@ export function pressBaseline(root: HTMLElement, asked: string): void {
   }
 }
 
+/** Greys the rows of series whose lines are grey in the chart. */
+export function greyRows(root: HTMLElement, highlighted: ReadonlySet<string>): void {
+  for (const row of root.querySelectorAll<HTMLElement>(".rank")) {
+    row.classList.toggle("is-grey", !highlighted.has(row.dataset.series ?? ""));
+  }
+}
+
 function heading(view: RankingView): string {
   return `${view.metric}, ${view.better} is better`;
 }
@@ -111,7 +117,6 @@ function loadChoice(figures: Figures, view: RankingView, actions: RankingActions
 function rank(
   figures: Figures,
   row: RankingRow,
-  unit: Unit,
   slot: number,
   actions: RankingActions,
 ): HTMLLIElement {
@@ -136,7 +141,7 @@ function rank(
     h(
       "span",
       { class: "absolute", title: exact(kindOf(unitName(figures)), row.exact) },
-      row.exact === null ? row.value : `${row.value}${rankUnit(figures, unit)}`,
+      row.exact === null ? row.value : `${row.value}${rankUnit(figures, row.unit)}`,
     ),
     remark(row),
   ];

@@ -20,6 +20,12 @@ describe("significant", () => {
     expect(format.significant(1.624, 0.75)).toBe("1.62");
     expect(format.significant(1.624, 7.5)).toBe("1.6");
   });
+
+  it("keeps two digits beside a wide interval, whose ends are not rounded to nothing", () => {
+    expect(format.significant(2.31, 22)).toBe("2.3");
+    expect(format.interval(0.12, 44, format.PLAIN)).toBe("[0.1, 44]");
+    expect(format.interval(0, 44, format.PLAIN)).toBe("[0, 44]");
+  });
 });
 
 describe("units", () => {

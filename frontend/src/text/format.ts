@@ -80,8 +80,9 @@ export function unitFor(kind: Kind, values: readonly Maybe[]): Unit {
 function decimalsFor(size: number, halfWidth: Maybe): number {
   const three = 2 - Math.floor(Math.log10(size));
   if (!halfWidth || halfWidth <= 0) return three;
-  // Two digits of the half width are kept; anything finer would claim more than was measured.
-  return Math.min(three, 1 - Math.floor(Math.log10(halfWidth)));
+  // Two digits of the half width are kept; anything finer would claim more than was measured. Two
+  // digits of the value stay in any case: beside a wide interval it would be rounded to nothing.
+  return Math.max(three - 1, Math.min(three, 1 - Math.floor(Math.log10(halfWidth))));
 }
 
 /** Three significant digits, and never finer than the interval around the value. */
@@ -142,7 +143,7 @@ export function exact(kind: Kind, value: Maybe): string {
   return `${value}${names[kind]}`;
 }
 
-/** Both ends carry the same decimals, those of the larger: "[0.95, 1.05]". */
+/** Both ends carry the decimals of the larger, "[0.95, 1.05]", unless one would be rounded to 0. */
 export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return "";
   if (low === high) return ""; // the trials do not differ, so there is no range to show
@@ -150,7 +151,11 @@ export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   const size = Math.max(...ends.map(Math.abs));
   const half = (halfWidth(low, high) ?? 0) / unit.factor;
   const decimals = decimalsFor(size, half);
-  return `[${ends.map((end) => withDecimals(end, decimals)).join(", ")}]`;
+  const text = (end: number): string => {
+    const shown = withDecimals(end, decimals);
+    return end !== 0 && Number(shown) === 0 ? digits(end, 1) : shown;
+  };
+  return `[${ends.map(text).join(", ")}]`;
 }
 
 /** "×1.62", no finer than its interval; print `timesRange(low, high)` beside it. */

@@ -1,6 +1,6 @@
 // The name of each highlighted line beside the chart, in ink, tied to the line's end by a coloured
-// leader; dotted where the line ends early, so that the leader does not look like a part of the
-// line.
+// leader. Where the line ends early, a leader across the plot would look like data: a stub of the
+// line's colour stands before the name instead.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { isolated, short } from "../../text/format";
 import { fitText, type PlacedLabel, spreadLabels } from "../style/label_layout";
@@ -17,7 +17,8 @@ export interface LabelOptions {
 const LINE = 16;
 const LEADER = 18;
 const CLEAR = 7;
-const DOTS = [1, 3];
+/** The length of a stub. */
+const STUB = 8;
 
 interface End {
   readonly id: string;
@@ -69,11 +70,12 @@ function write(
   ctx.lineWidth = 1;
   const seen = seriesOpacity(chart, end.id);
   const early = end.x < chartArea.right - LEADER;
+  const to = start + LEADER - STUB;
   ctx.globalAlpha = (early ? 1 : 0.7) * seen;
-  if (early) ctx.setLineDash(DOTS);
   ctx.beginPath();
-  ctx.moveTo(end.x + CLEAR, end.y);
-  ctx.lineTo(start + LEADER - 8, placed.at);
+  if (early) ctx.moveTo(to - STUB, placed.at);
+  else ctx.moveTo(end.x + CLEAR, end.y);
+  ctx.lineTo(to, placed.at);
   ctx.stroke();
   ctx.globalAlpha = seen;
   ctx.fillStyle = options.theme.ink;

@@ -3,6 +3,7 @@ import type { Figures } from "../../api/figures";
 import { options } from "../../testing/chart_options";
 import { figures, point, series } from "../../testing/figures";
 import { type SweepOptions, sweepChart } from "../sweep";
+import { logLabels, type TickScale, yScale } from "./axes";
 import type { SweepDataset } from "./measured_points";
 
 function datasets(data: Figures, over: Partial<SweepOptions> = {}): SweepDataset[] {
@@ -32,5 +33,27 @@ describe("an axis of names", () => {
       return x.ticks?.autoSkip;
     };
     expect([scale(9), scale(40)]).toEqual([false, true]);
+  });
+});
+
+describe("a logarithmic axis", () => {
+  it("has two labels or more, however narrow the values lie", () => {
+    expect(logLabels(1_100, 1_150)).toEqual([1_000, 2_000]);
+    expect(logLabels(20, 20)).toEqual([20, 50]);
+    expect(logLabels(0.0003, 0.7)).toEqual([
+      0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
+    ]);
+  });
+
+  it("thins its labels to what has room", () => {
+    const shown = (least: number, most: number): readonly number[] => {
+      const scale = yScale({ ...options(), size: "small", kind: "time", log: true, least, most });
+      const axis: TickScale = { ticks: [] };
+      scale.afterBuildTicks(axis);
+      return axis.ticks.map(({ value }) => value);
+    };
+    expect(shown(100, 900)).toEqual([100, 200, 500, 1_000]);
+    expect(shown(100, 90_000)).toEqual([100, 1_000, 10_000, 100_000]);
+    expect(shown(1, 1e9).length).toBeLessThanOrEqual(5);
   });
 });

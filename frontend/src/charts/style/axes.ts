@@ -118,7 +118,7 @@ export function yScale(options: YOptions): Scale {
   const unit = yUnit(options);
   return {
     type: log ? "logarithmic" : "linear",
-    ...(log ? logBounds(least, most) : linearBounds(options)),
+    ...(log ? logBounds(least, most, size) : linearBounds(options)),
     grid: { color: theme.grid, drawTicks: false },
     border: { display: false },
     ticks: {
@@ -155,8 +155,43 @@ function geometric(least: number, most: number): number {
   return least > 0 ? Math.sqrt(least * most) : most;
 }
 
-function logBounds(least: number, most: number): object {
-  return least > 0 ? { suggestedMin: least, suggestedMax: most } : {};
+/** A log axis begins and ends at labels, and thus always has two or more. */
+function logBounds(least: number, most: number, size: Size): object {
+  if (least <= 0) return {};
+  const labels = logLabels(least, most);
+  return {
+    suggestedMin: labels[0],
+    suggestedMax: labels.at(-1),
+    afterBuildTicks: (axis: TickScale) => {
+      axis.ticks = thinned(labels, size === "main" ? MOST_LABELS : MOST_SMALL).map((value) => ({
+        value,
+      }));
+    },
+  };
+}
+
+const MOST_LABELS = 8;
+const MOST_SMALL = 5;
+
+/** 1, 2 and 5 of each decade, from the last at or below `least` to the first above `most`. */
+export function logLabels(least: number, most: number): readonly number[] {
+  const labels: number[] = [];
+  const last = Math.ceil(Math.log10(most)) + 1;
+  for (let decade = Math.floor(Math.log10(least)); decade <= last; decade += 1) {
+    for (const factor of [1, 2, 5]) labels.push(Number(`${factor}e${decade}`));
+  }
+  const from = labels.findLastIndex((label) => label <= least * 1.0001);
+  const to = labels.findIndex((label, place) => label >= most * 0.9999 && place > from);
+  return labels.slice(Math.max(from, 0), to + 1);
+}
+
+/** Powers of ten alone, or every so many labels, where there is no room for all. */
+function thinned(labels: readonly number[], most: number): readonly number[] {
+  if (labels.length <= most) return labels;
+  const decades = labels.filter((label) => Number.isInteger(Math.log10(label)));
+  if (decades.length >= 2 && decades.length <= most) return decades;
+  const every = Math.ceil(labels.length / most);
+  return labels.filter((_, place) => place % every === 0);
 }
 
 /** Log axes are labelled at 1, 2 and 5 of each decade; more would collide. */

@@ -24,13 +24,20 @@ describe("identity", () => {
     expect([dashOf(b ?? 0), markerOf(b ?? 0)]).not.toEqual([dashOf(3), markerOf(3)]);
   });
 
-  it("keeps the colour of the only server too, and tells sixteen series of it apart", () => {
+  it("gives each series of the only server a colour, and the first that of the server", () => {
     const many = looks(...Array.from({ length: 16 }, (_, i): [string, number] => [`v${i}`, 3]));
+    expect(many[0]).toBe(3);
+    expect(new Set(many.slice(0, 8).map((look) => look % 8)).size).toBe(8);
+    expect(new Set(many.map((look) => `${look % 8} ${dashOf(look)} ${markerOf(look)}`)).size).toBe(
+      16,
+    );
+  });
+
+  it("tells sixteen series of a server apart beside another server", () => {
+    const series = Array.from({ length: 16 }, (_, i): [string, number] => [`v${i}`, 3]);
+    const many = looks(...series, ["other", 0]).slice(0, 16);
     expect(new Set(many.map((look) => look % 8))).toEqual(new Set([3]));
     expect(new Set(many.map((look) => `${dashOf(look)} ${markerOf(look)}`)).size).toBe(16);
-    const first = many.slice(0, 4);
-    expect(new Set(first.map(markerOf)).size).toBe(4);
-    expect(new Set(first.map((look) => `${dashOf(look)}`)).size).toBe(4);
   });
 
   it("gives two servers two colours, also where two workspaces gave them one slot", () => {

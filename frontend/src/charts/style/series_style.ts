@@ -112,8 +112,9 @@ const kept = new WeakMap<Figures, readonly SeriesStyle[]>();
 
 /**
  * The lines of the legend, each with its look. A server keeps the colour of its stored slot on
- * every page. Its other series (two hosts, two versions) share that colour and differ in dash and
- * marker: another colour would be another server's on the next page. A line of several servers (one
+ * every page. Beside other servers, its other series (two hosts, two versions) share that colour and
+ * differ in dash and marker: another colour would be another server's. Where one server alone is
+ * shown, each of its series has a colour of its own. A line of several servers (one
  * host in the panels of several) gets a free slot by its name.
  */
 export function seriesStyles(figures: Figures): readonly SeriesStyle[] {
@@ -138,12 +139,14 @@ function lineSlots(lines: readonly Line[]): readonly number[] {
     taken.add(free);
     return free;
   };
+  const isOneServer = new Set(lines.map(ownerOf)).size === 1;
   const bases = basesOf(lines, next);
   const seen = new Map<string, number>();
   return lines.map((line) => {
     if (line.own === null) return next(placeOf(line.label));
     const turn = seen.get(ownerOf(line)) ?? 0;
     seen.set(ownerOf(line), turn + 1);
+    if (isOneServer && turn > 0) return next(line.own + turn);
     return (bases.get(ownerOf(line)) ?? line.own) + VARIANT * turn;
   });
 }
