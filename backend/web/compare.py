@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import wraps
 
 import msgspec
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -17,14 +18,16 @@ from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.loading.selection import resolve_query
 from backend.analysis.loading.validation import UnknownValue
+from backend.analysis.pages.comparable_groups import ComparableGroup, list_groups
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.fields import page_fields
-from backend.links import absolute, link_to, query_string
+from backend.links import absolute, compare_link, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
 from backend.web import visible
 from backend.web.home import first_steps
 
+GROUPS_KEPT_S = 600
 Question = tuple[Workspace, CompareQuery]
 
 
@@ -74,8 +77,37 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "csv_url": link_to("compare-csv", query=asked),
         "png_url": link_to("compare-png", workspace.slug, query=query),
         "share_url": link_to("share", workspace.slug) if writable else "",
+        "groups": _group_links(workspace),
     }
     return render(request, "compare.html", context)
+
+
+@require_safe
+def first_comparison(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leads to the largest group of servers that can be compared; to everything if it is one."""
+    workspace = visible.workspace_or_404(request, slug)
+    groups = _groups(workspace)
+    query = groups[0].query if len(groups) > 1 else {}
+    return HttpResponseRedirect(compare_link(slug, **query))
+
+
+def _groups(workspace: Workspace) -> list[ComparableGroup]:
+    """Cached until the data of the workspace change."""
+    key = f"comparable-groups:{workspace.pk}:{workspace.data_version}"
+    groups: list[ComparableGroup] | None = cache.get(key)
+    if groups is None:
+        groups = list_groups(workspace.pk)
+        cache.set(key, groups, GROUPS_KEPT_S)
+    return groups
+
+
+def _group_links(workspace: Workspace) -> list[tuple[str, str]]:
+    """Label and address of each group, and of everything; none where all can be compared."""
+    groups = _groups(workspace)
+    if len(groups) < 2:
+        return []
+    links = [(group.label, compare_link(workspace.slug, **group.query)) for group in groups]
+    return [*links, ("Everything", link_to("compare-page", workspace.slug))]
 
 
 @asking

@@ -39,6 +39,7 @@ urlpatterns = [
     ),
     path("w/<slug:slug>/", home.workspace_front, name="workspace"),
     path("w/<slug:slug>/compare", compare.compare, name="compare-page"),
+    path("w/<slug:slug>/compare/first", compare.first_comparison, name="first-comparison"),
     path("w/<slug:slug>/compare.png", compare.as_png, name="compare-png"),
     path("w/<slug:slug>/runs", runs.runs, name="runs-page"),
     path("w/<slug:slug>/servers", registry.servers, name="servers-page"),

@@ -62,6 +62,8 @@ class WorkspaceCells:
     axis: str
     every: tuple[CellSummary, ...]
     conditions: Conditions
+    # The axis of the loads of each workload under each conditions.
+    axes: Mapping[tuple[str, Conditions], str]
 
     @property
     def of_workload(self) -> tuple[CellSummary, ...]:
@@ -110,13 +112,22 @@ def load_workspace_cells(workspace_id: UUID) -> WorkspaceCells | None:
     workload = _widest((row.workload, row.server) for row in rows)
     of_workload = [row for row in rows if row.workload == workload]
     usual = _widest((conditions[row.series], row.server) for row in of_workload)
-    axis = load_axis(
-        (row.loop, row.connections, row.rate_rps)
-        for row in of_workload
-        if conditions[row.series] == usual
-    )
+    axes = _axes(rows, conditions)
+    axis = axes[workload, usual]
     cells = tuple(_summary(row, conditions[row.series], axis) for row in rows)
-    return WorkspaceCells(workload, axis, cells, usual)
+    return WorkspaceCells(workload, axis, cells, usual, axes)
+
+
+def _axes(
+    rows: Iterable[_Row], conditions: Mapping[UUID, Conditions]
+) -> dict[tuple[str, Conditions], str]:
+    loads: dict[tuple[str, Conditions], list[tuple[str, int | None, float | None]]] = defaultdict(
+        list
+    )
+    for row in rows:
+        key = row.workload, conditions[row.series]
+        loads[key].append((row.loop, row.connections, row.rate_rps))
+    return {key: load_axis(alike) for key, alike in loads.items()}
 
 
 def _conditions(rows: Sequence[_Row]) -> dict[UUID, Conditions]:

@@ -69,6 +69,7 @@ ROWS = {
     "workspace-without-slash": Row("/w/own-lab", LED_ON),
     "guide-without-slash": Row("/docs", LED_ON),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
+    "first-comparison": Row("/w/own-lab/compare/first", expected(404, 404, 302, 302, 404, 404)),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
     "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),

@@ -337,3 +337,33 @@ def test_a_server_that_only_crashed_is_none_of_them(db):
     workspace = make_workspace()
     make_run(workspace, CellSpec("a"), CellSpec("b"), CellSpec("crash", rates=(None, None)))
     assert asked(workspace)["fastest"].about.startswith("2 servers")
+
+
+def test_compare_opens_the_largest_group_and_offers_the_others(owner, scene):
+    """The workload and the load tool of most servers, in their newest versions."""
+    workspace = scene.own.workspace
+    json = {"name": "json", "method": "GET", "path": "/json"}
+    make_run(workspace, *(CellSpec(name, workload=json, version="1") for name in "abc"))
+    make_run(workspace, *(CellSpec(name, workload=json, version="2") for name in "abc"))
+    make_run(workspace, CellSpec("a", workload=json, tool="oha"))
+    first = owner.get("/w/own-lab/compare/first")["Location"]
+    query = dict(parse_qsl(urlsplit(first).query))
+    assert (query["workload"], query["tool"], query["version"]) == ("json", "wrk", "2")
+    finding = plain_figures(
+        compare(CompareQuery.parse(urlsplit(first).query), workspace_ids=[workspace.pk])
+    )
+    assert len(finding["ranking"]["rows"]) == 3
+    html = html_of(owner.get(first))
+    assert "json · wrk · 3 servers" in html
+    assert "json · oha · 1 server<" in html
+    assert 'href="/w/own-lab/compare"><bdi>Everything' in html
+
+
+def test_compare_opens_everything_where_all_can_be_compared(db):
+    tenant = make_tenant("third-lab")
+    client = Client()
+    client.force_login(tenant.user)
+    assert client.get("/w/third-lab/compare/first")["Location"] == "/w/third-lab/compare"
+    make_run(tenant.workspace, CellSpec("a"), CellSpec("b"))
+    assert client.get("/w/third-lab/compare/first")["Location"] == "/w/third-lab/compare"
+    assert "Everything" not in html_of(client.get("/w/third-lab/compare"))

@@ -1,0 +1,47 @@
+"""The groups of a workspace within which servers can be compared: one workload, like conditions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from backend.analysis.pages.workspace_cells import (
+    Conditions,
+    Query,
+    WorkspaceCells,
+    load_workspace_cells,
+)
+
+MAX_GROUPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ComparableGroup:
+    """`label`: such as `json · wrk · 6 servers`. `query`: the fields of its comparison."""
+
+    label: str
+    query: Query
+
+
+def list_groups(workspace_id: UUID) -> list[ComparableGroup]:
+    """The groups of the most servers first, of equals the newest; one where all can be compared."""
+    measured = load_workspace_cells(workspace_id)
+    if measured is None:
+        return []
+    servers: dict[tuple[str, Conditions], set[str]] = defaultdict(set)
+    for cell in measured.every:
+        servers[cell.workload, cell.conditions].add(cell.server)
+    largest = sorted(servers, key=lambda key: -len(servers[key]))[:MAX_GROUPS]
+    return [_group(measured, key, len(servers[key])) for key in largest]
+
+
+def _group(measured: WorkspaceCells, key: tuple[str, Conditions], servers: int) -> ComparableGroup:
+    workload, conditions = key
+    group = replace(measured, workload=workload, conditions=conditions, axis=measured.axes[key])
+    # The client is left out: mostly it is the host, or there is one.
+    chosen = group.condition_filters
+    parts = [workload, conditions[2] or "unknown tool"]
+    parts += [chosen[field] for field in ("host", "loop") if field in chosen]
+    count = f"{servers} server{'' if servers == 1 else 's'}"
+    return ComparableGroup(" · ".join([*parts, count]), group.query(()))
