@@ -20,6 +20,7 @@ from backend.errors import (
     Unprocessable,
 )
 from backend.fleet.sessions import JoinRefused
+from backend.ingest.cleaner import CleanerInterrupted
 from backend.ingest.envelope_errors import EnvelopeError
 from backend.ingest.faults import is_database_away
 from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
@@ -131,6 +132,7 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     WorkspaceFull: Answer(507, "Workspace full", _DELETE, 600),
     CannotClean: Answer(422, "Cannot be cleaned", "Send it uncompressed, or in pieces."),
+    CleanerInterrupted: Answer(503, "Busy", _AGAIN, 5),
     ParserFailed: Answer(503, "Busy", "Try again in a minute."),
     # What a query asks for
     QueryError: Answer(

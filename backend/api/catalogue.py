@@ -17,7 +17,7 @@ from backend.api.schema import documented
 from backend.links import link_to
 from backend.noise.models import HostNoise
 from backend.noise.reading import noise_of_hosts
-from backend.noise.words import floor_sentence, run_sentence
+from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs import catalogue
 from backend.runs.catalogue import Listed, ListPage
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from backend.accounts.models import Workspace
 from backend.links import run_link
 from backend.noise.reading import latest_comparisons, noise_of_hosts
-from backend.noise.words import (
+from backend.noise.sentences import (
     AA_COMMAND,
     difference_text,
     floor_sentence,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from backend.analysis.grouping.points import Point
 from backend.noise.models import HostNoise
-from backend.noise.words import floor_sentence
+from backend.noise.sentences import floor_sentence
 from backend.stats.thresholds import LEAST_RUNS
 
 

@@ -135,7 +135,8 @@ def _centre(
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(
-        value=exp(centre.value),
+        # Fourteen digits: beyond them the logarithm has rounded.
+        value=float(f"{exp(centre.value):.14g}"),
         low=low,
         high=high,
         each=each,

@@ -12,7 +12,7 @@ from backend.ingest.worker import process
 from backend.noise.models import HostNoise, SelfComparison
 from backend.noise.reading import latest_comparisons, noise_of_hosts
 from backend.noise.record import refresh_noise
-from backend.noise.words import floor_sentence, run_sentence
+from backend.noise.sentences import floor_sentence, run_sentence
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Host, Run
 from backend.runs.observations import observe
