@@ -34,8 +34,9 @@ Outputs of several tools or runs in one text are one trial each. Command lines s
 them the text is cut where one tool's output ends and the next begins. If the figures depend on the
 place of a cut, the text is refused instead.
 
-A zip or tar (also .tar.gz) archive holds the files of one trial, which are read together. An
-archive in an archive is not opened.
+A zip or tar (also .tar.gz) archive holds the files of one trial, which are read together. A
+compressed file or an archive in an archive is refused: Loadsheet removes secrets from every file
+before it stores the upload, and does not look into a second layer.
 """
 
 

@@ -1,6 +1,6 @@
 """The files in a zip or tar archive, read where they are: nothing is written, no path is used.
 
-Only the sandboxed child opens archives. An archive in an archive is not opened.
+Only the sandboxed children open archives. An archive in an archive is not opened.
 """
 
 from __future__ import annotations
@@ -13,23 +13,53 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from backend.formats import RawArtefact
 from backend.formats.streams import stream_of
 from backend.formats.text import read_up_to
-from backend.ingest.decompress import DecompressionRefused, check_growth, unpacked
+from backend.ingest.decompress import (
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    DecompressionRefused,
+    check_growth,
+    unpacked,
+)
 
 # More than any load tool writes for one trial.
 MAX_FILES = 100
 ZIP_MAGIC = b"PK\x03\x04"
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
+# How packed files begin.
+PACKINGS = {
+    "zip": ZIP_MAGIC,
+    "gzip": GZIP_MAGIC,
+    "zstd": ZSTD_MAGIC,
+    "bzip2": b"BZh",
+    "xz": b"\xfd7zXZ\0",
+    "7z": b"7z\xbc\xaf\x27\x1c",
+    "rar": b"Rar!\x1a\x07",
+}
+BZIP2_BLOCK, BZIP2_BLOCK_AT = b"1AY&SY", 4
+# So much of the beginning of a file says how it is packed.
+HEAD_BYTES = TAR_MAGIC_AT + len(TAR_MAGIC)
 BLOCK_BYTES = 1 << 20
 # What the library raises for a damaged zip archive.
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError)
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 Open = Callable[[], BinaryIO]
+
+
+def packing_of(head: bytes) -> str:
+    """zip, tar, gzip, zstd, bzip2, xz, 7z or rar; empty for a file that is not packed."""
+    if head[TAR_MAGIC_AT:].startswith(TAR_MAGIC):
+        return "tar"
+    for packing, magic in PACKINGS.items():
+        if head.startswith(magic):
+            is_text = packing == "bzip2" and not head.startswith(BZIP2_BLOCK, BZIP2_BLOCK_AT)
+            return "" if is_text else packing
+    return ""
 
 
 def files_of(name: str, open_packed: Open, *, limit_bytes: int) -> list[RawArtefact]:
@@ -45,35 +75,54 @@ def files_of(name: str, open_packed: Open, *, limit_bytes: int) -> list[RawArtef
         if packed.read(len(ZIP_MAGIC)) == ZIP_MAGIC:
             return _zip_files(open_packed, limit_bytes=limit_bytes)
     with opened() as stream:
-        head = read_up_to(stream, TAR_MAGIC_AT + len(TAR_MAGIC))
-    if head[TAR_MAGIC_AT:] == TAR_MAGIC:
+        head = read_up_to(stream, HEAD_BYTES)
+    if packing_of(head) == "tar":
         return _tar_files(opened)
     return [RawArtefact(name, opened)]
 
 
 def _zip_files(open_packed: Open, *, limit_bytes: int) -> list[RawArtefact]:
     with open_packed() as packed:
-        size = packed.seek(0, io.SEEK_END)
-        try:
-            infos = [info for info in zipfile.ZipFile(packed).infolist() if not info.is_dir()]
-        except BROKEN_ZIP as broken:
-            raise _is_broken("zip", broken) from None
-    _check_count(len(infos))
-    # No member gives more than the size it is said to have.
-    check_growth(size, sum(info.file_size for info in infos), limit_bytes)
-    for info in infos:
-        if info.flag_bits & 1:
-            raise DecompressionRefused("The zip archive is encrypted. Send it without a password.")
-        if info.compress_type not in METHODS:
-            raise DecompressionRefused("The zip archive is not packed with deflate. Pack it so.")
+        infos = zip_members(open_zip(packed), packed, limit_bytes=limit_bytes)
     names = _short_names([info.filename for info in infos])
     return [
-        RawArtefact(name, partial(_stream, _zip_pieces, open_packed, info))
+        RawArtefact(name, partial(_stream, zip_pieces, open_packed, info))
         for name, info in zip(names, infos, strict=True)
     ]
 
 
-def _zip_pieces(packed: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def open_zip(packed: BinaryIO) -> zipfile.ZipFile:
+    """The archive by its directory. Raises DecompressionRefused."""
+    try:
+        return zipfile.ZipFile(packed)
+    except BROKEN_ZIP as broken:
+        raise _is_broken("zip", broken) from None
+
+
+def zip_members(
+    archive: zipfile.ZipFile, packed: BinaryIO, *, limit_bytes: int
+) -> list[zipfile.ZipInfo]:
+    """The files of the archive, once it is sure that they can be read.
+
+    Raises DecompressionRefused.
+    """
+    infos = [info for info in archive.infolist() if not info.is_dir()]
+    _check_count(len(infos))
+    # No member gives more than the size it is said to have.
+    size = packed.seek(0, io.SEEK_END)
+    check_growth(size, sum(info.file_size for info in infos), limit_bytes)
+    for info in infos:
+        if info.header_offset < 0:
+            raise _is_broken("zip", "a file begins before the archive")
+        if info.flag_bits & 1:
+            raise DecompressionRefused("The zip archive is encrypted. Send it without a password.")
+        if info.compress_type not in METHODS:
+            raise DecompressionRefused("The zip archive is not packed with deflate. Pack it so.")
+    return infos
+
+
+def zip_pieces(packed: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The bytes of one file. Raises DecompressionRefused."""
     try:
         with zipfile.ZipFile(packed) as archive, archive.open(info) as member:
             while piece := member.read(BLOCK_BYTES):
@@ -84,7 +133,9 @@ def _zip_pieces(packed: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 def _tar_files(opened: Open) -> list[RawArtefact]:
     with opened() as stream:
-        positions = [(at, info.name) for at, info, _ in _tar_members(stream)]
+        positions = [
+            (at, info.name) for at, (info, _) in enumerate(tar_members(stream)) if info.isreg()
+        ]
     names = _short_names([name for _, name in positions])
     return [
         RawArtefact(name, partial(_stream, _tar_pieces, opened, at))
@@ -92,33 +143,50 @@ def _tar_files(opened: Open) -> list[RawArtefact]:
     ]
 
 
-def _tar_members(stream: BinaryIO) -> Iterator[tuple[int, tarfile.TarInfo, tarfile.TarFile]]:
-    """The regular files in order, each with its place among all members."""
+def tar_members(stream: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
+    """The members in order: files, folders, links. Raises DecompressionRefused."""
     count = 0
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for at, info in enumerate(archive):
                 # Links and devices are not followed; headers alone cost time as well.
                 _check_count(at, most=10 * MAX_FILES)
-                if info.isreg():
-                    count += 1
-                    _check_count(count)
-                    yield at, info, archive
+                count += info.isreg()
+                _check_count(count)
+                if info.issparse():
+                    # Its holes are not in the archive: they would pass the limit uncounted.
+                    raise DecompressionRefused("The tar archive has sparse files. Pack it without.")
+                yield info, archive
+            _check_end(archive)
+    except tarfile.TarError as broken:
+        raise _is_broken("tar", broken) from None
+
+
+def _check_end(archive: tarfile.TarFile) -> None:
+    """Behind the last member only zero bytes follow, or members would be passed over."""
+    rest = cast(BinaryIO, archive.fileobj)
+    while block := rest.read(BLOCK_BYTES):
+        if block.strip(b"\0"):
+            raise _is_broken("tar", "more follows behind its end")
+
+
+def tar_pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
+    """The bytes of one file, while the archive is at it. Raises DecompressionRefused."""
+    member = archive.extractfile(info)
+    if member is None:
+        return
+    try:
+        while piece := member.read(BLOCK_BYTES):
+            yield piece
     except tarfile.TarError as broken:
         raise _is_broken("tar", broken) from None
 
 
 def _tar_pieces(stream: BinaryIO, wanted: int) -> Iterator[bytes]:
-    for at, info, archive in _tar_members(stream):
-        member = archive.extractfile(info) if at == wanted else None
-        if member is None:
-            continue
-        try:
-            while piece := member.read(BLOCK_BYTES):
-                yield piece
-        except tarfile.TarError as broken:
-            raise _is_broken("tar", broken) from None
-        return
+    for at, (info, archive) in enumerate(tar_members(stream)):
+        if at == wanted:
+            yield from tar_pieces(archive, info)
+            return
 
 
 def _stream(pieces: Callable[..., Iterator[bytes]], opened: Open, member: object) -> BinaryIO:

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from backend.ingest.archive_cleaning import clean_archive, is_archive
 from backend.ingest.child import Limits, serve
 from backend.ingest.decompress import DecompressionRefused
 from backend.ingest.rewriting import REDACTOR, CannotClean, holds_secret, rewritten
@@ -40,11 +41,15 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
 
 
 def _clean(source: Path, target: Path, limits: Limits) -> dict[str, Any]:
+    limit_bytes = limits.decompressed_bytes
     with source.open("rb") as file:
-        if not holds_secret(file, limit_bytes=limits.decompressed_bytes):
+        if is_archive(file, limit_bytes=limit_bytes):
+            is_changed = clean_archive(source, target, limit_bytes=limit_bytes)
+            return {"changed": is_changed}
+        if not holds_secret(file, limit_bytes=limit_bytes):
             return {"changed": False}
         with target.open("wb") as out:
-            for piece in rewritten(file, limit_bytes=limits.decompressed_bytes):
+            for piece in rewritten(file, limit_bytes=limit_bytes):
                 out.write(piece)
     return {"changed": True}
 

@@ -35,6 +35,10 @@ class DecompressionRefused(InvalidInput):
     """The compressed file is broken, too large when unpacked, or packed twice."""
 
 
+class UnpackingStopped(DecompressionRefused):
+    """A limit was reached, or damage or a second layer found: what follows was not read."""
+
+
 def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> BinaryIO:
     """The bytes of an artefact, unpacked if it is gzip or zstd, else as they are.
 
@@ -46,7 +50,7 @@ def unpacked(open_packed: Callable[[], BinaryIO], *, limit_bytes: int) -> Binary
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     if size > limit_bytes:
-        raise DecompressionRefused(f"The file has {size} bytes, more than {limit_bytes}.")
+        raise UnpackingStopped(f"The file has {size} bytes, more than {limit_bytes}.")
     if not is_compressed(magic):
         return packed
     pieces = _gzip(packed) if magic.startswith(GZIP_MAGIC) else _zstd(packed)
@@ -75,7 +79,7 @@ class _Unpacked(io.RawIOBase):
             except StopIteration:
                 return 0
             except (zlib.error, zstandard.ZstdError) as broken:
-                raise DecompressionRefused(f"The compressed file is broken: {broken}.") from None
+                raise UnpackingStopped(f"The compressed file is broken: {broken}.") from None
         target = memoryview(buffer).cast("B")
         count = min(len(target), len(self._piece))
         target[:count] = self._piece[:count]
@@ -84,7 +88,7 @@ class _Unpacked(io.RawIOBase):
 
     def _take(self, piece: bytes) -> None:
         if not self._count and is_compressed(piece[:4]):
-            raise DecompressionRefused("The file is compressed twice. Compress it once.")
+            raise UnpackingStopped("The file is compressed twice. Compress it once.")
         self._count += len(piece)
         check_growth(self._packed_size, self._count, self._limit)
         self._piece = memoryview(piece)
@@ -92,11 +96,11 @@ class _Unpacked(io.RawIOBase):
 
 def check_growth(packed: int, unpacked: int, limit_bytes: int) -> None:
     if unpacked > limit_bytes:
-        raise DecompressionRefused(
+        raise UnpackingStopped(
             f"The file unpacks to more than {limit_bytes} bytes, the limit for one upload."
         )
     if unpacked > FREE_BYTES and unpacked > packed * MAX_RATIO:
-        raise DecompressionRefused(
+        raise UnpackingStopped(
             f"The file unpacks to more than {MAX_RATIO} times its size; that is no load tool's "
             "output. Send it uncompressed if it is."
         )
@@ -142,7 +146,7 @@ class _Source:
         while piece := self.read():
             members += 1
             if members > MAX_MEMBERS:
-                raise DecompressionRefused(
+                raise UnpackingStopped(
                     f"The file has more than {MAX_MEMBERS} compressed members. Send it "
                     "compressed as a whole."
                 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from backend.ingest.archives import MAX_FILES as ARCHIVE_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
 
 # A request without a valid token or session.
@@ -68,13 +69,14 @@ def limits() -> tuple[Limit, ...]:
             "unpacked_bytes",
             settings.DECOMPRESSED_MAX_BYTES,
             "bytes",
-            "a compressed file when it is unpacked",
+            "a compressed file or archive when it is unpacked",
             422,
         ),
         Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 422),
         Limit(
             "compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 422
         ),
+        Limit("archive_files", ARCHIVE_FILES, "files", "in one zip or tar archive", 422),
         Limit("files", FILES, "files", "in one upload", 400),
         Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
         Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),

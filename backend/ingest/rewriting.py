@@ -1,6 +1,7 @@
 """Rewriting a file without its secrets, as a stream. The child does this; it knows no Django.
 
-Binary files pass as they are: masking bytes in them would break them.
+Binary files pass as they are: masking bytes in them would break them. `archive_cleaning` rewrites
+archives file by file.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ import codecs
 import io
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import zstandard
 
 from backend.errors import Unprocessable
-from backend.ingest.decompress import GZIP_MAGIC, DecompressionRefused, is_compressed, unpacked
+from backend.ingest.archives import HEAD_BYTES, packing_of
+from backend.ingest.decompress import (
+    GZIP_MAGIC,
+    DecompressionRefused,
+    UnpackingStopped,
+    is_compressed,
+    unpacked,
+)
 from backend.ingest.redaction import Redactor, Scan, blocks
 
 if TYPE_CHECKING:
@@ -24,7 +32,16 @@ REDACTOR = Redactor()
 # Where no zero byte is in so much of the beginning, it is text.
 BEGINNING_BYTES = 8192
 READ_BYTES = 1 << 20
+# The header of a gzip file: its flags, which say that a name follows, and its length.
+GZIP_FLAGS_AT, GZIP_NAMED, GZIP_HEADER_BYTES = 3, b"\x08", 10
 UTF16_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+class Packer(Protocol):
+    """What compresses a stream."""
+
+    def compress(self, data: bytes, /) -> bytes: ...
+    def flush(self) -> bytes: ...
 
 
 class CannotClean(Unprocessable):
@@ -33,7 +50,7 @@ class CannotClean(Unprocessable):
 
 def is_plain(beginning: bytes) -> bool:
     """Whether a file that begins so is looked through byte by byte, as it is."""
-    return not is_compressed(beginning) and beginning[:2] not in UTF16_ORDERS
+    return not packing_of(beginning) and beginning[:2] not in UTF16_ORDERS
 
 
 def clean_bytes(data: bytes) -> bytes:
@@ -43,11 +60,27 @@ def clean_bytes(data: bytes) -> bytes:
 
 def holds_secret(file: BinaryIO, *, limit_bytes: int) -> bool:
     """Whether the file must be rewritten; a broken one is looked through as far as it goes."""
+    if has_secret_in_gzip_name(file):
+        return True
     scan = REDACTOR.scan()
-    for _ in _rewritten_text(_text_of(file, limit_bytes), scan):
+    stream = io.BufferedReader(_text_of(file, limit_bytes), READ_BYTES)
+    if is_binary(stream):
+        return False
+    for _ in without_secrets(stream, scan):
         if scan.masked:
             return True
     return scan.masked > 0
+
+
+def has_secret_in_gzip_name(file: BinaryIO) -> bool:
+    """Whether a gzip file gives a name with a secret for what is in it."""
+    file.seek(0)
+    beginning = file.read(BEGINNING_BYTES)
+    flags = beginning[GZIP_FLAGS_AT : GZIP_FLAGS_AT + 1]
+    if not beginning.startswith(GZIP_MAGIC) or flags != GZIP_NAMED:
+        return False
+    name = beginning[GZIP_HEADER_BYTES:].partition(b"\0")[0]
+    return REDACTOR.scan().end(name) != name
 
 
 def rewritten(file: BinaryIO, *, limit_bytes: int) -> Iterator[bytes]:
@@ -55,14 +88,20 @@ def rewritten(file: BinaryIO, *, limit_bytes: int) -> Iterator[bytes]:
     file.seek(0)
     beginning = file.read(len(GZIP_MAGIC))
     text = _text_of(file, limit_bytes)
-    pieces = _rewritten_text(text, REDACTOR.scan())
+    pieces = without_secrets(io.BufferedReader(text, READ_BYTES), REDACTOR.scan())
     if not text.is_unpacked:
         return pieces
-    return _packed(pieces, text, is_gzip=beginning == GZIP_MAGIC)
+    return _packed(pieces, text, packer_like(beginning))
 
 
-def _packed(pieces: Iterable[bytes], text: _Text, *, is_gzip: bool) -> Iterator[bytes]:
-    packer = zlib.compressobj(wbits=31) if is_gzip else zstandard.ZstdCompressor().compressobj()
+def packer_like(beginning: bytes) -> Packer:
+    """Packs as a file is packed that begins so: gzip or zstd."""
+    if beginning.startswith(GZIP_MAGIC):
+        return zlib.compressobj(wbits=31)
+    return zstandard.ZstdCompressor().compressobj()
+
+
+def _packed(pieces: Iterable[bytes], text: _Text, packer: Packer) -> Iterator[bytes]:
     for piece in pieces:
         yield packer.compress(piece)
     if text.refused is not None:
@@ -72,15 +111,21 @@ def _packed(pieces: Iterable[bytes], text: _Text, *, is_gzip: bool) -> Iterator[
     yield packer.flush()
 
 
-def _rewritten_text(text: _Text, scan: Scan) -> Iterator[bytes]:
-    """The text without secrets; nothing of a binary."""
-    stream = io.BufferedReader(text, READ_BYTES)
-    beginning = stream.peek(BEGINNING_BYTES)[:BEGINNING_BYTES]
-    if (order := UTF16_ORDERS.get(beginning[:2])) is not None:
+def without_secrets(stream: io.BufferedReader[Any], scan: Scan) -> Iterator[bytes]:
+    """The rest of a stream without secrets; a binary as it is."""
+    if is_binary(stream):
+        yield from blocks(stream)
+    elif (order := UTF16_ORDERS.get(stream.peek(2)[:2])) is not None:
         yield from _rewritten_utf16(stream, order, scan)
-    elif b"\0" not in beginning:
+    else:
         yield from map(scan.feed, blocks(stream))
         yield scan.end()
+
+
+def is_binary(stream: io.BufferedReader[Any]) -> bool:
+    """Whether the rest of a stream begins as no text does."""
+    beginning = stream.peek(BEGINNING_BYTES)[:BEGINNING_BYTES]
+    return b"\0" in beginning and beginning[:2] not in UTF16_ORDERS
 
 
 def _rewritten_utf16(stream: IO[bytes], order: str, scan: Scan) -> Iterator[bytes]:
@@ -109,10 +154,17 @@ class _Text(io.RawIOBase):
         target = memoryview(buffer).cast("B")
         try:
             data = self._stream.read1(len(target))
+        except UnpackingStopped:
+            raise  # a secret may be in what was not read
         except DecompressionRefused as refused:
             self.refused, data = refused, b""
         target[: len(data)] = data
         return len(data)
+
+
+def head_of(file: BinaryIO, *, limit_bytes: int) -> bytes:
+    """The first bytes of the file, unpacked from gzip or zstd: enough for `packing_of`."""
+    return io.BufferedReader(_text_of(file, limit_bytes), READ_BYTES).read(HEAD_BYTES)
 
 
 def _text_of(file: BinaryIO, limit_bytes: int) -> _Text:

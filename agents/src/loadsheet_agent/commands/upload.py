@@ -127,7 +127,10 @@ def _checked(path: Path) -> Path:
 
 
 def _is_text(path: Path) -> bool:
-    """A compressed or binary file is sent as it is: masking bytes in it would break it."""
+    """Other files are sent as they are: masking bytes in them would break them.
+
+    The service unpacks compressed files and archives, and removes secrets from them.
+    """
     with path.open("rb") as file:
         start = file.read(8192)
     return b"\0" not in start and not start.startswith(COMPRESSED_STARTS)

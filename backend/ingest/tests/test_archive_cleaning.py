@@ -1,0 +1,272 @@
+"""Secrets in archives: none is stored, and an archive without one does not change."""
+
+import gzip
+import io
+import json
+import lzma
+import tarfile
+import zipfile
+from random import Random
+
+import pytest
+import zstandard
+from django.test import Client
+
+from backend.ingest.archives import MAX_FILES
+from backend.ingest.cleaning import CannotClean, Cleaning
+from backend.ingest.decompress import FREE_BYTES
+from backend.ingest.limits import limits
+from backend.ingest.models import Artefact, Upload
+from backend.ingest.redaction import MARK
+from backend.ingest.storage import open_artefact, storage
+from backend.ingest.worker import process
+from backend.runs.models import Trial
+from backend.testing.uploads import WRK, make_file, make_tenant
+
+SECRET = "hush-hush-hush"
+LINE = f"GET http://h/?token={SECRET}&page=2 HTTP/1.1\n".encode()
+GOB = b"\x00\x01 a binary file \xff" * 1000
+CLEAN = {
+    "run/stdout": WRK.encode() * 200,
+    "run/results.bin": GOB,
+    "notes.txt": ("\ufeff" + "öäü " * 50).encode("utf-16-le"),
+    "empty": b"",
+}
+PLANTED = {
+    **CLEAN,
+    "run/stderr": LINE * 3 + b"200 OK\n",
+    "windows.log": ("\ufeff" + LINE.decode()).encode("utf-16-le"),
+    f"?token={SECRET}&.txt": b"1 ms\n",
+    f"?token={SECRET}2&.txt": b"2 ms\n",
+}
+
+
+def zipped(files, method=zipfile.ZIP_DEFLATED):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 1, 31, 12, 0, 0)), content, method)
+    return data.getvalue()
+
+
+def tarred(files):
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(content), 1_769_860_800
+            archive.addfile(info, io.BytesIO(content))
+    return data.getvalue()
+
+
+def unzip(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {info.filename: archive.read(info) for info in archive.infolist()}
+
+
+def untar(data):
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return {info.name: archive.extractfile(info).read() for info in archive}
+
+
+def unzstd(data):
+    return zstandard.ZstdDecompressor().decompressobj().decompress(data)
+
+
+KINDS = {
+    "zip": (zipped, unzip),
+    "stored zip": (lambda files: zipped(files, zipfile.ZIP_STORED), unzip),
+    "tar": (tarred, untar),
+    "tar.gz": (
+        lambda files: gzip.compress(tarred(files)),
+        lambda data: untar(gzip.decompress(data)),
+    ),
+    "tar.zst": (lambda files: zstandard.compress(tarred(files)), lambda data: untar(unzstd(data))),
+}
+each_kind = pytest.mark.parametrize(("pack", "unpack"), KINDS.values(), ids=KINDS)
+
+
+def clean(data):
+    return b"".join(Cleaning().cleaned(io.BytesIO(data)))
+
+
+@each_kind
+def test_an_archive_without_a_secret_does_not_change(pack, unpack):
+    assert clean(pack(CLEAN)) == pack(CLEAN)
+
+
+@each_kind
+def test_a_secret_is_taken_out_of_each_file_and_name(pack, unpack):
+    kept = clean(pack(PLANTED))
+    assert unpack(kept) == {
+        **CLEAN,
+        "run/stderr": LINE.replace(SECRET.encode(), MARK.encode()) * 3 + b"200 OK\n",
+        "windows.log": ("\ufeff" + LINE.decode().replace(SECRET, MARK)).encode("utf-16-le"),
+        f"?token={MARK}&.txt": b"1 ms\n",
+        f"7-?token={MARK}&.txt": b"2 ms\n",
+    }
+    assert list(unpack(kept))[:4] == list(CLEAN)
+
+
+@each_kind
+def test_the_same_archive_becomes_the_same_bytes_which_pass_again(pack, unpack):
+    kept = clean(pack(PLANTED))
+    assert clean(pack(PLANTED)) == kept
+    assert clean(kept) == kept
+
+
+def test_comments_and_links_with_a_secret_are_left_out():
+    data = io.BytesIO(zipped(CLEAN))
+    with zipfile.ZipFile(data, "a") as archive:
+        archive.comment = LINE
+    assert unzip(data.getvalue()) == unzip(clean(data.getvalue())) == CLEAN
+    assert SECRET.encode() not in clean(data.getvalue())
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        info = tarfile.TarInfo("latest")
+        info.type, info.linkname = tarfile.SYMTYPE, f"run?token={SECRET}"
+        archive.addfile(info)
+        archive.addfile(tarfile.TarInfo("stdout"))
+    assert untar(clean(data.getvalue())) == {"stdout": b""}
+    assert SECRET.encode() not in clean(data.getvalue())
+
+
+def test_a_file_that_the_directory_of_a_zip_does_not_list_is_left_out():
+    stored = zipped({"deleted": LINE}, zipfile.ZIP_STORED)
+    deleted = stored[: stored.index(b"PK\x01\x02")]
+    data = io.BytesIO(deleted)
+    data.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(data, "a") as archive:
+        archive.writestr("stdout", WRK)
+    assert SECRET.encode() in data.getvalue()
+    kept = clean(data.getvalue())
+    assert SECRET.encode() not in kept
+    assert unzip(kept) == {"stdout": WRK.encode()}
+
+
+@pytest.mark.parametrize("text", [WRK.encode(), GOB], ids=["text", "binary"])
+def test_a_gzip_file_keeps_no_name_with_a_secret(text):
+    data = io.BytesIO()
+    with gzip.GzipFile(f"out?token={SECRET}&a", "wb", fileobj=data, mtime=0) as packed:
+        packed.write(text)
+    assert SECRET.encode() in data.getvalue()
+    kept = clean(data.getvalue())
+    assert SECRET.encode() not in kept
+    assert gzip.decompress(kept) == text
+
+
+def encrypted():
+    data = bytearray(zipped({"a": LINE}))
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(data)
+
+
+def damaged(data, at):
+    """One byte in the middle is another."""
+    return data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+
+
+def sparse():
+    info = tarfile.TarInfo("holes")
+    info.type = tarfile.GNUTYPE_SPARSE
+    return info.tobuf(tarfile.GNU_FORMAT) + bytes(10_240)
+
+
+NOISE = {"a": Random(1).randbytes(200_000).hex().encode() + LINE}
+MANY = {f"file-{number}": LINE for number in range(MAX_FILES + 1)}
+REFUSED = {
+    "encrypted": (encrypted(), "encrypted"),
+    "zip in zip": (zipped({"inner.zip": zipped(NOISE)}), r"inner\.zip.*packed itself \(zip\)"),
+    "gzip in tar": (tarred({"a.gz": gzip.compress(LINE)}), r"a\.gz.*packed itself \(gzip\)"),
+    "tar in tar": (tarred({"b": tarred(NOISE)}), r"packed itself \(tar\)"),
+    "zip in gzip": (gzip.compress(zipped(NOISE)), "packed as zip inside gzip"),
+    "gzip in gzip": (gzip.compress(gzip.compress(LINE)), "compressed twice"),
+    "xz": (lzma.compress(LINE), "packed as xz"),
+    "damaged zip": (damaged(zipped(NOISE), 60_000), "zip archive is broken"),
+    "damaged gzip": (damaged(gzip.compress(NOISE["a"]), 60_000), "broken"),
+    "damaged tar": (damaged(tarred({"b": b"1", **NOISE}), 1100), "broken"),
+    "cut zip": (zipped(NOISE)[:60_000], "zip archive is broken"),
+    "cut tar": (tarred(NOISE)[:60_000], "tar archive is broken"),
+    "cut tar.gz": (gzip.compress(tarred(NOISE))[:60_000], "cut off"),
+    "two tars": (tarred(CLEAN) + tarred(NOISE), "more follows behind its end"),
+    "sparse tar": (sparse(), "sparse"),
+    "many files, zip": (zipped(MANY), f"more than {MAX_FILES} files"),
+    "many files, tar": (tarred(MANY), f"more than {MAX_FILES} files"),
+    "bomb": (zipped({"a": bytes(FREE_BYTES + 1)}), "100 times its size"),
+    "bomb, tar.gz": (gzip.compress(tarred({"a": bytes(FREE_BYTES + 1)})), "100 times its size"),
+    "bomb, text": (gzip.compress(b"\n" * (FREE_BYTES + 1)), "100 times its size"),
+}
+
+
+@pytest.mark.parametrize(("data", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_searched_to_its_end_is_refused(data, sentence):
+    with pytest.raises(CannotClean, match=sentence):
+        clean(data)
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred, lambda files: gzip.compress(files["a"])])
+def test_more_than_the_limit_unpacked_is_refused(settings, pack):
+    settings.DECOMPRESSED_MAX_BYTES = 100_000
+    with pytest.raises(CannotClean, match="100000"):
+        clean(pack({"a": b"1 ms\n" * 30_000}))
+
+
+def test_a_file_of_an_archive_is_not_named_by_its_secret():
+    with pytest.raises(CannotClean) as refused:
+        clean(zipped({f"?token={SECRET}&.gz": gzip.compress(b"x")}))
+    assert SECRET not in str(refused.value)
+
+
+@pytest.fixture
+def folder(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield tmp_path
+    storage.cache_clear()
+
+
+@each_kind
+@pytest.mark.django_db
+def test_an_uploaded_archive_is_stored_and_given_out_without_its_secrets(folder, pack, unpack):
+    tenant = make_tenant()
+    files = {"stdout": WRK.encode(), **{name: PLANTED[name] for name in list(PLANTED)[4:]}}
+    answer = Client(headers=tenant.headers).post(
+        "/api/v1/uploads", {"file": make_file(pack(files))}
+    )
+    assert answer.status_code == 202, answer.content
+    process(answer.json()["id"])
+    assert Trial.objects.get().requests_completed is not None
+    artefact = Artefact.objects.get()
+    with open_artefact(artefact.sha256) as stored:
+        kept = stored.read()
+    viewer = Client()
+    viewer.force_login(tenant.user)
+    assert b"".join(viewer.get(f"/a/{artefact.pk}/raw").streaming_content) == kept
+    texts = [kept, *(part for file in unpack(kept).items() for part in map(_bytes, file))]
+    for form in (SECRET.encode(), SECRET.encode("utf-16-le")):
+        assert not [text for text in texts if form in text]
+    run = Upload.objects.get().run_id
+    for path in (f"/api/v1/runs/{run}", f"/r/{run}", f"/api/v1/compare.csv?run={run}"):
+        page = viewer.get(path)
+        body = b"".join(page.streaming_content) if page.streaming else page.content
+        assert (page.status_code, SECRET.encode() in body) == (200, False)
+
+
+def _bytes(text):
+    return text.encode() if isinstance(text, str) else text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["encrypted", "zip in zip", "damaged tar", "bomb, tar.gz"])
+def test_a_refused_archive_is_not_stored(folder, name):
+    client = Client(headers=make_tenant().headers)
+    answer = client.post("/api/v1/uploads", {"file": make_file(REFUSED[name][0])})
+    assert answer.status_code == 422
+    assert "archive" in json.dumps(answer.json()) or "unpacks" in json.dumps(answer.json())
+    assert not Upload.objects.exists()
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+def test_the_number_of_files_is_among_the_limits():
+    (row,) = [row for row in limits() if row.name == "archive_files"]
+    assert (row.value, row.status) == (MAX_FILES, 422)
