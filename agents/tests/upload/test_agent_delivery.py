@@ -8,6 +8,8 @@ import io
 import json
 import os
 import shutil
+import zipfile
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -216,8 +218,18 @@ def test_large_files_are_gzipped_under_their_own_name(service: FakeService, spoo
     assert upload.token == TOKEN
 
 
-def test_a_file_compressed_before_is_not_compressed_twice(service: FakeService, spool: Spool):
-    packed = gzip.compress(os.urandom(4000))
+def zipped(content: bytes) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("stdout", content)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zipped])
+def test_a_file_compressed_before_is_not_compressed_twice(
+    service: FakeService, spool: Spool, compress: Callable[[bytes], bytes]
+):
+    packed = compress(os.urandom(4000))
     uploader(service.url, Sleeper()).deliver(waiting_entry(spool, packed))
     (upload,) = service.uploads.values()
     assert upload.raw["wrk.txt"] == packed

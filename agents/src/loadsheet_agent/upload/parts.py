@@ -24,8 +24,8 @@ SMALLEST_PART_BYTES = 256 << 10
 PARTS = 100
 
 GZIP_FROM_BYTES = 1024
-# gzip, zstd: the service refuses a second layer.
-COMPRESSED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+# gzip, zstd, zip: the service refuses a second layer.
+COMPRESSED_STARTS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 IN_MEMORY_UP_TO_BYTES = 4 << 20
 COPY_BYTES = 1 << 20
 OCTETS = "application/octet-stream"
