@@ -1,0 +1,78 @@
+"""What every storage does."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+CHUNK_BYTES = 1 << 20
+IS_SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was stored: SHA-256 in hex and the size in bytes.
+
+    `inode` is the file's where this made it; 0 where the bytes were there before.
+    """
+
+    sha256: str
+    size_bytes: int
+    inode: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Something in the storage: its name, size in bytes and when it was written (Unix time, s)."""
+
+    name: str
+    size_bytes: int
+    written_at_s: float
+
+
+class Storage(Protocol):
+    def put(self, chunks: Iterable[bytes]) -> Stored:
+        """Store durably: when this returns the bytes survive a power cut. Raises StorageAway."""
+
+    def take_back(self, stored: Stored) -> None:
+        """Remove what `put` just made, unless the same bytes were put again meanwhile."""
+
+    def open(self, sha256: str) -> BinaryIO:
+        """The stored bytes; raises FileNotFoundError and StorageAway."""
+
+    def local_path(self, sha256: str) -> contextlib.AbstractContextManager[Path]:
+        """A local file with the bytes, for the parser's child process; raises as `open` does."""
+
+    def has(self, sha256: str) -> bool:
+        """Whether the bytes are there. Raises StorageAway."""
+
+    def list(self) -> Iterator[Listed]:
+        """The stored artefacts, named by their SHA-256, in any order. Raises StorageAway."""
+
+    def remove(self, sha256: str) -> None:
+        """It is gone when this returns, whether it was there or not. Raises StorageAway.
+
+        Only for the collector, which holds the lock that makes it safe.
+        """
+
+    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
+        """As `put`, under a name of its own: shared with nobody, so that it can be removed."""
+
+    def open_part(self, name: str) -> BinaryIO:
+        """Raises as `open` does."""
+
+    def list_parts(self) -> Iterator[Listed]:
+        """The parts, by the names they were put under."""
+
+    def remove_part(self, name: str) -> None:
+        """Gone when this returns, whether it was there or not. Raises StorageAway."""
+
+    def list_unfinished(self) -> Iterator[Listed]:
+        """What a killed process was writing; also what is being written this moment."""
+
+    def remove_unfinished(self, name: str) -> None:
+        """As `remove_part`."""

@@ -1,0 +1,138 @@
+"""Artefacts as objects in an S3-compatible bucket."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from backend.ingest.storage.interface import CHUNK_BYTES, IS_SHA256, Listed, Stored
+from backend.ingest.storage.outages import StorageAway, disk_outages
+
+PARTS = "parts/"
+
+
+class S3Storage:
+    """An S3-compatible bucket through boto3; the store checks the SHA-256 of what it got."""
+
+    def __init__(self, bucket: str, endpoint: str) -> None:
+        import boto3  # slow to import, and only S3 installations need it
+        from botocore.config import Config
+
+        self.bucket = bucket
+        self.client = boto3.client(
+            "s3",
+            endpoint_url=endpoint or None,
+            # A request must not wait long for a store that is away: it can be sent again.
+            config=Config(connect_timeout=3, read_timeout=30, retries={"total_max_attempts": 2}),
+        )
+
+    def put(self, chunks: Iterable[bytes]) -> Stored:
+        with _s3_outages(), disk_outages():
+            return self._put(chunks)
+
+    def take_back(self, stored: Stored) -> None:
+        # Whether the bytes were there before is not known: the object stays for the collector.
+        return
+
+    def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
+        with _s3_outages(), disk_outages():
+            return self._put(chunks, key=_part_key(name))
+
+    def _put(self, chunks: Iterable[bytes], *, key: str = "") -> Stored:
+        digest, size = hashlib.sha256(), 0
+        with tempfile.TemporaryFile() as spooled:
+            for chunk in chunks:
+                digest.update(chunk)
+                size += len(chunk)
+                spooled.write(chunk)
+            spooled.seek(0)
+            self.client.put_object(
+                Bucket=self.bucket,
+                Key=key or digest.hexdigest(),
+                Body=spooled,
+                ChecksumAlgorithm="SHA256",
+            )
+        return Stored(digest.hexdigest(), size)
+
+    def open(self, sha256: str) -> BinaryIO:
+        with _s3_outages():
+            try:
+                body = self.client.get_object(Bucket=self.bucket, Key=sha256)["Body"]
+            except self.client.exceptions.NoSuchKey:
+                raise FileNotFoundError(sha256) from None
+        return cast(BinaryIO, body)
+
+    def open_part(self, name: str) -> BinaryIO:
+        return self.open(_part_key(name))
+
+    def has(self, sha256: str) -> bool:
+        with _s3_outages():
+            try:
+                self.client.head_object(Bucket=self.bucket, Key=sha256)
+            except self.client.exceptions.ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.NOT_FOUND:
+                    return False
+                raise
+        return True
+
+    def list(self) -> Iterator[Listed]:
+        # Other keys in the bucket are somebody else's.
+        return (entry for entry in self._keys("") if IS_SHA256(entry.name))
+
+    def remove(self, sha256: str) -> None:
+        self._remove(sha256)
+
+    def list_parts(self) -> Iterator[Listed]:
+        return self._keys(PARTS)
+
+    def remove_part(self, name: str) -> None:
+        self._remove(_part_key(name))
+
+    def list_unfinished(self) -> Iterator[Listed]:
+        """Nothing: S3 stores an object whole or not at all."""
+        return iter(())
+
+    def remove_unfinished(self, name: str) -> None:
+        """There is none."""
+
+    def _keys(self, prefix: str) -> Iterator[Listed]:
+        with _s3_outages():
+            pages = self.client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=prefix):
+                for item in page.get("Contents", []):
+                    name = item["Key"].removeprefix(prefix)
+                    yield Listed(name, item["Size"], item["LastModified"].timestamp())
+
+    def _remove(self, key: str) -> None:
+        with _s3_outages():
+            self.client.delete_object(Bucket=self.bucket, Key=key)
+
+    @contextlib.contextmanager
+    def local_path(self, sha256: str) -> Iterator[Path]:
+        # A folder and no open file: of an upload thousands may be held at once.
+        with tempfile.TemporaryDirectory(prefix="artefact-") as folder:
+            place = Path(folder) / sha256
+            with _s3_outages(), disk_outages(), place.open("wb") as local:
+                body = self.open(sha256)
+                while chunk := body.read(CHUNK_BYTES):
+                    local.write(chunk)
+            yield place
+
+
+def _part_key(name: str) -> str:
+    return PARTS + name
+
+
+@contextlib.contextmanager
+def _s3_outages() -> Iterator[None]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise StorageAway(str(error)) from error
