@@ -6,20 +6,16 @@ Unknown is null.
 
 from __future__ import annotations
 
-import base64
-import json
 import uuid
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.formats.model import TimeSlice
-from backend.stats import Histogram
+from backend.runs.timeline import describe_slice, pack_slices, unpack_slices
 
 
 class Identified(models.Model):
@@ -286,36 +282,16 @@ class TrialTimeline(models.Model):
     @classmethod
     def of(cls, trial: Trial, slices: Sequence[TimeSlice]) -> TrialTimeline:
         """The row of a trial, not saved."""
-        listed = msgspec.to_builtins(slices)
-        packed = zlib.compress(json.dumps(listed, separators=(",", ":")).encode())
-        return cls(trial=trial, packed=packed)
+        return cls(trial=trial, packed=pack_slices(slices))
 
     @property
     def slices(self) -> list[dict[str, Any]]:
-        unpacked: list[dict[str, Any]] = json.loads(zlib.decompress(self.packed))
-        return unpacked
+        return unpack_slices(self.packed)
 
     @property
     def seconds(self) -> list[dict[str, Any]]:
         """The slices as they are drawn and answered: counts, and latency in µs; None is unknown."""
-        return [_second(part) for part in self.slices]
-
-
-def _second(part: Mapping[str, Any]) -> dict[str, Any]:
-    encoded = part.get("histogram")
-    histogram = Histogram.decode(base64.b64decode(encoded)) if encoded else None
-    printed = part.get("percentiles") or {}
-    return {
-        "start_s": part["start_s"],
-        "length_s": part["length_s"],
-        "completed": part["completed"],
-        "failed": part["failed"],
-        # The tool's own rate, where it gives no count.
-        "reported_rps": part.get("reported_rps"),
-        "p50_us": histogram.percentile(50) if histogram else printed.get("50"),
-        "p99_us": histogram.percentile(99) if histogram else printed.get("99"),
-        "max_us": histogram.max_us if histogram else printed.get("100"),
-    }
+        return [describe_slice(part) for part in self.slices]
 
 
 class Observation(models.Model):
