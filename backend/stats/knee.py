@@ -79,13 +79,23 @@ def find_knee(loads: Sequence[Load], *, relevant: float = RELEVANT_SHARE) -> Kne
     page = Page([load.sample for load in ordered])
     for at, load in enumerate(ordered[:-1]):
         gains = page.against(at, range(at + 1, len(ordered)), relevant=relevant)
-        if any(gain.verdict == "improved" for gain in gains):
-            continue
-        if max(gain.value for gain in gains) > log1p(relevant):
-            return Knee("unsure", highest, perhaps=load.x)
-        above = ordered[at - 1].x if at else None
-        return Knee("found", highest, load.x, above, excess=_excess(gains))
+        if not _is_exceeded(gains):
+            above = ordered[at - 1].x if at else None
+            return _knee_at(load.x, above, highest, gains, relevant=relevant)
     return Knee("rising", highest)
+
+
+def _is_exceeded(gains: Sequence[Comparison]) -> bool:
+    """Whether a higher load certainly brings more throughput."""
+    return any(gain.verdict == "improved" for gain in gains)
+
+
+def _knee_at(
+    x: float, above: float | None, highest: float, gains: Sequence[Comparison], *, relevant: float
+) -> Knee:
+    if max(gain.value for gain in gains) > log1p(relevant):
+        return Knee("unsure", highest, perhaps=x)
+    return Knee("found", highest, x, above, excess=_excess(gains))
 
 
 def _excess(gains: Sequence[Comparison]) -> float:

@@ -53,12 +53,8 @@ def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:
     """
     count = len(precisions)
     is_shared = any(each.of_runs for each in precisions)
-    variances = [each.error**2 for each in precisions]
-    total = fsum(variances)
-    squares = fsum(
-        variance**2 / each.freedom for variance, each in zip(variances, precisions, strict=True)
-    )
-    freedom = max(total**2 / squares if squares else inf, 1.0)
+    freedom = _freedom_of_mean(precisions)
+    total = fsum(each.error**2 for each in precisions)
     error = fmean(each.error for each in precisions) if is_shared else sqrt(total) / count
     return Precision(
         error=error,
@@ -67,5 +63,15 @@ def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:
         floor=max(each.floor for each in precisions),
         rounding=fmean(each.rounding for each in precisions),
         units=min(each.units for each in precisions),
-        of_runs=any(each.of_runs for each in precisions),
+        of_runs=is_shared,
     )
+
+
+def _freedom_of_mean(precisions: Sequence[Precision]) -> float:
+    """The degrees of freedom of the mean, by Welch and Satterthwaite."""
+    variances = [each.error**2 for each in precisions]
+    total = fsum(variances)
+    squares = fsum(
+        variance**2 / each.freedom for variance, each in zip(variances, precisions, strict=True)
+    )
+    return max(total**2 / squares if squares else inf, 1.0)
