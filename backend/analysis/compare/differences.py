@@ -62,7 +62,7 @@ def find_differences(
     every_cell = [cell for group in groups for cell in group.cells()]
     measured = find_measured_factors(every_cell)
     cells = _one_of_each_kind(every_cell, grouping, measured)
-    factors = [*(_with_rule(factor, must_match) for factor in FACTORS), *measured]
+    factors = _conditions_judged(measured, must_match)
     unasked = _unasked_run_parts(grouping)
     explained = _explained_by_axis((*factors, *TESTED), cells, axis)
     conditions = [factor for factor in factors if factor.id not in explained]
@@ -101,6 +101,10 @@ def _only(
     cells: Sequence[LoadedCell],
 ) -> tuple[Factor, ...]:
     return tuple(factor for factor in factors if holds(factor, cells))
+
+
+def _conditions_judged(measured: Sequence[Factor], must_match: Collection[str]) -> list[Factor]:
+    return [*(_with_rule(factor, must_match) for factor in FACTORS), *measured]
 
 
 def _with_rule(factor: Factor, must_match: Collection[str]) -> Factor:

@@ -80,17 +80,13 @@ def collect_fired_checks(
     """
     collection = _Collection(dismissals or {})
     for point in points:
-        runs = {cell.run.id for cell in point.cells}
         for id_ in point.cell_checks:
-            if fired := collection.undismissed(id_, runs):
-                fired.cells.append(str(point.cells[0].id))
+            collection.add_point(id_, point)
         for cell, trial, id_ in _trial_checks(point):
-            if fired := collection.undismissed(id_, {cell.run.id}):
-                fired.trials.append(str(trial.id))
+            collection.add_trial(id_, cell, trial)
     for id_, members in shared.items():
         for point in members:
-            if fired := collection.undismissed(id_, {cell.run.id for cell in point.cells}):
-                fired.cells.append(str(point.cells[0].id))
+            collection.add_point(id_, point)
     return sorted(
         collection.by_id.values(),
         key=lambda fired: (SEVERITIES.index(fired.check.severity), fired.check.id),
@@ -126,6 +122,14 @@ class _Collection:
 
     dismissals: Dismissals
     by_id: dict[str, Fired] = field(default_factory=dict)
+
+    def add_point(self, id_: str, point: Point) -> None:
+        if fired := self.undismissed(id_, {cell.run.id for cell in point.cells}):
+            fired.cells.append(str(point.cells[0].id))
+
+    def add_trial(self, id_: str, cell: LoadedCell, trial: LoadedTrial) -> None:
+        if fired := self.undismissed(id_, {cell.run.id}):
+            fired.trials.append(str(trial.id))
 
     def fired(self, id_: str) -> Fired:
         return self.by_id.setdefault(id_, Fired(find_check(id_)))
