@@ -164,19 +164,26 @@ class ParsedTrial:
             "latency_origin": self.latency_origin,
             "latency_resolution_us": self.latency_resolution_us,
             "samples": self.samples,
-            **{name: value for name, value in self._times() if value is not None},
-            **({} if self.not_2xx is None else {"not_2xx": self.not_2xx}),
-            **({"client_errors": self.client_errors} if self.client_errors else {}),
+            **self._figures_of_few_tools(),
             **self.extra,
-            **({"incomplete": True} if self.incomplete else {}),
-            **({"command": self.command} if self.command else {}),
-            **({"lines": list(self.lines)} if self.lines else {}),
-            **({"notes": list(self.notes)} if self.notes else {}),
+            **self._remarks(),
         }
 
-    def _times(self) -> tuple[tuple[str, Number | None], ...]:
-        """The times that few tools tell."""
-        return (("exact_elapsed_s", self.exact_elapsed_s), ("warmup_s", self.warmup_s))
+    def _figures_of_few_tools(self) -> dict[str, Any]:
+        names = ("exact_elapsed_s", "warmup_s", "not_2xx")
+        values = {name: getattr(self, name) for name in names}
+        figures = {name: value for name, value in values.items() if value is not None}
+        return {**figures, "client_errors": self.client_errors} if self.client_errors else figures
+
+    def _remarks(self) -> dict[str, Any]:
+        """What is not a figure, where there is any."""
+        remarks = {
+            "incomplete": self.incomplete,
+            "command": self.command,
+            "lines": list(self.lines or ()),
+            "notes": list(self.notes),
+        }
+        return {name: value for name, value in remarks.items() if value}
 
 
 _BEFORE_LATENCY = (

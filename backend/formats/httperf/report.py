@@ -115,13 +115,14 @@ class _Report:
                     "connections_opened": connections,
                     "requests_sent": requests,
                     **times,
-                    "reply_rate_samples": samples,
-                    "reply_rate_avg": self._figure("Reply rate [replies/s]:", "avg")
-                    if samples
-                    else None,
+                    **self._reply_rate(samples),
                 }
             },
         )
+
+    def _reply_rate(self, samples: int | None) -> dict[str, float | int | None]:
+        average = self._figure("Reply rate [replies/s]:", "avg") if samples else None
+        return {"reply_rate_samples": samples, "reply_rate_avg": average}
 
     def _totals(self) -> tuple[int, int, int, float]:
         words = self._words(TOTAL)

@@ -229,18 +229,7 @@ def write_autocannon(trial: MadeTrial, change: Change) -> str:
     """autocannon --json: whole milliseconds, cut off."""
     figures = figures_of(trial)
     change(figures)
-    table = {**figures.percentiles_us}
-    names = ("10", "25", "50", "75", "90", "97.5", "99", "99.9")
     ok = int((trial.status < 400).sum())
-    latency = {
-        "average": round(figures.mean_us / 1000, 2),
-        "mean": round(figures.mean_us / 1000, 2),
-        "stddev": round(figures.deviation_us / 1000, 2),
-        "min": int(figures.min_us / 1000),
-        "max": int(figures.max_us / 1000),
-        **{f"p{name.replace('.', '_')}": int(table[name] / 1000) for name in names},
-        "totalCount": figures.count,
-    }
     return json.dumps(
         {
             "url": "http://10.0.0.2:8080/",
@@ -261,7 +250,7 @@ def write_autocannon(trial: MadeTrial, change: Change) -> str:
             "5xx": figures.count - ok,
             "start": "2026-11-21T03:18:22.391Z",
             "finish": "2026-11-21T03:18:25.416Z",
-            "latency": latency,
+            "latency": _autocannon_latency(figures),
             "requests": {
                 "average": round(figures.rate_rps, 2),
                 "mean": round(figures.rate_rps, 2),
@@ -271,6 +260,20 @@ def write_autocannon(trial: MadeTrial, change: Change) -> str:
             "throughput": {"average": 6685, "mean": 6685, "total": figures.count * 185},
         }
     )
+
+
+def _autocannon_latency(figures: PrintedFigures) -> dict[str, float]:
+    names = ("10", "25", "50", "75", "90", "97.5", "99", "99.9")
+    percentiles_us = figures.percentiles_us
+    return {
+        "average": round(figures.mean_us / 1000, 2),
+        "mean": round(figures.mean_us / 1000, 2),
+        "stddev": round(figures.deviation_us / 1000, 2),
+        "min": int(figures.min_us / 1000),
+        "max": int(figures.max_us / 1000),
+        **{f"p{name.replace('.', '_')}": int(percentiles_us[name] / 1000) for name in names},
+        "totalCount": figures.count,
+    }
 
 
 def write_bombardier(trial: MadeTrial, change: Change) -> str:
