@@ -48,6 +48,37 @@ class Limit:
     status: int
 
 
+# The same in every installation.
+_FIXED = (
+    Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 422),
+    Limit("compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 422),
+    Limit("archive_files", ARCHIVE_FILES, "files", "in one zip or tar archive", 422),
+    Limit("files", FILES, "files", "in one upload", 400),
+    Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
+    Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
+    Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
+    Limit("json_brackets", JSON_BRACKETS, "brackets", "that open a list or object in JSON", 400),
+    Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
+    Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
+    Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),
+    Limit("labels", LABELS, "labels", "of one run", 400),
+    Limit("map_members", MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
+    Limit("name_length", NAME_LENGTH, "characters", "a name, and the key of a map", 400),
+    Limit("text_length", TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400),
+    Limit("plan_length", PLAN_LENGTH, "characters", "a plan", 400),
+    Limit(
+        "tail_length",
+        TAIL_LENGTH,
+        "characters",
+        "the last lines of a server, a value in a map",
+        400,
+    ),
+    Limit("events", EVENTS, "events", "of one run", 400),
+    Limit("command_words", COMMAND_WORDS, "words", "in the command of a trial", 400),
+    Limit("trial_artefacts", TRIAL_ARTEFACTS, "files", "of one trial", 400),
+)
+
+
 def limits() -> tuple[Limit, ...]:
     """The limits of this installation."""
     return (
@@ -72,36 +103,7 @@ def limits() -> tuple[Limit, ...]:
             "a compressed file or archive when it is unpacked",
             422,
         ),
-        Limit("unpacked_ratio", MAX_RATIO, "times", "its size, above 64 MiB", 422),
-        Limit(
-            "compressed_members", MAX_MEMBERS, "members", "of a gzip or frames of a zstd file", 422
-        ),
-        Limit("archive_files", ARCHIVE_FILES, "files", "in one zip or tar archive", 422),
-        Limit("files", FILES, "files", "in one upload", 400),
-        Limit("anonymous_bytes", ANONYMOUS_BYTES, "bytes", "a body without token or session", 413),
-        Limit("json_bytes", JSON_BYTES, "bytes", "a JSON body", 413),
-        Limit("json_levels", JSON_LEVELS, "levels", "of objects and lists in JSON", 400),
-        Limit(
-            "json_brackets", JSON_BRACKETS, "brackets", "that open a list or object in JSON", 400
-        ),
-        Limit("json_integer_bits", JSON_INTEGER_BITS, "bits", "a whole number in JSON", 400),
-        Limit("envelope_bytes", ENVELOPE_BYTES, "bytes", "an envelope", 413),
-        Limit("envelope_trials", ENVELOPE_TRIALS, "trials", "in one envelope", 400),
-        Limit("labels", LABELS, "labels", "of one run", 400),
-        Limit("map_members", MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
-        Limit("name_length", NAME_LENGTH, "characters", "a name, and the key of a map", 400),
-        Limit("text_length", TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400),
-        Limit("plan_length", PLAN_LENGTH, "characters", "a plan", 400),
-        Limit(
-            "tail_length",
-            TAIL_LENGTH,
-            "characters",
-            "the last lines of a server, a value in a map",
-            400,
-        ),
-        Limit("events", EVENTS, "events", "of one run", 400),
-        Limit("command_words", COMMAND_WORDS, "words", "in the command of a trial", 400),
-        Limit("trial_artefacts", TRIAL_ARTEFACTS, "files", "of one trial", 400),
+        *_FIXED,
     )
 
 

@@ -16,7 +16,7 @@ from backend.errors import WorkFailed
 from backend.formats.model import ReadTrial
 from backend.ingest import queue
 from backend.ingest.answers import Answers
-from backend.ingest.envelope import Envelope, RunPart, TrialEntry, read_envelope, said
+from backend.ingest.envelope import Envelope, TrialEntry, read_envelope, said
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
@@ -30,6 +30,14 @@ from backend.runs.registry import is_unknown
 
 # What a shell interprets.
 SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")
+
+
+# Members of the envelope's run that mean the same in a RunInput; its defaults where left out.
+RUN_MEMBERS = (
+    *("started_at", "finished_at", "interrupted", "plan", "plan_sha256"),
+    *("seed", "stopped", "trials_planned"),
+)
+RUN_MEMBERS_AS_SENT = ("events", "max_rates", "session")
 
 
 class NothingRead(WorkFailed):
@@ -110,31 +118,26 @@ def envelope_of(upload: Upload) -> Envelope:
 def run_input_of(upload: Upload) -> RunInput:
     """What the envelope says of the run as a whole."""
     envelope = envelope_of(upload)
-    run = envelope.run or RunPart()
-    # These are stored as they came, including unknown members.
-    sent = (upload.envelope or {}).get("run") or {}
+    run = said(envelope.run)
     return RunInput(
         id=envelope.run_id or upload.pk,
         workspace=upload.workspace,
         author=upload.author,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        interrupted=bool(run.interrupted),
         same_host=envelope.same_host,
-        labels=_labels(run.labels or {}),
-        plan=run.plan or "",
-        plan_sha256=run.plan_sha256 or "",
+        labels=_labels(run.get("labels", {})),
         server_host=said(envelope.hosts and envelope.hosts.server),
         client_host=said(envelope.hosts and envelope.hosts.client),
         agent=said(envelope.agent),
-        seed=run.seed,
-        stopped=run.stopped or "",
-        events=sent.get("events") or [],
-        max_rates=sent.get("max_rates") or [],
-        server_tails={name: tail for name, tail in (run.server_tails or {}).items() if tail},
-        trials_planned=run.trials_planned,
-        session=sent.get("session") or {},
+        server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
+        **{name: run[name] for name in RUN_MEMBERS if name in run},
+        **_members_as_sent(upload),
     )
+
+
+def _members_as_sent(upload: Upload) -> dict[str, Any]:
+    """The members that are stored as they came, including what this version does not know."""
+    run = (upload.envelope or {}).get("run") or {}
+    return {name: run[name] for name in RUN_MEMBERS_AS_SENT if run.get(name)}
 
 
 def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:
@@ -151,13 +154,12 @@ def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefac
 def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answers) -> Reading:
     """Read each trial of the envelope from its own artefacts; a trial that cannot be read is
     recorded as failed."""
-    by_name = {item.name: item for item in artefacts}
+    artefacts_by_name = {artefact.name: artefact for artefact in artefacts}
     records, groups, refusals, version = [], [], [], ""
     elsewhere = [_early_not_read(entry) for entry in envelope.entries if entry.upload]
     for entry in filter(_is_here, envelope.entries):
-        group = [by_name[name] for name in entry.artefacts or ()]
-        tool = str(said(entry.load).get("tool") or "")
-        answer = answers.to(group, tool=tool)
+        group = _artefacts_of(entry, artefacts_by_name)
+        answer = answers.to(group, tool=_tool_asked(entry))
         version = answer.get("version", version)
         trial, refusal = _only_trial(answer)
         if refusal and not entry.error:
@@ -167,9 +169,23 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
         groups.append(group)
     reading = Reading(records, groups, refusals, len(records), version, elsewhere)
     # Early trials, and the rest of their run, are no hole in it even without a result.
-    if not (reading.has_results or envelope.is_early or elsewhere):
-        raise NothingRead(refusals[0] if refusals else "No trial of this upload has a result.")
+    if not (envelope.is_early or elsewhere):
+        _require_results(reading)
     return reading
+
+
+def _artefacts_of(entry: TrialEntry, by_name: Mapping[str, Artefact]) -> list[Artefact]:
+    return [by_name[name] for name in entry.artefacts or ()]
+
+
+def _tool_asked(entry: TrialEntry) -> str:
+    return str(said(entry.load).get("tool") or "")
+
+
+def _require_results(reading: Reading) -> None:
+    if not reading.has_results:
+        refusal = next(iter(reading.refusals), "No trial of this upload has a result.")
+        raise NothingRead(refusal)
 
 
 def _is_here(entry: TrialEntry) -> bool:

@@ -65,19 +65,39 @@ def _table(model: type[Upload] | type[Turn]) -> str:
 
 @cache
 def _heads_of_queues() -> str:
-    """The first upload due of each workspace and lane, in the order of turns.
-
-    `waiting` jumps through the index from one workspace to the next, so the cost is that of the
-    workspaces that wait, not of their uploads. Each head is the first entry of its part of the
-    index; the order names `retry_at` even where it is null, for only so is that order the index's.
-    """
+    """The first upload due of each workspace and lane, in the order of turns."""
     uploads, turns = _table(Upload), _table(Turn)
-    queue = """
-        state = 'received' AND upload.is_slow = waiting.is_slow
-        AND upload.workspace_id = waiting.workspace_id
-    """
     return f"""
-        WITH RECURSIVE waiting AS (
+        WITH RECURSIVE waiting AS ({_waiting_workspaces()}), reading AS (
+            SELECT workspace_id, count(*) AS uploads FROM {uploads}
+            WHERE state = 'parsing' GROUP BY workspace_id
+        ), clock AS (
+            SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s
+        )
+        SELECT due.id
+        FROM waiting
+        CROSS JOIN clock
+        CROSS JOIN LATERAL ({_head_of_queue()}) AS due
+        LEFT JOIN reading USING (workspace_id)
+        LEFT JOIN {turns} AS turn
+            ON turn.workspace_id = waiting.workspace_id AND turn.is_slow = waiting.is_slow
+        WHERE coalesce(reading.uploads, 0) < %s
+          AND NOT (waiting.is_slow AND %s <= (
+              SELECT count(*) FROM {uploads} WHERE state = 'parsing' AND is_slow
+          ))
+        ORDER BY coalesce(reading.uploads, 0), coalesce(turn.number, 0)
+        LIMIT %s
+        """  # noqa: S608  names of our own models
+
+
+def _waiting_workspaces() -> str:
+    """The workspaces and lanes with uploads that wait.
+
+    Jumps through the index from one workspace to the next, so the cost is that of the workspaces
+    that wait, not of their uploads.
+    """
+    uploads = _table(Upload)
+    return f"""
             (SELECT is_slow, workspace_id FROM {uploads} WHERE state = 'received'
              ORDER BY is_slow, workspace_id LIMIT 1)
             UNION ALL
@@ -88,16 +108,21 @@ def _heads_of_queues() -> str:
                     > (waiting.is_slow, waiting.workspace_id)
                 ORDER BY upload.is_slow, upload.workspace_id LIMIT 1
             ) AS following
-        ), reading AS (
-            SELECT workspace_id, count(*) AS uploads FROM {uploads}
-            WHERE state = 'parsing' GROUP BY workspace_id
-        ), clock AS (
-            SELECT now() AS at, %s::float AS first_s, %s::float AS longest_s
-        )
-        SELECT due.id
-        FROM waiting
-        CROSS JOIN clock
-        CROSS JOIN LATERAL (
+        """  # noqa: S608  names of our own models
+
+
+def _head_of_queue() -> str:
+    """The first upload due of one workspace and lane (`waiting`).
+
+    Each candidate is the first entry of its part of the index. The order names `retry_at` even
+    where it is null: only then is it the order of the index.
+    """
+    uploads = _table(Upload)
+    queue = """
+        state = 'received' AND upload.is_slow = waiting.is_slow
+        AND upload.workspace_id = waiting.workspace_id
+    """
+    return f"""
             SELECT head.id FROM (
                 (SELECT id, received_at AS since FROM {uploads} AS upload
                  WHERE {queue} AND retry_at IS NULL ORDER BY retry_at, received_at LIMIT 1)
@@ -111,14 +136,4 @@ def _heads_of_queues() -> str:
                  ) AS last WHERE retry_at > clock.at + make_interval(
                     secs => least(clock.first_s * 2 ^ least(faults, 10), clock.longest_s)))
             ) AS head ORDER BY head.since LIMIT 1
-        ) AS due
-        LEFT JOIN reading USING (workspace_id)
-        LEFT JOIN {turns} AS turn
-            ON turn.workspace_id = waiting.workspace_id AND turn.is_slow = waiting.is_slow
-        WHERE coalesce(reading.uploads, 0) < %s
-          AND NOT (waiting.is_slow AND %s <= (
-              SELECT count(*) FROM {uploads} WHERE state = 'parsing' AND is_slow
-          ))
-        ORDER BY coalesce(reading.uploads, 0), coalesce(turn.number, 0)
-        LIMIT %s
         """  # noqa: S608  names of our own models
