@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -77,6 +77,30 @@ def load_point(record: TrialRecord) -> LoadPoint:
 
 
 def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInput:
+    """What the checks read of a trial: its figures, its host and how it was measured."""
+    parsed, resources = record.parsed, record.resources
+    return replace(
+        _figures_of(record, point),
+        same_host=run.same_host,
+        exit_code=record.exit_code,
+        server_version=record.server.get("version"),
+        host_known=run.server_host is not None,
+        keepalive=_first_known(record.workload.get("keepalive"), parsed.keepalive),
+        link_bits_s=link_bits_s(run.facts),
+        local_ports=local_ports(run.facts),
+        client_cpu_s=_number(resources.get("client_cpu_s")),
+        session_parts=run.session.get("parts"),
+        client_threads=_first_known(record.load.get("threads"), parsed.threads),
+        client_core_shares=_shares(resources.get("client_cpu_per_core")),
+        client_steal=_number(resources.get("client_cpu_steal")),
+        governors=governors(run.facts),
+        requests_asked=_requests_asked(record),
+        server_texts=tuple(_server_texts(record, run)),
+        evidence=evidence_of(record, run),
+    )
+
+
+def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
     """The figures of a trial; rates are computed from the counts. Unknown stays None."""
     parsed = record.parsed
     computed = None if record.reading is None else record.reading.computed
@@ -106,26 +130,10 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         percentiles_us=latency.percentiles,
         percentiles_origin=_origin(computed, parsed.latency),
         latency_resolution_us=parsed.latency_resolution_us,
-        same_host=run.same_host,
-        exit_code=record.exit_code,
         incomplete=parsed.incomplete,
         disagreements=parsed.disagreements,
-        server_version=record.server.get("version"),
-        host_known=run.server_host is not None,
-        keepalive=_first_known(record.workload.get("keepalive"), parsed.keepalive),
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
         second_rates_rps=tuple(_second_rates(parsed.timeline)),
-        link_bits_s=link_bits_s(run.facts),
-        local_ports=local_ports(run.facts),
-        client_cpu_s=_number(record.resources.get("client_cpu_s")),
-        session_parts=run.session.get("parts"),
-        client_threads=_first_known(record.load.get("threads"), parsed.threads),
-        client_core_shares=_shares(record.resources.get("client_cpu_per_core")),
-        client_steal=_number(record.resources.get("client_cpu_steal")),
-        governors=governors(run.facts),
-        requests_asked=_requests_asked(record),
-        server_texts=tuple(_server_texts(record, run)),
-        evidence=evidence_of(record, run),
     )
 
 

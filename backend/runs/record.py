@@ -311,7 +311,11 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     # A saved report does not say what ran before it; a plan lists every trial.
     has_warmup = any(trial.warmup for trial in trials)
     warmed_up = has_warmup or (False if cell.run.plan else None)
-    figures = [_stored_figures(trial) for trial in counted]
+    _count_and_check(cell, [_stored_figures(trial) for trial in counted], warmed_up=warmed_up)
+    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+
+
+def _count_and_check(cell: Cell, figures: Sequence[CheckInput], *, warmed_up: bool | None) -> None:
     findings = check_cell(
         figures,
         min_trials=cell.run.workspace.min_trials,
@@ -319,7 +323,6 @@ def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
     )
     cell.checks = [finding.as_dict() for finding in findings]
     cell.trial_count = sum(trial.has_figures for trial in figures)
-    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
 
 
 def _stored_figures(trial: Trial) -> CheckInput:
