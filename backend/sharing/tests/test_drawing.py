@@ -11,7 +11,7 @@ import pytest
 from django.core.cache import cache
 
 from backend.analysis.compare.comparison import compare
-from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.runs.identity import canonical_json
 from backend.runs.models import Server
 from backend.sharing import drawing
@@ -131,9 +131,6 @@ def test_the_override_is_in_the_image():
     plain, overridden = (drawing.draw(one) for one in scenes)
     comparable = drawing.draw(scene())
     assert len({plain, overridden, comparable}) == 3
-
-
-VIEWS = ("sweep", "nines", "tradeoff", "errors", "ratios", "trend")
 
 
 def test_each_view_has_an_image_of_its_own(db):

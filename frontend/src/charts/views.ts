@@ -1,4 +1,4 @@
-// The table of views. A new view is one more entry here, and its name in the service's list.
+// The table of views. A new view is one more entry here, and its id in VIEWS of the service.
 import { type Figures, isCategory, type Metric, type MetricId, metricOf } from "../api/figures";
 import { type RankedLoad, valueIn, withValue } from "../query/query";
 import { short } from "../text/format";

@@ -1,6 +1,7 @@
 // A view is one entry of one table: an entry made here is found wherever views are.
 import type { ChartConfiguration } from "chart.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { VIEW_IDS } from "../api/constants";
 import { headline, summaryText, textBelow } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { sweepChart } from "../charts/sweep";
@@ -29,7 +30,7 @@ vi.mock("../charts/register", () => ({
 }));
 
 const memory: View = {
-  id: "memory",
+  id: "memory" as string as View["id"],
   name: () => "Memory",
   title: (data) => `Memory against ${data.x.label.toLowerCase()}`,
   build: (data, given) => sweepChart(data, { ...given, metric: "p50" }),
@@ -68,6 +69,12 @@ afterAll(() => {
 });
 
 const query = "view=memory";
+
+describe("the table of views", () => {
+  it("has each view that the service takes", () => {
+    expect(VIEWS.filter((view) => view !== memory).map(({ id }) => id)).toEqual(VIEW_IDS);
+  });
+});
 
 describe("a new view", () => {
   it("is asked for and opened by its name", () => {
