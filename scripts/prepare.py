@@ -163,15 +163,15 @@ def _digest(paths):
 
 def _is_done(stamp, paths):
     try:
-        with open(stamp) as kept:
-            return kept.read() == _digest(paths)
+        with open(stamp) as stamp_file:
+            return stamp_file.read() == _digest(paths)
     except OSError:
         return False
 
 
 def _mark(stamp, paths):
-    with open(stamp, "w") as kept:
-        kept.write(_digest(paths))
+    with open(stamp, "w") as stamp_file:
+        stamp_file.write(_digest(paths))
 
 
 def _step(name, command, cwd=ROOT):
@@ -188,11 +188,11 @@ def _step(name, command, cwd=ROOT):
         child.wait()
         raise
     if child.returncode:
-        said = output.decode(errors="replace")
+        printed = output.decode(errors="replace")
         free = shutil.disk_usage(ROOT).free
-        if free < NEARLY_FULL_BYTES or any(word in said for word in SAID_FULL):
+        if free < NEARLY_FULL_BYTES or any(word in printed for word in SAID_FULL):
             raise CannotPrepare(_full())
-        print("\n".join(said.splitlines()[-12:]), file=sys.stderr)
+        print("\n".join(printed.splitlines()[-12:]), file=sys.stderr)
         raise CannotPrepare("%s failed; the lines above say why." % name)
     print("[ prepare] %s: %.0f s" % (name, time.time() - started), flush=True)
 

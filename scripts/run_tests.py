@@ -77,23 +77,23 @@ def vitest() -> int:
 
 def find_chromium() -> str:
     """A Chromium to drive: given, installed, from the distribution, or Playwright's own."""
-    found = installed_chromium()
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+    chromium = installed_chromium()
+    if chromium is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium for the browser tests …", flush=True)
         subprocess.run(["apt-get", "update", "-qq"], stdout=subprocess.DEVNULL, check=False)
         subprocess.run(
             ["apt-get", "install", "-y", "-qq", "chromium"], stdout=subprocess.DEVNULL, check=False
         )
-        found = installed_chromium()
-    if found is None:
+        chromium = installed_chromium()
+    if chromium is None:
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
-        found = playwright_chromium()
-    if found is None:
+        chromium = playwright_chromium()
+    if chromium is None:
         sys.exit(
             "scripts/test: no Chromium was found. Install chromium from your system's packages, "
             "or set CHROMIUM to its path; `scripts/test --unit` runs without a browser."
         )
-    return found
+    return chromium
 
 
 def installed_chromium() -> str | None:

@@ -93,8 +93,10 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
 
     def get_superseded_by(self, result_set: ResultSet) -> str | None:
         newer = result_set.superseded_by
-        told = newer is not None and (self._is_member(result_set) or result_set.may_name(newer))
-        return newer.path if newer is not None and told else None
+        is_visible = newer is not None and (
+            self._is_member(result_set) or result_set.may_name(newer)
+        )
+        return newer.path if newer is not None and is_visible else None
 
     def _is_member(self, result_set: ResultSet) -> bool:
         return result_set.workspace_id in self.context["workspaces"]

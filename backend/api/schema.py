@@ -85,20 +85,22 @@ def _simple(schema: Any) -> Any:
         return [_simple(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = _members(schema)
-    if "anyOf" in kept:
-        kept |= _joined(kept.pop("anyOf"))
-    if "description" in kept:
-        kept["description"] = cleandoc(kept["description"])
-    return {"type": "string", **kept} if "enum" in kept else kept
+    members = _members(schema)
+    if "anyOf" in members:
+        members |= _joined(members.pop("anyOf"))
+    if "description" in members:
+        members["description"] = cleandoc(members["description"])
+    return {"type": "string", **members} if "enum" in members else members
 
 
 def _members(schema: dict[str, Any]) -> dict[str, Any]:
     """The members that are kept; a property may have any name."""
-    kept = {key: _simple(part) for key, part in schema.items() if key not in ("title", "default")}
+    members = {
+        key: _simple(part) for key, part in schema.items() if key not in ("title", "default")
+    }
     if "properties" in schema:
-        kept["properties"] = {name: _simple(part) for name, part in schema["properties"].items()}
-    return kept
+        members["properties"] = {name: _simple(part) for name, part in schema["properties"].items()}
+    return members
 
 
 def _joined(options: list[dict[str, Any]]) -> dict[str, Any]:

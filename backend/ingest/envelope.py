@@ -58,7 +58,7 @@ class Instant(datetime):
 class Section(Struct, frozen=True):
     """A part of the envelope. Null is unknown, as if the member were left out."""
 
-    def said(self) -> dict[str, Any]:
+    def known_members(self) -> dict[str, Any]:
         """The members that are known, as JSON has them."""
         return {
             name: value for name, value in msgspec.structs.asdict(self).items() if value is not None
@@ -237,9 +237,9 @@ class Envelope(Struct, frozen=True, rename={"upload_id": "id"}):
         return self.trials or ()
 
 
-def said(section: Section | None) -> dict[str, Any]:
+def known_members(section: Section | None) -> dict[str, Any]:
     """The known members of a section, none where it is left out."""
-    return {} if section is None else section.said()
+    return {} if section is None else section.known_members()
 
 
 def read_envelope(value: object) -> Envelope:
@@ -279,7 +279,7 @@ def _check_trials(envelope: Envelope) -> None:
 
 def read_host(value: object, role: str) -> dict[str, Any]:
     """The known members of a host as an envelope describes it; raises EnvelopeError."""
-    return said(_convert(value, Host | None, f"hosts.{role}"))
+    return known_members(_convert(value, Host | None, f"hosts.{role}"))
 
 
 def _convert(value: object, kind: Any, whole: str) -> Any:

@@ -16,7 +16,7 @@ from backend.errors import WorkFailed
 from backend.formats.model import ReadTrial
 from backend.ingest import queue
 from backend.ingest.answers import Answers
-from backend.ingest.envelope import Envelope, TrialEntry, read_envelope, said
+from backend.ingest.envelope import Envelope, TrialEntry, known_members, read_envelope
 from backend.ingest.evidence import hash_of_output
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
@@ -118,16 +118,16 @@ def envelope_of(upload: Upload) -> Envelope:
 def run_input_of(upload: Upload) -> RunInput:
     """What the envelope says of the run as a whole."""
     envelope = envelope_of(upload)
-    run = said(envelope.run)
+    run = known_members(envelope.run)
     return RunInput(
         id=envelope.run_id or upload.pk,
         workspace=upload.workspace,
         author=upload.author,
         same_host=envelope.same_host,
         labels=_labels(run.get("labels", {})),
-        server_host=said(envelope.hosts and envelope.hosts.server),
-        client_host=said(envelope.hosts and envelope.hosts.client),
-        agent=said(envelope.agent),
+        server_host=known_members(envelope.hosts and envelope.hosts.server),
+        client_host=known_members(envelope.hosts and envelope.hosts.client),
+        agent=known_members(envelope.agent),
         server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
         **{name: run[name] for name in RUN_MEMBERS if name in run},
         **_members_as_sent(upload),
@@ -179,7 +179,7 @@ def _artefacts_of(entry: TrialEntry, by_name: Mapping[str, Artefact]) -> list[Ar
 
 
 def _tool_asked(entry: TrialEntry) -> str:
-    return str(said(entry.load).get("tool") or "")
+    return str(known_members(entry.load).get("tool") or "")
 
 
 def _require_results(reading: Reading) -> None:
@@ -212,9 +212,9 @@ def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
 def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) -> TrialRecord:
     return TrialRecord(
         ordinal=entry.ordinal,
-        server={"name": "unknown server", **_known(said(entry.server))},
-        workload={"name": "unknown workload", **_known(said(entry.workload))},
-        load=said(entry.load),
+        server={"name": "unknown server", **_with_values(known_members(entry.server))},
+        workload={"name": "unknown workload", **_with_values(known_members(entry.workload))},
+        load=known_members(entry.load),
         reading=trial,
         repeat=entry.repeat,
         warmup=bool(entry.warmup),
@@ -261,13 +261,13 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
     target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
     return TrialRecord(
         ordinal=ordinal,
-        server={"name": target[:200], **_known(said(envelope.server))},
+        server={"name": target[:200], **_with_values(known_members(envelope.server))},
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
             "keepalive": trial.parsed.keepalive,
             "tls": {"http": False, "https": True}.get(url.scheme),
-            **_known(said(envelope.workload)),
+            **_with_values(known_members(envelope.workload)),
         },
         load={},
         reading=trial,
@@ -284,7 +284,7 @@ def _words(command: str) -> Sequence[str]:
     return () if any(mark in command for mark in SHELL_MARKS) else words
 
 
-def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _with_values(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that say something: an empty text does not."""
     return {name: value for name, value in fields.items() if not is_unknown(value)}
 

@@ -149,8 +149,8 @@ def _requests_asked(record: TrialRecord) -> int | None:
 def _shares(value: Any) -> tuple[float, ...]:
     """A share for each core; empty where one of them is unknown."""
     shares = [_number(share) for share in value] if isinstance(value, list) else []
-    known = tuple(share for share in shares if share is not None)
-    return known if len(known) == len(shares) else ()
+    numbers = tuple(share for share in shares if share is not None)
+    return numbers if len(numbers) == len(shares) else ()
 
 
 def _server_texts(record: TrialRecord, run: Run) -> Iterator[str]:

@@ -157,8 +157,8 @@ def _set_resources(run: Run, observations: Sequence[Observation]) -> None:
 
 def _filled(measured: Mapping[str, Any], observed: Mapping[str, Any]) -> dict[str, Any]:
     """Both; where both have a value, the measured one."""
-    known = {key: value for key, value in measured.items() if value is not None}
-    return {**measured, **observed, **known}
+    with_value = {key: value for key, value in measured.items() if value is not None}
+    return {**measured, **observed, **with_value}
 
 
 def _client_offset_s(run: Run) -> float | None:

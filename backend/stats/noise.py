@@ -61,8 +61,8 @@ class PageNoise:
         group = self.groups[first]
         is_shared = group is not None and group == self.groups[second]
         noises = self.shared if is_shared else self.apart
-        one, other = noises[first], noises[second]
-        return None if one is None or other is None else (one, other)
+        noise, other_noise = noises[first], noises[second]
+        return None if noise is None or other_noise is None else (noise, other_noise)
 
 
 def measure_noise(series: Sequence[Units]) -> PageNoise:
@@ -129,13 +129,15 @@ def _moderate(
     """The noises of the centres: variances of runs and of trials are moderated apart."""
     noises: list[Noise | None] = [None] * len(series)
     for of_runs in (True, False):
-        known = {
+        variances_by_index = {
             index: variance
             for index, (each, variance) in enumerate(zip(series, variances, strict=True))
             if variance is not None and each.of_runs == of_runs
         }
-        pooled = sum(freedom for _, freedom in known.values())
-        for index, (variance, freedom) in zip(known, moderate(list(known.values())), strict=True):
+        pooled = sum(freedom for _, freedom in variances_by_index.values())
+        for index, (variance, freedom) in zip(
+            variances_by_index, moderate(list(variances_by_index.values())), strict=True
+        ):
             noises[index] = Noise(variance * series[index].weight, min(freedom, pooled), pooled)
     return tuple(noises)
 

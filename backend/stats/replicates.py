@@ -153,39 +153,39 @@ def centre_of(units: Units) -> Centre:
 def split_units(sample: Sample) -> Units:
     """The units of a sample, without its disturbed trials."""
     set_aside, bimodal = _set_aside(sample)
-    kept = _by_run(sample, set_aside)
-    means = {run: fmean([each.value for each in trials]) for run, trials in kept.items()}
+    by_run = _by_run(sample, set_aside)
+    means = {run: fmean([each.value for each in trials]) for run, trials in by_run.items()}
     centre = fmean(means.values())
     n = len(sample.observations) - len(set_aside)
-    of_runs = len(kept) >= LEAST_RUNS
+    of_runs = len(by_run) >= LEAST_RUNS
     if of_runs:
         distances = [mean - centre for mean in means.values()]
     else:
-        distances = [trial.value - means[run] for run, trials in kept.items() for trial in trials]
+        distances = [trial.value - means[run] for run, trials in by_run.items() for trial in trials]
     return Units(
         centre=centre,
         of_runs=of_runs,
-        trials=kept,
+        trials=by_run,
         distances=distances,
         squares=sum([distance * distance for distance in distances]),
         freedom=len(means) - 1 if of_runs else n - len(means),
-        weight=1 / len(means) if of_runs else _trial_weight(kept, len(sample.observations)),
+        weight=1 / len(means) if of_runs else _trial_weight(by_run, len(sample.observations)),
         step=max(sample.step, LEAST_STEP),
         n=n,
-        runs=frozenset(kept),
+        runs=frozenset(by_run),
         set_aside=set_aside,
         bimodal=bimodal,
     )
 
 
-def _trial_weight(kept: Mapping[Hashable, Sequence[Observation]], measured: int) -> float:
+def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: int) -> float:
     """The variance of the mean of the runs' means ÷ the variance of a trial.
 
     Some disturbed trials look like the others: the more were set aside, the more are among those
     that were kept. So the standard error grows with (measured ÷ kept) to the power of 1.5.
     """
-    share = measured / sum(map(len, kept.values()))
-    return sum(1 / len(trials) for trials in kept.values()) / len(kept) ** 2 * share**3
+    share = measured / sum(map(len, by_run.values()))
+    return sum(1 / len(trials) for trials in by_run.values()) / len(by_run) ** 2 * share**3
 
 
 def _set_aside(sample: Sample) -> tuple[tuple[int, ...], bool]:
@@ -209,14 +209,14 @@ def _set_aside(sample: Sample) -> tuple[tuple[int, ...], bool]:
 def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Observation]]:
     if not sample.observations:
         raise ValueError("a sample without trials has no centre")
-    kept: dict[Hashable, list[Observation]] = {}
+    by_run: dict[Hashable, list[Observation]] = {}
     if not set_aside and len({each.run for each in sample.observations}) == 1:
         return {sample.observations[0].run: list(sample.observations)}
     left_out = frozenset(set_aside)
     for index, observation in enumerate(sample.observations):
         if index not in left_out:
-            kept.setdefault(observation.run, []).append(observation)
-    return kept
+            by_run.setdefault(observation.run, []).append(observation)
+    return by_run
 
 
 def rounding_error(step: float, variance: float) -> float:

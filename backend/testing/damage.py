@@ -211,20 +211,20 @@ def _fault_of_refusal(refused: FormatError, files: Files) -> str | None:
 
 def smaller(files: Files, fails: Callable[[Files], bool], tries: int = 300) -> Files:
     """Files that fail as these do, with as much taken out as `tries` attempts find."""
-    kept = dict(files)
-    for name in sorted(kept):
-        step = max(len(kept[name]) // 2, 1)
+    smallest = dict(files)
+    for name in sorted(smallest):
+        step = max(len(smallest[name]) // 2, 1)
         while step and tries:
             at = 0
-            while at < len(kept[name]) and tries:
+            while at < len(smallest[name]) and tries:
                 tries -= 1
-                trial = {**kept, name: kept[name][:at] + kept[name][at + step :]}
+                trial = {**smallest, name: smallest[name][:at] + smallest[name][at + step :]}
                 if fails(trial):
-                    kept = trial
+                    smallest = trial
                 else:
                     at += step
             step //= 2
-    return kept
+    return smallest
 
 
 def names_of(cases: Sequence[Case]) -> str:

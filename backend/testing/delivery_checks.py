@@ -79,8 +79,10 @@ def run_agent(
 
 
 def _environment(spool: Path) -> dict[str, str]:
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("LOADSHEET_")}
-    return {**kept, "LOADSHEET_CONFIG": str(spool / "login.json")}
+    inherited = {
+        name: text for name, text in os.environ.items() if not name.startswith("LOADSHEET_")
+    }
+    return {**inherited, "LOADSHEET_CONFIG": str(spool / "login.json")}
 
 
 def write_large_result(path: Path, size_bytes: int, seed: int) -> None:

@@ -86,9 +86,9 @@ class FaultyProxy:
     def _forth(self, client: socket.socket, service: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := client.recv(PIECE_BYTES):
-                kept = self._before_cut(len(data))
-                if kept is not None:
-                    service.sendall(data[:kept])
+                allowed_bytes = self._before_cut(len(data))
+                if allowed_bytes is not None:
+                    service.sendall(data[:allowed_bytes])
                     break
                 service.sendall(data)
         self._close(client, service)

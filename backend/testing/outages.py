@@ -11,7 +11,7 @@ from django.db import connection
 @contextmanager
 def database_away() -> Iterator[None]:
     """New connections are refused. Only in tests with real transactions."""
-    kept = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
+    address = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
     connection.close()
     # Nobody listens on port 1.
     connection.settings_dict.update(HOST="127.0.0.1", PORT="1")
@@ -19,7 +19,7 @@ def database_away() -> Iterator[None]:
         yield
     finally:
         connection.close()
-        connection.settings_dict.update(kept)
+        connection.settings_dict.update(address)
 
 
 def cut_off_database() -> None:

@@ -46,9 +46,9 @@ class SupervisedSite:
         self.data = data
         self.port = port
         self.output = data.parent / f"output-{data.name}"
-        kept = {name: text for name, text in os.environ.items() if name not in OF_ANOTHER_SITE}
+        inherited = {name: text for name, text in os.environ.items() if name not in OF_ANOTHER_SITE}
         own = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")])}
-        self.environment = {**kept, **own}
+        self.environment = {**inherited, **own}
         self.variables = dict(variables or {})
         self.start()
 

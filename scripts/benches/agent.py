@@ -129,9 +129,9 @@ def sampled(folder: Path, pairs: int) -> None:
         cost_ms = sample_ms(pid)
         for number in range(pairs):
             order = (True, False) if number % 2 else (False, True)
-            found = {on: throughput(folder, wrk, url, pid, is_sampled=on) for on in order}
-            ratios.append(found[True] / found[False])
-            print(f"  pair {number + 1}: {found[False]:.0f} without, {found[True]:.0f} with")
+            rates = {on: throughput(folder, wrk, url, pid, is_sampled=on) for on in order}
+            ratios.append(rates[True] / rates[False])
+            print(f"  pair {number + 1}: {rates[False]:.0f} without, {rates[True]:.0f} with")
     centre = estimate(Sample(tuple(Observation(log(ratio), run=None) for ratio in ratios)))
     assert centre.low is not None
     assert centre.high is not None
@@ -176,9 +176,9 @@ def throughput(folder: Path, wrk: str, url: str, pid: int, *, is_sampled: bool) 
         sys.exit(f"scripts/bench agent: {done.error}")
     taken = sampler.finish(done.client_cpu_s)["samples"]
     assert (taken > TRIAL_S / OFTEN_S / 2) is is_sampled, taken
-    found = RATE.search((folder / command.stdout).read_text())
-    assert found is not None
-    return float(found[1])
+    printed_rate = RATE.search((folder / command.stdout).read_text())
+    assert printed_rate is not None
+    return float(printed_rate[1])
 
 
 @contextmanager
@@ -227,14 +227,14 @@ def proofs(folder: Path, seed: int) -> None:
 
 def kills_proved(aim: Aim, folder: Path, seed: int) -> None:
     folder.mkdir()
-    found = kill_agents(aim, folder, kills=PROOF_KILLS, seed=seed)
+    proof = kill_agents(aim, folder, kills=PROOF_KILLS, seed=seed)
     print(
-        f"{found.kills} kills: {found.trials_finished} trials had finished, "
-        f"{found.trials_recorded} are recorded (those cut short at the last moment included), in "
-        f"{found.finished_runs} finished and {found.interrupted_runs} interrupted runs; "
-        f"{len(found.faults)} lost, doubled or wrongly told"
+        f"{proof.kills} kills: {proof.trials_finished} trials had finished, "
+        f"{proof.trials_recorded} are recorded (those cut short at the last moment included), in "
+        f"{proof.finished_runs} finished and {proof.interrupted_runs} interrupted runs; "
+        f"{len(proof.faults)} lost, doubled or wrongly told"
     )
-    for fault in found.faults:
+    for fault in proof.faults:
         print(f"  {fault}")
 
 

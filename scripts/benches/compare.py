@@ -71,7 +71,7 @@ class Store:
     database: psycopg.Connection[Any]
     chance: random.Random = field(default_factory=lambda: random.Random(SEED))  # noqa: S311  figures, no secrets
     workspace: Any = None
-    things: dict[str, list[uuid.UUID]] = field(default_factory=dict)
+    ids_by_kind: dict[str, list[uuid.UUID]] = field(default_factory=dict)
     series: dict[tuple[int, ...], uuid.UUID] = field(default_factory=dict)
     runs: list[uuid.UUID] = field(default_factory=list)
 
@@ -97,7 +97,7 @@ class Store:
         row = self.database.execute("SELECT id FROM accounts_workspace WHERE slug = 'demo'")
         (self.workspace,) = row.fetchone() or (None,)
         kinds = {"server": SERVERS * VERSIONS, "host": HOSTS, "workload": WORKLOADS}
-        self.things = {kind: [uuid.uuid4() for _ in range(n)] for kind, n in kinds.items()}
+        self.ids_by_kind = {kind: [uuid.uuid4() for _ in range(n)] for kind, n in kinds.items()}
         self._copy("runs_server", SERVER, map(self._server, range(kinds["server"])))
         self._copy("runs_host", HOST, map(self._host, range(HOSTS)))
         self._copy("runs_workload", WORKLOAD, map(self._workload, range(WORKLOADS)))
@@ -126,16 +126,16 @@ class Store:
 
     def _server(self, number: int) -> tuple[object, ...]:
         name, version = f"server {number % SERVERS}", f"{number // SERVERS}.0"
-        key = self.things["server"][number]
+        key = self.ids_by_kind["server"][number]
         slot = number % SERVERS
         return key, self.workspace, key.bytes, FIRST_DAY, name, version, None, "{}", slot
 
     def _host(self, number: int) -> tuple[object, ...]:
-        key = self.things["host"][number]
+        key = self.ids_by_kind["host"][number]
         return key, self.workspace, key.bytes, FIRST_DAY, f"host {number}", f"Xeon {number}", 8
 
     def _workload(self, number: int) -> tuple[object, ...]:
-        key = self.things["workload"][number]
+        key = self.ids_by_kind["workload"][number]
         size = 13 * 10**number
         return key, self.workspace, key.bytes, FIRST_DAY, f"load {number}", "GET", "/", size, "{}"
 
@@ -148,21 +148,21 @@ class Store:
             (*self.identity(number), server) for number in numbers for server in range(SERVERS)
         }
         fresh = sorted(wanted - self.series.keys())
-        self.series |= {one: uuid.uuid4() for one in fresh}
-        self._copy("runs_series", SERIES, (self._series_row(one) for one in fresh))
+        self.series |= {identity: uuid.uuid4() for identity in fresh}
+        self._copy("runs_series", SERIES, (self._series_row(identity) for identity in fresh))
 
-    def _series_row(self, one: tuple[int, ...]) -> tuple[object, ...]:
-        version, host, workload, server = one
-        key, machine = self.series[one], self.things["host"][host]
-        software = self.things["server"][version * SERVERS + server]
-        asked = self.things["workload"][workload]
+    def _series_row(self, identity: tuple[int, ...]) -> tuple[object, ...]:
+        version, host, workload, server = identity
+        key, machine = self.series[identity], self.ids_by_kind["host"][host]
+        software = self.ids_by_kind["server"][version * SERVERS + server]
+        asked = self.ids_by_kind["workload"][workload]
         return (
             *(key, self.workspace, key.bytes, software, asked),
             *(machine, machine, "wrk", "4.2.0", "closed"),
         )
 
     def _run(self, number: int) -> tuple[object, ...]:
-        machine = self.things["host"][self.identity(number)[1]]
+        machine = self.ids_by_kind["host"][self.identity(number)[1]]
         day = FIRST_DAY + timedelta(days=number)
         labels = json.dumps({"build": str(number)})
         return (
@@ -247,8 +247,10 @@ def measure(store: Store, url: str, headers: Mapping[str, str], sizes: list[int]
             print(
                 f"  all facet counts            {spread(counted)} {held(p95(counted), FACETS_MS)}"
             )
-            kept = ask(client, [QUESTIONS["run"](store, 0)] * AGAIN)[1:]
-            print(f"  a comparison again          {spread(kept)} {held(p95(kept), KEPT_MS)}")
+            repeated = ask(client, [QUESTIONS["run"](store, 0)] * AGAIN)[1:]
+            print(
+                f"  a comparison again          {spread(repeated)} {held(p95(repeated), KEPT_MS)}"
+            )
 
 
 def _some_run(store: Store, number: int) -> int:
@@ -285,13 +287,15 @@ def facet(store: Store, number: int) -> dict[str, str]:
     return {**filters[number % len(filters)], "limit": str(20_000 + number)}
 
 
-def ask(client: httpx.Client, queries: list[dict[str, str]], what: str = "compare") -> list[float]:
+def ask(
+    client: httpx.Client, queries: list[dict[str, str]], endpoint: str = "compare"
+) -> list[float]:
     """Milliseconds of server time of each question."""
     taken = []
     for number, query in enumerate(queries):
-        answer = client.get(f"/api/v1/{what}", params=query)
+        answer = client.get(f"/api/v1/{endpoint}", params=query)
         answer.raise_for_status()
-        if what == "compare":
+        if endpoint == "compare":
             assert_whole(answer.json(), number)
         taken.append(float(answer.headers["server-timing"].removeprefix("app;dur=")))
     return taken

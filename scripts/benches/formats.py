@@ -91,10 +91,10 @@ def write_jtl(count: int, out: TextIO) -> None:
     out.write("timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,")
     out.write("failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n")
     lost = "Non HTTP response code: org.apache.http.NoHttpResponseException"
-    said = "Non HTTP response message: 127.0.0.1:8080 failed to respond"
+    message = "Non HTTP response message: 127.0.0.1:8080 failed to respond"
     for number, (start, latency, ok) in enumerate(requests(count)):
         took, thread = round(latency / 1000), number % 20 + 1
-        answer = "200,OK" if ok else f"{lost},{said}"
+        answer = "200,OK" if ok else f"{lost},{message}"
         out.write(
             f"{round((START_S + start) * 1000)},{took},HTTP Request,{answer},"
             f"Thread Group 1-{thread},text,{'true' if ok else 'false'},,{77 if ok else 2512},"
@@ -107,18 +107,20 @@ def write_vegeta_csv(count: int, out: TextIO) -> None:
     for number, (start, latency, ok) in enumerate(requests(count)):
         stamp, took = round((START_S + start) * 1e9), round(latency * 1000)
         answer = f"0,13,,{BODY}" if ok else f'0,0,"Get ""{URL}"": EOF",'
-        kept = headers if ok else ""
-        out.write(f"{stamp},{200 if ok else 0},{took},{answer},,{number},GET,{URL},{kept}\n")
+        answer_headers = headers if ok else ""
+        out.write(
+            f"{stamp},{200 if ok else 0},{took},{answer},,{number},GET,{URL},{answer_headers}\n"
+        )
 
 
 def write_vegeta_json(count: int, out: TextIO) -> None:
-    kept = '{"Content-Length":["13"],"Content-Type":["text/plain"]}'
+    headers = '{"Content-Length":["13"],"Content-Type":["text/plain"]}'
     for number, (start, latency, ok) in enumerate(requests(count)):
         answer = f'"bytes_in":13,"error":"","body":"{BODY}"' if ok else _NO_ANSWER
         out.write(
             f'{{"attack":"","seq":{number},"code":{200 if ok else 0},"timestamp":"{_iso(start)}",'
             f'"latency":{round(latency * 1000)},"bytes_out":0,{answer},"method":"GET",'
-            f'"url":"{URL}","headers":{kept if ok else "null"}}}\n'
+            f'"url":"{URL}","headers":{headers if ok else "null"}}}\n'
         )
 
 
@@ -313,16 +315,16 @@ def peak_mib(path: Path | None) -> int:
 
 def texts() -> None:
     """Print how many texts of 4 KB one core reads in a second, over all captures that are texts."""
-    known = [
+    reports = [
         [RawArtefact.of(name, data)]
         for case in captures()
         for name, data in case.files.items()
         if len(data) <= LONGEST_TEXT and _is_report(name, data)
     ]
-    size = sum(len(artefact.open().read()) for (artefact,) in known)
+    size = sum(len(artefact.open().read()) for (artefact,) in reports)
 
     def read_all() -> None:
-        for artefacts in known:
+        for artefacts in reports:
             parse(artefacts)
 
     started = time.process_time()
@@ -333,8 +335,8 @@ def texts() -> None:
     taken = (time.process_time() - started) / rounds
     rate = size / TEXT_BYTES / taken
     print(
-        f"{len(known)} texts of {size / len(known) / 1024:.1f} KB on average: "
-        f"{len(known) / taken:,.0f} texts a second per core, as texts of 4 KB "
+        f"{len(reports)} texts of {size / len(reports) / 1024:.1f} KB on average: "
+        f"{len(reports) / taken:,.0f} texts a second per core, as texts of 4 KB "
         f"{_held(f'{rate:,.0f}', rate >= TEXTS_A_SECOND, f'{TEXTS_A_SECOND:,}')}"
     )
 

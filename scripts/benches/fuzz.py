@@ -169,8 +169,8 @@ def _fails_alike(fault: str) -> Any:
     def fails(files: Files) -> bool:
         if time.monotonic() > end:
             return False
-        found = fault_of(files)
-        return found is not None and found.partition(":")[0] == kind
+        current_fault = fault_of(files)
+        return current_fault is not None and current_fault.partition(":")[0] == kind
 
     return fails
 

@@ -40,6 +40,6 @@ def comparability_text(figures: Figures) -> str:
         *outcome.reasons,
     ]
     more = len(details) - MAX_REASONS
-    told = [*details[:MAX_REASONS], *([f"and {more} more"] if more > 0 else [])]
+    sentences = [*details[:MAX_REASONS], *([f"and {more} more"] if more > 0 else [])]
     lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome.status]
-    return f"{lead}: {'; '.join(told)}" if told else lead
+    return f"{lead}: {'; '.join(sentences)}" if sentences else lead

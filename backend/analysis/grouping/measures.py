@@ -123,15 +123,15 @@ def _centre(
     pooled: float | None = None,
 ) -> Measure:
     """The centre of the trials with its interval."""
-    known = [(at, value) for at, value in enumerate(each) if value is not None]
-    if not known:
+    measured = [(at, value) for at, value in enumerate(each) if value is not None]
+    if not measured:
         return Measure(None, None, None, each, None, None, pooled, step)
-    if min(value for _, value in known) <= 0:
-        return _with_zeros(each, [value for _, value in known], origin, step, pooled)
+    if min(value for _, value in measured) <= 0:
+        return _with_zeros(each, [value for _, value in measured], origin, step, pooled)
     observations = tuple(
-        Observation(log(value), trials.runs[at], trials.trials[at].repeat) for at, value in known
+        Observation(log(value), trials.runs[at], trials.trials[at].repeat) for at, value in measured
     )
-    sample = Sample(observations, step=_half_step(known, step))
+    sample = Sample(observations, step=_half_step(measured, step))
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(
@@ -144,7 +144,7 @@ def _centre(
         interval=interval_name(centre),
         pooled=pooled,
         step=step,
-        set_aside=tuple(known[index][0] for index in centre.set_aside),
+        set_aside=tuple(measured[index][0] for index in centre.set_aside),
         sample=sample,
     )
 
@@ -155,13 +155,13 @@ def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:
     return exp(centre.low), exp(centre.high)
 
 
-def _half_step(known: Sequence[tuple[int, float]], step: float | None) -> float:
+def _half_step(measured: Sequence[tuple[int, float]], step: float | None) -> float:
     """Half a step of the tool as a logarithm, downwards, where it is larger: all trials may be
     rounded in the same direction.
     """
     if step is None:
         return 0.0
-    smallest = min(value for _, value in known)
+    smallest = min(value for _, value in measured)
     # A printed figure is a step at least; one that is computed may be smaller.
     return -log1p(-step / 2 / max(smallest, step))
 

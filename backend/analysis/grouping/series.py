@@ -107,15 +107,15 @@ def _order(group: SeriesGroup) -> tuple[object, ...]:
 
 
 def _group(points: Mapping[Value, Sequence[LoadedCell]], grouping: Grouping) -> SeriesGroup:
-    kept = {place: tuple(points[place]) for place in ordered(points)[:MAX_POINTS]}
-    first = next(iter(kept.values()))[0]
+    shown = {place: tuple(points[place]) for place in ordered(points)[:MAX_POINTS]}
+    first = next(iter(shown.values()))[0]
     return SeriesGroup(
         id=_id(first, grouping),
         label=series_name(first, grouping),
         held=held_load(first, grouping),
         of_run=run_text(first, grouping),
         panel=_panel(grouping, first),
-        points=kept,
+        points=shown,
     )
 
 

@@ -66,7 +66,7 @@ def _merges(cells: Sequence[LoadedCell]) -> bool:
 
 
 def _merged(pools: Sequence[Pool]) -> dict[Pool, Merged]:
-    cached = {pool: kept for pool in pools if (kept := _kept.get(pool)) is not None}
+    cached = {pool: merged for pool in pools if (merged := _kept.get(pool)) is not None}
     missing = [pool for pool in pools if pool not in cached]
     stored = fetch_histograms([cell_id for pool in missing for cell_id in pool])
     fresh = {pool: _merge(pool, stored) for pool in missing if pool <= stored.keys()}

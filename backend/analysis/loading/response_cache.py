@@ -34,8 +34,8 @@ def get_or_compute_json(
     Raises TooManyComparisons.
     """
     key = _key(kind, query, workspace_ids)
-    if (kept := _get(key)) is not None:
-        return zlib.decompress(kept)
+    if (cached := _get(key)) is not None:
+        return zlib.decompress(cached)
     with comparison_slot(workspace_ids):
         fresh = compute()
     _put(key, zlib.compress(fresh, 1))

@@ -134,8 +134,8 @@ def load_settings(
 def get_catalogue(tenant: WorkspaceSettings) -> Catalogue:
     """Every series of a workspace."""
     key = tenant.id, tenant.data_version
-    if (kept := _kept.get(key)) is not None:
-        return kept
+    if (cached := _kept.get(key)) is not None:
+        return cached
     fresh = _load(tenant.id)
     with _lock:
         _kept[key] = fresh

@@ -121,8 +121,8 @@ class CompareQuery:
     def with_filters(self, **changed: Iterable[object]) -> CompareQuery:
         """The query with these values of some filters; a filter without a value is left out."""
         values = {name: tuple(sorted(map(str, wanted))) for name, wanted in changed.items()}
-        kept = {name: wanted for name, wanted in {**self.filters, **values}.items() if wanted}
-        return replace(self, filters=kept)
+        filters = {name: wanted for name, wanted in {**self.filters, **values}.items() if wanted}
+        return replace(self, filters=filters)
 
     def canonical(self) -> str:
         """The one spelling of this query, without the leading question mark."""

@@ -7,14 +7,14 @@ from typing import overload
 
 
 @overload
-def instant(moment: datetime) -> str: ...
+def instant(at: datetime) -> str: ...
 
 
 @overload
-def instant(moment: None) -> None: ...
+def instant(at: None) -> None: ...
 
 
-def instant(moment: datetime | None) -> str | None:
-    if moment is None:
+def instant(at: datetime | None) -> str | None:
+    if at is None:
         return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -98,8 +98,8 @@ def _between_prompts(number: int, rows: bytes) -> tuple[int, bytes]:
         number, begin = number + 1, stop
     while begin < end and not _may_be_row(rows[(start := _last_line(rows, begin, end)) : end]):
         end = start
-    kept = rows[begin:end]
-    return number, kept.rstrip() if kept[-2:-1].isspace() else kept
+    own_rows = rows[begin:end]
+    return number, own_rows.rstrip() if own_rows[-2:-1].isspace() else own_rows
 
 
 def _line_end(rows: bytes, begin: int) -> int:

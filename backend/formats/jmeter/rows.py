@@ -77,8 +77,10 @@ class Rows:
             if not begun.endswith(b"\n") and not self._is_believed(begun):
                 self.is_cut = self.is_cut or bool(begun.strip())
             elif begun and not begun.isspace():
-                kept = without_blank_end(begun)
-                yield Chunk(number, self._read(number, kept), partial(self._threads, kept))
+                whole_rows = without_blank_end(begun)
+                yield Chunk(
+                    number, self._read(number, whole_rows), partial(self._threads, whole_rows)
+                )
 
     def _refuse_rows_among(self, before: Sequence[bytes]) -> None:
         """What stands before the rows is passed over, unless it is a row that was damaged."""
@@ -202,8 +204,8 @@ class Rows:
             return False
         named: dict[str, Any] = dict(zip(self.layout.names, cells, strict=True))
         stamp = named.get("timeStamp", "0")
-        kept = stamp.isdigit() if self.layout.stamp.isdigit() else is_stamp(stamp)
-        return kept and all(named[name].isdigit() for name in NUMBERS & named.keys())
+        is_stamped = stamp.isdigit() if self.layout.stamp.isdigit() else is_stamp(stamp)
+        return is_stamped and all(named[name].isdigit() for name in NUMBERS & named.keys())
 
 
 def _stamps_missing(frame: pl.DataFrame) -> bool:

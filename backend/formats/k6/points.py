@@ -106,8 +106,8 @@ class _Points:
     def durations(self) -> pl.DataFrame:
         """The requests: end_s, milliseconds and the tags, a row each."""
         frame = self._decoded(DURATION, TAGS)
-        moment = frame["time"].str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
-        return frame.with_columns(end_s=moment.dt.epoch("ns") / 1e9, milliseconds=frame["value"])
+        times = frame["time"].str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
+        return frame.with_columns(end_s=times.dt.epoch("ns") / 1e9, milliseconds=frame["value"])
 
     def values(self, name: str) -> pl.Series:
         """The values of a metric's points."""
@@ -201,8 +201,8 @@ def _seconds(stamps: pl.Series) -> pl.Series:
     import polars as pl
 
     if not stamps[0] or not stamps[0].isdigit():
-        moment = stamps.str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
-        return moment.dt.epoch("ns") / 1e9
+        times = stamps.str.to_datetime("%+", time_unit="ns", time_zone="UTC", strict=False)
+        return times.dt.epoch("ns") / 1e9
     # Seconds have ten digits until the year 2286; three more are ms, six µs, nine ns.
     per_second = 10 ** max(0, len(stamps[0]) - 10)
     seconds: pl.Series = stamps.cast(pl.Int64, strict=False) / per_second

@@ -164,14 +164,14 @@ class _Report:
             if count is None:
                 break
             messages[line.text.partition("] ")[2]] = count
-        told = completed + sum(messages.values())
+        counted = completed + sum(messages.values())
         ticks = parse_number(self._value("Total:").partition(" ")[0])
         if not rate or not ticks:
             return messages
         half = 0.5 / 10**DECIMALS
         all_requests = rate * elapsed_us / 1e6
         slack = all_requests * (half / rate + half / ticks) + 0.5
-        return messages if abs(all_requests - told) <= slack else None
+        return messages if abs(all_requests - counted) <= slack else None
 
     def _latency(self) -> Latency:
         return Latency(

@@ -129,14 +129,14 @@ def _extra(
 
 def _without_distributions(block: Sequence[Line]) -> list[Line]:
     """The lines that wrk prints too: what is between a distribution's head and its rule is not."""
-    kept, inside = [], False
+    lines, inside = [], False
     for line in block:
         inside = inside or "HdrHistogram - " in line.text
         if not inside:
-            kept.append(line)
+            lines.append(line)
         if line.text.startswith("-----"):
             inside = False
-    return kept
+    return lines
 
 
 def _section(block: Sequence[Line], title: str) -> list[Line]:

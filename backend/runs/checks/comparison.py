@@ -132,8 +132,8 @@ def _ratio(values: Collection[float]) -> float:
 
 
 def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
-    known = [point for point in points if point.threads]
-    return known if len({point.threads for point in known}) > 1 else []
+    with_threads = [point for point in points if point.threads]
+    return with_threads if len({point.threads for point in with_threads}) > 1 else []
 
 
 def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:

@@ -171,13 +171,13 @@ def _find_delayed_ack(trial: CheckInput) -> str | None:
     low, high = DELAYED_ACK_US
     if not _may_wait_for_ack(trial):
         return None
-    known = dict(_ladder(trial))
-    standing = [name for name in ACK_PERCENTILES if low <= known.get(name, 0.0) <= high]
-    below = [us for us in known.values() if us < low]
+    ladder = dict(_ladder(trial))
+    plateau = [name for name in ACK_PERCENTILES if low <= ladder.get(name, 0.0) <= high]
+    below = [us for us in ladder.values() if us < low]
     # A plateau: what is below is far below, or nearly every percentile is the wait itself.
-    if len(standing) < (3 if below else 4) or max(below, default=0.0) > low / 2:
+    if len(plateau) < (3 if below else 4) or max(below, default=0.0) > low / 2:
         return None
-    return f"{', '.join(standing)} lie between {time_text(low)} and {time_text(high)}."
+    return f"{', '.join(plateau)} lie between {time_text(low)} and {time_text(high)}."
 
 
 def _may_wait_for_ack(trial: CheckInput) -> bool:

@@ -65,8 +65,8 @@ def _firing_lines() -> Iterator[str]:
     )
     for id_, firing in measured.by_check.items():
         if id_ in CHECKS:
-            honest, found = _worst(firing.honest, most=True), _worst(firing.found, most=False)
-            yield f"| [`{id_}`](#{id_}) | {firing.mistake or '–'} | {honest} | {found} |"
+            honest, detected = _worst(firing.honest, most=True), _worst(firing.found, most=False)
+            yield f"| [`{id_}`](#{id_}) | {firing.mistake or '–'} | {honest} | {detected} |"
 
 
 def _worst(counts: Counts, *, most: bool) -> str:

@@ -49,8 +49,8 @@ def draw_strikes(
     faults += [FLUSH] * flushes + [FULL_DISK] * full_disks
     faults += [list(CLOCKS)[number % len(CLOCKS)] for number in range(clocks)]
     chance.shuffle(faults)
-    moments = sorted(chance.randrange(uploads // 20, uploads) for _ in faults)
-    return [Strike(fault, moment) for fault, moment in zip(faults, moments, strict=True)]
+    upload_counts = sorted(chance.randrange(uploads // 20, uploads) for _ in faults)
+    return [Strike(fault, count) for fault, count in zip(faults, upload_counts, strict=True)]
 
 
 @dataclass(slots=True)

@@ -68,9 +68,9 @@ def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> No
     for id_, mistake in MISTAKES.items():
         firing[id_].mistake = mistake.text
         if mistake.fits(tool):
-            found, planted = _plant(id_, mistake, tool, sizes)
+            detected, planted = _plant(id_, mistake, tool, sizes)
             if planted:
-                firing[id_].found[tool.name] = (found, planted)
+                firing[id_].found[tool.name] = (detected, planted)
 
 
 def _plant(id_: str, mistake: Mistake, tool: MadeTool, sizes: Sizes) -> tuple[int, int]:
@@ -78,14 +78,14 @@ def _plant(id_: str, mistake: Mistake, tool: MadeTool, sizes: Sizes) -> tuple[in
     draw = _generator(sizes.seed, tool.name, id_)
     count = sizes.mistakes // (FEWER_OF_ROWS if tool.has_rows else 1)
     count //= FEWER_IF_CERTAIN if mistake.is_certain else 1
-    found = planted = 0
+    detected = planted = 0
     for _ in range(count):
         trial = mistake.edit(mistake.make(draw, tool).check_input())
         if any(getattr(trial, name) is None for name in mistake.needs):
             continue
         planted += 1
-        found += any(finding.id == id_ for finding in check_trial(trial))
-    return found, planted
+        detected += any(finding.id == id_ for finding in check_trial(trial))
+    return detected, planted
 
 
 def _measure_cells(firing: dict[str, Firing], sizes: Sizes) -> None:
@@ -94,10 +94,10 @@ def _measure_cells(firing: dict[str, Firing], sizes: Sizes) -> None:
     for _ in range(sizes.trials):
         counts.update(make_cell(draw).fired())
     for id_, (text, make) in CELL_MISTAKES.items():
-        found = sum(id_ in make(draw).fired() for _ in range(sizes.mistakes))
+        detected = sum(id_ in make(draw).fired() for _ in range(sizes.mistakes))
         firing[id_].mistake = text
         firing[id_].honest[CELLS] = (counts[id_], sizes.trials)
-        firing[id_].found[CELLS] = (found, sizes.mistakes)
+        firing[id_].found[CELLS] = (detected, sizes.mistakes)
 
 
 def _measure_comparisons(firing: dict[str, Firing], sizes: Sizes) -> None:
@@ -106,10 +106,10 @@ def _measure_comparisons(firing: dict[str, Firing], sizes: Sizes) -> None:
     for _ in range(sizes.trials):
         counts.update(fired(make_comparison(draw)))
     for id_, (text, make) in COMPARISON_MISTAKES.items():
-        found = sum(id_ in fired(make(draw)) for _ in range(sizes.mistakes))
+        detected = sum(id_ in fired(make(draw)) for _ in range(sizes.mistakes))
         firing[id_].mistake = text
         firing[id_].honest[COMPARISONS] = (counts[id_], sizes.trials)
-        firing[id_].found[COMPARISONS] = (found, sizes.mistakes)
+        firing[id_].found[COMPARISONS] = (detected, sizes.mistakes)
 
 
 def write_results(firing: dict[str, Firing], sizes: Sizes) -> None:

@@ -42,23 +42,23 @@ def pair_cell(
     rng: np.random.Generator, repeats: int, *, draw: Callable[..., tuple[Floats, Floats]]
 ) -> list[str]:
     """Told apart, improved or regressed, size uncertain; told by Welch and by Mann-Whitney."""
-    told = sized = unsized = welch = ranks = 0
+    differ = sized = unsized = welch = ranks = 0
     for _ in range(repeats):
         base, other = draw(rng)
         (comparison,) = against_baseline(one_run(base), [one_run(other)])
-        told += comparison.significant
+        differ += comparison.significant
         sized += comparison.verdict in ("improved", "regressed")
         unsized += comparison.verdict == "size_uncertain"
         welch += is_told_by_welch(base, other)
         ranks += is_told_by_ranks(base, other)
-    return [percent(figure, repeats) for figure in (told, sized, unsized, welch, ranks)]
+    return [percent(figure, repeats) for figure in (differ, sized, unsized, welch, ranks)]
 
 
 def run_pair_cell(
     rng: np.random.Generator, repeats: int, *, runs: Sequence[int], difference: float, kind: str
 ) -> list[str]:
     """Two servers over runs with effects of 3 %; Welch's t takes all trials as independent."""
-    told = welch = 0
+    differ = welch = 0
     for _ in range(repeats):
         effects = rng.normal(0, 0.03, (2, len(runs)))
         if kind == "shared":
@@ -67,10 +67,10 @@ def run_pair_cell(
         name = "b" if kind == "different" else "a"
         other = several_runs(rng, runs, log(1 + difference), effects[1], name)
         (comparison,) = against_baseline(base, [other])
-        told += comparison.significant
+        differ += comparison.significant
         values = [np.array([trial.value for trial in each.observations]) for each in (base, other)]
         welch += is_told_by_welch(values[0], values[1])
-    return [percent(told, repeats), percent(welch, repeats)]
+    return [percent(differ, repeats), percent(welch, repeats)]
 
 
 def advice_cell(

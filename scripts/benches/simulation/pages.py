@@ -43,11 +43,11 @@ def page_cell(
 def _page_figures(values: Floats, faster: NDArray[np.bool_], has_difference: bool) -> Floats:
     of_rows, of_pairs = _told_rows(values), _told_pairs(values)
     if not has_difference:
-        return np.array([told.any() for told in (*of_rows, *of_pairs)], dtype=float)
+        return np.array([verdicts.any() for verdicts in (*of_rows, *of_pairs)], dtype=float)
     first, second = np.triu_indices(len(values), 1)
     differ = faster[first] != faster[second]
-    means = [told[faster[1:]].mean() for told in of_rows]
-    return np.array([*means, *(told[differ].mean() for told in of_pairs)])
+    means = [verdicts[faster[1:]].mean() for verdicts in of_rows]
+    return np.array([*means, *(verdicts[differ].mean() for verdicts in of_pairs)])
 
 
 def _told_rows(values: Floats) -> list[NDArray[np.bool_]]:

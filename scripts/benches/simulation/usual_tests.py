@@ -63,10 +63,10 @@ def rows_by_dunnett(means: Floats, variances: Floats, count: int) -> Floats:
 
 
 def pairs_by_games_howell(means: Floats, variances: Floats, count: int) -> dict[Pair, bool]:
-    told = {}
+    differs = {}
     for first, second in combinations(range(len(means)), 2):
         parts = variances[first] / count, variances[second] / count
         freedom = _welch_freedom(parts, (count, count))
         quantile = quantile_of_all_pairs(len(means), freedom, 0.95)
-        told[first, second] = abs(means[second] - means[first]) > quantile * sqrt(sum(parts))
-    return told
+        differs[first, second] = abs(means[second] - means[first]) > quantile * sqrt(sum(parts))
+    return differs

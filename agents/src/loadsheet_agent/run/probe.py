@@ -65,8 +65,8 @@ class Probe:
 
 def _closes(answer: httpx.Response) -> bool:
     """Whether the server ends the connection after this answer, by its version and header."""
-    said = [word.strip().lower() for word in answer.headers.get("Connection", "").split(",")]
-    return "close" in said or (answer.http_version == "HTTP/1.0" and "keep-alive" not in said)
+    options = [word.strip().lower() for word in answer.headers.get("Connection", "").split(",")]
+    return "close" in options or (answer.http_version == "HTTP/1.0" and "keep-alive" not in options)
 
 
 def _certificate_problem(error: BaseException) -> str | None:
