@@ -24,9 +24,9 @@ Value = TypeVar("Value")
 
 
 class Guard:
-    """Leaves a server that failed alone for PAUSE_S: each request would wait for its timeout.
+    """Sends nothing to a failed server for PAUSE_S: else each request would wait for its timeout.
 
-    One failure is enough. After the pause every thread may try again; nobody waits for another.
+    One failure is enough. After the pause every thread may try again; no thread waits for another.
     """
 
     def __init__(self, name: str, errors: type[Exception] = RedisError) -> None:

@@ -14,7 +14,7 @@ LoadsheetError
 │   └── TooMany               too often, or too much at the same time; `wait_s` says how long
 ├── Away                      something that Loadsheet needs cannot be used now, but later can
 │   └── …                     StorageAway, StorageFull, Busy, BusyDrawing
-└── WorkFailed                work of the service failed; nobody who sends something caused it
+└── WorkFailed                work of the service failed, and the sender did not cause it
     └── …                     ParserFailed, ClaimLost, StartFailed, EmbeddedFailed …
 
 The message is one or more sentences for a person: what happened, what was got, what was expected.

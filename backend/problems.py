@@ -82,7 +82,7 @@ class Answer:
 
     @property
     def is_for_the_log(self) -> bool:
-        """Whether the error's message is only for whoever runs the service."""
+        """Whether the error's message is only for the people who run the service."""
         return bool(self.sentence)
 
 

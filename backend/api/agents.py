@@ -62,7 +62,7 @@ class Me(APIView):
 def _me(actor: Token | User) -> dict[str, Any]:
     if isinstance(actor, Token):
         who: dict[str, Any] = {"kind": "token", "name": actor.name, "scopes": actor.scopes}
-        # A token that may only write is also told where its results go.
+        # Its workspace is shown even to a token that may only write.
         workspaces = [actor.workspace]
     else:
         who = {"kind": "user", "name": str(actor), "scopes": []}

@@ -64,7 +64,7 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
     state = serializers.ChoiceField(State.choices)
     author = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField(
-        help_text="The page of the newer one, where one is told"
+        help_text="The page of the newer result set, where the reader may see it"
     )
     sha256 = serializers.SerializerMethodField(help_text="Of the bytes at json_url; null when live")
     newer_runs = serializers.SerializerMethodField(

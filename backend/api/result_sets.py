@@ -51,7 +51,7 @@ class ResultSetList(APIView):
         responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """The newest ones, those that are gone included, with what became of each."""
+        """The newest result sets, revoked and withdrawn ones included, each with its state."""
         visible = access.workspaces_of(required_actor(request))
         slug = request.query_params.get("workspace")
         if slug is not None:
@@ -155,7 +155,7 @@ def _shown(request: Request, result_set: ResultSet) -> dict[str, Any]:
 
 
 def _gone(result_set: ResultSet) -> Problem:
-    """The tombstone; it is the same for every reader."""
+    """The answer for a set that was revoked or withdrawn, the same for every reader."""
     reason, since = result_set.end
     return Problem(
         410,

@@ -231,7 +231,7 @@ class RunDetail(APIView):
 
     @extend_schema(operation_id="run_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, run_id: UUID) -> Response:
-        """Delete the run with its trials and raw output, for ever; frozen result sets stay."""
+        """Delete the run with its trials and raw output permanently; frozen result sets stay."""
         actor = required_actor(request)
         run = Run.objects.filter(pk=run_id).select_related("workspace").first()
         if run is None or not access.may_write(actor, run.workspace_id):

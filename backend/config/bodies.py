@@ -16,7 +16,7 @@ from backend.web.errors import message
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 # The answers to bodies that the web server left unread. Credentials that are not valid are answered
-# by whoever asks for valid ones.
+# by the view, which reads the credentials too.
 UNREAD: dict[str, Answer] = {
     BodyRefusal.AWAY: DATABASE_AWAY,
     BodyRefusal.BUSY: BODIES_BUSY,

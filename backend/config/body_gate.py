@@ -149,7 +149,7 @@ class Gate:
     def _decide(self) -> None:
         while (asked := self._waiting.get()) is not None:
             request, headers = asked
-            # Django does it at the beginning of a request; this is none.
+            # Django closes old connections when a request begins; this thread serves no request.
             close_old_connections()
             self._decided.append((request, self._refusal_of(headers)))
             # The server may have stopped meanwhile.

@@ -34,7 +34,7 @@ class JsonFormatter(logging.Formatter):
 class ShortOutages(logging.Filter):
     """Makes a line of each answer of 503 or 507, with its reason in the place of a traceback.
 
-    The sender was told, and no fault of the code was its cause.
+    The sender got an answer, and the code has no fault.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

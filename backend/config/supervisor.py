@@ -1,6 +1,6 @@
 """`python -m backend.config.supervisor`: what scripts/start does once everything is installed.
 
-Starts a site, shows its demo, and starts again what ends, until it is told to stop.
+Starts a site, shows its demo, and restarts processes that end, until it gets a signal.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from backend.config import health
 
 
 def closed(request: HttpRequest, page: str) -> HttpResponse:
-    """Accounts are made on the server, and it sends no mail: nobody signs up or resets here."""
+    """No sign-up and no password reset: accounts are made on the server, which sends no mail."""
     raise Http404
 
 

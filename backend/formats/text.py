@@ -24,7 +24,7 @@ from backend.formats.model import RawArtefact
 # Longer than any report: what is longer is a log, of which only the head is looked at as text.
 REPORT_BYTES = 16 << 20
 HEAD_BYTES = 64 << 10
-# Broken documents that are told of: each costs a look at all of the text before it.
+# At most so many broken documents are reported: each costs a search of the text before it.
 MOST_FAULTS = 50
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 

@@ -161,7 +161,7 @@ def _unnamed(sha256s: Sequence[str]) -> list[str]:
 
 def _parts_without_row() -> Iterator[Listed]:
     """A part's row is written before its file, so a file without one is left over."""
-    # Other keys below the same prefix of a bucket are somebody else's.
+    # Other keys below the same prefix of a bucket do not belong to Loadsheet.
     entries = (entry for entry in storage().list_parts() if _is_uuid(entry.name))
     while batch := list(islice(entries, LISTED_AT_ONCE)):
         ids = [entry.name for entry in batch]

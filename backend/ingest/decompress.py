@@ -1,4 +1,4 @@
-"""Bounded decompression of artefacts, told by their first bytes, as a stream.
+"""Bounded decompression of artefacts as a stream; their first bytes say the compression.
 
 Output is counted while it streams: above `FREE_BYTES` no more than `MAX_RATIO` times the input,
 never more than the limit. Members and frames count together, and there are at most `MAX_MEMBERS`

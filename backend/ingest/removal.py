@@ -18,7 +18,7 @@ from backend.runs.registry import lock_names
 
 @transaction.atomic
 def remove_run(run: Run) -> None:
-    """Delete a run with its trials, the uploads it came by and their raw files, for ever.
+    """Delete a run with its trials, its uploads and their raw files permanently.
 
     Frozen result sets keep what they show; an agent that sends the same upload once more makes
     the run anew. A file stays where another upload holds the same bytes.

@@ -1,7 +1,7 @@
-"""Reading a stored upload again with the parser of now.
+"""Reading a stored upload again with this version's parser.
 
 The old result stays until the new one is complete; then both are exchanged in one transaction, so
-that a reader sees the one or the other. What changed is kept beside the upload.
+that a reader sees one complete result. What changed is kept beside the upload.
 """
 
 from __future__ import annotations

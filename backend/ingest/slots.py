@@ -1,6 +1,6 @@
-"""Slots for long work in a web process: few requests hold one, the others are told to retry.
+"""Slots for long work in a web process: few requests hold one, the others get 503.
 
-A waiting thread answers nobody else. So few threads wait, and not for long.
+A thread that waits for a slot answers no other request. So few threads wait, and not for long.
 """
 
 from __future__ import annotations

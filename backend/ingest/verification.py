@@ -84,7 +84,7 @@ def _check_results() -> Check:
 
 
 def _without_run(uploads: QuerySet[Upload]) -> Iterator[UUID]:
-    """Those whose envelope names no run that is there: early trials name theirs only in it."""
+    """The uploads whose envelope names no stored run: the only place where early trials name it."""
     rows = uploads.values_list("pk", "envelope__run__id").iterator(ROWS_AT_ONCE)
     while batch := dict(islice(rows, ROWS_AT_ONCE)):
         named = [run_id for run_id in batch.values() if run_id]

@@ -26,7 +26,7 @@ class BadCursor(InvalidInput):
     """This is not a cursor that a page gave."""
 
     def __init__(self) -> None:
-        super().__init__("The value of after is none that a page gave.")
+        super().__init__("The value of after is not a cursor from an earlier page.")
 
     @property
     def members(self) -> dict[str, Any]:

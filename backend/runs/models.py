@@ -19,7 +19,7 @@ from backend.runs.timeline import describe_slice, pack_slices, unpack_slices
 
 
 class Identified(models.Model):
-    """A thing of a workspace that is the same thing whenever its identity fields are equal."""
+    """A server, host or workload. Two with equal identity fields are one row of the workspace."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
@@ -126,7 +126,7 @@ class Run(models.Model):
     trials_planned = models.PositiveIntegerField(null=True)
     # name and parts, where several agents carried out one plan together.
     session = models.JSONField(default=dict)
-    # Its trials come one by one, and the agent's last word of it has not come.
+    # Its trials come one by one, and the agent has not yet sent the end of the run.
     is_open = models.BooleanField(default=False)
 
     class Meta:
@@ -242,7 +242,7 @@ class Trial(models.Model):
     resources = models.JSONField(default=dict)
     # The load as the agent asked for it; the cell has the load point of it.
     load = models.JSONField(default=dict)
-    # warmup, measure, search or confirm; null where nobody said.
+    # warmup, measure, search or confirm; null is unknown.
     phase = models.CharField(max_length=10, null=True)  # noqa: DJ001
     # The tool's own figures as the agent saw them, on which its rules and searches decided.
     glance = models.JSONField(default=dict)
@@ -321,9 +321,9 @@ class Observation(models.Model):
 
 
 class Dismissal(models.Model):
-    """A member's word that a check's finding in a run is known and no caveat, and why.
+    """A member's statement that a check's finding in a run is no caveat, with the reason.
 
-    It is shown wherever the finding is. Taken back it stays, as what was said once.
+    It is shown wherever the finding is shown. The row of an undone dismissal stays as a record.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -350,10 +350,10 @@ class Dismissal(models.Model):
 
 
 class FormerName(models.Model):
-    """A name that a server, host or workload had: links and uploads with it mean what it became.
+    """A name that a server, host or workload had. Links and uploads may still use it.
 
-    It points at the name of now, never at another former one. A name that was given back points
-    at itself: the first row of a thing always holds the name it was first measured under.
+    `current` is today's name, never another former name. A name that was given back points at
+    itself: the first row of a server, host or workload holds the name it was first measured under.
     """
 
     class Kind(models.TextChoices):

@@ -294,7 +294,7 @@ class _Writer:
 
 
 def _load_of(cell: Cell) -> tuple[object, ...]:
-    """What a cell has alone in its run: its series and its load."""
+    """Series and load: no other cell of the run has both."""
     return (cell.series_id, cell.connections, cell.rate_rps)
 
 

@@ -155,7 +155,7 @@ def _former_ids(before: Figures, after: Figures) -> dict[str, str]:
 
 
 def _usual_owner(series: Series, owner: Mapping[str, str], still_used: set[str]) -> str | None:
-    """The former series of most of its cells, of those that are no series any more."""
+    """The former series that had most of its cells, among series that no longer exist."""
     owners = Counter(owner[cell] for cell in _cells(series) if cell in owner)
     return next((id_ for id_, _ in owners.most_common() if id_ not in still_used), None)
 
@@ -219,7 +219,7 @@ def _value(measure: Measure | None) -> float | None:
 
 
 def _change(before: Measure | None, after: Measure | None, yardstick: Yardstick) -> Ratio:
-    """How far a figure moved, from the trials of both; which run each was of is not told."""
+    """How far a figure moved, from the trials of both. The run of each trial is unknown here."""
     old, new = _sample(before), _sample(after)
     if old is None or new is None:
         return no_ratio("a value is unknown or zero")

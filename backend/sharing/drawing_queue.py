@@ -9,7 +9,7 @@ from celery import current_app
 from backend.broker import BROKER
 
 DRAW_TASK = "sharing.draw"
-# A message that waited longer is of no use: somebody asked for the image by then.
+# A message that waited longer is useless: by then a reader has asked for the image.
 EXPIRES_S = 300
 
 

@@ -19,7 +19,7 @@ class EditRefused(Conflict):
 
 
 class _Unchanged:
-    """Told apart from None, which removes a value."""
+    """The default of a parameter that keeps the value; None removes the value."""
 
 
 UNCHANGED: Final = _Unchanged()
@@ -54,7 +54,7 @@ def supersede(result_set: ResultSet, by: ResultSet | None) -> None:
     """Set (or clear) the newer set that readers should use instead. Raises EditRefused."""
     _refuse_withdrawn(result_set)
     with transaction.atomic():
-        # One such change at a time in a workspace: two at once could close a ring.
+        # One change at a time in a workspace: two at once could make two sets replace each other.
         Workspace.objects.select_for_update().get(pk=result_set.workspace_id)
         if by is not None:
             _check_newer(result_set, by)

@@ -45,7 +45,7 @@ class NothingToFreeze(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What a person writes about a result set, and who may read it until when."""
+    """The title, notes, visibility and expiry that a person gives a result set."""
 
     title: str = ""
     notes: str = ""

@@ -1,4 +1,4 @@
-"""Trials that something other than the server disturbed, told from the other trials of their run.
+"""Trials that something other than the server disturbed, judged by the other trials of the run.
 
 Generalised ESD (Rosner, Technometrics 1983) on the logs of one run: the trial furthest from the
 mean is tested, then the next, up to a quarter of the trials. Where still more lie apart, that is

@@ -140,10 +140,10 @@ def _confounded(differences: Differences) -> tuple[str, ...]:
 
 
 def _caveats(differences: Differences, confounded: Collection[str]) -> list[Factor]:
-    """The differences to be told.
+    """The differences that a reader must know about.
 
-    That servers differ is the comparison. What differs of one server (its version, its settings)
-    is told where it differs together with something else.
+    That servers differ is the purpose of a comparison. A difference within one server (its version,
+    its settings) is a caveat only where something else differs too.
     """
     across = [
         factor

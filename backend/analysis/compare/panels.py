@@ -179,7 +179,7 @@ def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> str:
 
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:
-    """The gravest status, with the reasons of all; a reason that all share is told once."""
+    """The gravest status, with the reasons of all; a reason that all share is listed once."""
     verdicts = [judgement.comparability for judgement in judgements]
     # The subject of the comparison is named only if all panels share it.
     subjects = {(verdict.intent, verdict.confounded) for verdict in verdicts}

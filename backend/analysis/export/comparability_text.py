@@ -17,7 +17,7 @@ _WORDS = {
     "not_comparable": "not comparable",
 }
 OVERRIDDEN = "ranked although not comparable"
-# How many reasons are told where there is room for one sentence.
+# How many reasons fit where there is room for one sentence.
 MAX_REASONS = 3
 
 

@@ -212,7 +212,7 @@ def _changes(figures: Figures) -> Part:
 
 
 def _by_series(columns: Sequence[str], rows: Mapping[str, Row]) -> Part:
-    """What is told of a series as a whole, the same in each of its rows."""
+    """The columns about a whole series: equal in each of its rows."""
     return Part(columns, _looked_up(rows, len(columns), lambda item, _: item.id))
 
 

@@ -26,7 +26,7 @@ class Point:
     metrics: Mapping[str, Measure]
     # Shares of the attempts, by class; None where a load tool does not tell.
     errors: Mapping[str, float | None]
-    # Checks that fired on the cells as such, and those with the ones of every trial.
+    # Checks that fired on the cells; and all checks, those that fired on trials included.
     cell_checks: tuple[str, ...]
     checks: tuple[str, ...]
 

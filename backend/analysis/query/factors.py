@@ -64,7 +64,7 @@ def _of_fields(rule: Rule) -> tuple[Factor, ...]:
     return tuple(_of_field(field) for field in FIELDS.values() if field.rule == rule)
 
 
-# What a field holds beside its value, by the field that it is told after.
+# Further factors of a field. A page lists them after the field.
 _DETAILS = {
     "workload": (
         Factor(

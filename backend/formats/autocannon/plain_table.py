@@ -26,7 +26,7 @@ def plain_rows(block: Sequence[Line]) -> Iterator[list[str]]:
 
 
 def _row(text: str, words: list[str]) -> list[str]:
-    """One row of the other lines; empty for a line that is none."""
+    """The cells of a line of the plain table; empty for a line that is no row."""
     if words == ["Stat", *TITLES] or words[:1] == [RATE]:
         return words
     if words == [PERCENTILES, *LATENCY.split()]:

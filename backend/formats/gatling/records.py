@@ -40,7 +40,7 @@ LAYOUTS = (
 
 
 def kind_of(cells: Sequence[str]) -> str:
-    """What a record is of; "" for a line that is none."""
+    """The kind of a record; "" for a line that is no record."""
     for at in (0, 2):
         if len(cells) > max(at, 1) and cells[at] in KINDS:
             return cells[at]

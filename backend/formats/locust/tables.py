@@ -61,7 +61,7 @@ def kind_of(source: Source) -> tuple[str, int] | None:
 
 
 def read_table(source: Source) -> Table:
-    """The rows of one of the files; raises FormatError for a row that is none."""
+    """The rows of one of the files; raises FormatError for a damaged row."""
     kind, line = kind_of(source) or ("stats", 1)
     text = source.text.split("\n", line - 1)[-1]
     is_whole = text.endswith("\n")

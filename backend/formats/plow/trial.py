@@ -69,7 +69,7 @@ def asked_in(line: Line) -> Asked | None:
 
 
 def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> ParsedTrial:
-    """The trial; raises ValueError for a figure that is none or contradicts another."""
+    """The trial; raises ValueError for a figure that is no number or contradicts another."""
     failed = sum(figures.failures.values())
     completed = figures.count - failed
     if completed < 0:
@@ -107,7 +107,7 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
 
 
 def _bad(codes: Mapping[str, int], completed: int) -> int | None:
-    """Answers with 4xx and 5xx; a failed attempt can only add to them, so none is none."""
+    """Answers with 4xx and 5xx; None where failed attempts may be among them."""
     bad = codes.get("4xx", 0) + codes.get("5xx", 0)
     return None if bad and sum(codes.values()) != completed else bad
 

@@ -23,7 +23,7 @@ LEAST_CELLS = 6
 # A request of a month is a damaged row; in µs more would not fit 64 bits.
 LONGEST_MS = 31 * 24 * 3600 * 1000
 NO_STATUS = "error_no_http_status"
-# Matched in linear time. A path may hold semicolons, so what follows is told from the end.
+# Matched in linear time. A path may hold semicolons: the columns after it count from the end.
 ROW = (
     r"^(?<date>[0-9]{9,11}(?:\.[0-9]+)?);<[^;>]*>;[^;]*;[a-z]+;[^;]*;.*"
     r";(?<status>[0-9]{3}|error_no_http_status);(?<size>[0-9]{1,15});(?<ms>[0-9]+(?:\.[0-9]+)?)"
@@ -50,7 +50,7 @@ def _is_row(line: str) -> bool:
 
 
 def read_dump(source: Source) -> ParsedTrial:
-    """Every request; raises FormatError for a row that is none."""
+    """Every request; raises FormatError for a damaged row."""
     requests = _Requests()
     for number, chunk in line_chunks(source):
         if chunk.endswith(b"\n"):

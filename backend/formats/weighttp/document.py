@@ -38,7 +38,7 @@ def _is_ours(document: Document, begun: set[int]) -> bool:
 
 
 def read_document(document: Document, start: Start) -> Entry:
-    """One run, or why the object is none."""
+    """The run in the object, or why the object holds no run."""
     expected = "the whole object that weighttp 0.5 prints"
     if document.value is None:
         return broken_document(document, tool=NAME, title="weighttp JSON", expected=expected)

@@ -4,7 +4,7 @@ Artefacts are addressed by the SHA-256 of their bytes, so the same bytes are sto
 stored object never changes. The bytes of a refused upload are removed at once, other bytes that no
 row names by the collector (collector.py).
 
-A storage that cannot be reached or written raises StorageAway, whatever it is made of.
+A storage that cannot be reached or written raises StorageAway, on disk and on S3 alike.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ class FileStorage:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[int]:
-    """The folder's descriptor; nobody else puts a file into it or takes one back meanwhile."""
+    """The folder's descriptor. No other process puts or takes back a file in it meanwhile."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

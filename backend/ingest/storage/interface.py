@@ -54,13 +54,13 @@ class Storage(Protocol):
         """The stored artefacts, named by their SHA-256, in any order. Raises StorageAway."""
 
     def remove(self, sha256: str) -> None:
-        """It is gone when this returns, whether it was there or not. Raises StorageAway.
+        """Remove the bytes, if they are there. Raises StorageAway.
 
         Only for the collector, which holds the lock that makes it safe.
         """
 
     def put_part(self, name: str, chunks: Iterable[bytes]) -> Stored:
-        """As `put`, under a name of its own: shared with nobody, so that it can be removed."""
+        """As `put`, under the name of one part. No other upload shares it, so it can be removed."""
 
     def open_part(self, name: str) -> BinaryIO:
         """Raises as `open` does."""
@@ -69,10 +69,10 @@ class Storage(Protocol):
         """The parts, by the names they were put under."""
 
     def remove_part(self, name: str) -> None:
-        """Gone when this returns, whether it was there or not. Raises StorageAway."""
+        """Remove the part, if it is there. Raises StorageAway."""
 
     def list_unfinished(self) -> Iterator[Listed]:
-        """What a killed process was writing; also what is being written this moment."""
+        """Files that a killed process left unfinished, and files that are being written now."""
 
     def remove_unfinished(self, name: str) -> None:
         """As `remove_part`."""

@@ -1,4 +1,4 @@
-"""A storage that cannot be used now, whatever it is made of."""
+"""The errors of a storage, the same for disks and S3."""
 
 from __future__ import annotations
 

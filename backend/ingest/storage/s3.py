@@ -81,7 +81,7 @@ class S3Storage:
         return True
 
     def list(self) -> Iterator[Listed]:
-        # Other keys in the bucket are somebody else's.
+        # Other keys in the bucket do not belong to Loadsheet.
         return (entry for entry in self._keys("") if IS_SHA256(entry.name))
 
     def remove(self, sha256: str) -> None:
@@ -98,7 +98,7 @@ class S3Storage:
         return iter(())
 
     def remove_unfinished(self, name: str) -> None:
-        """There is none."""
+        """Nothing to remove: S3 has no unfinished objects."""
 
     def _keys(self, prefix: str) -> Iterator[Listed]:
         with _s3_outages():

@@ -9,7 +9,7 @@ from backend.stats.thresholds import HIGH_ERROR_RATE, percent
 
 
 def many_redirects(trial: CheckInput) -> str | None:
-    """More redirects than may be told apart from none."""
+    """More redirects than HIGH_ERROR_RATE of the responses."""
     completed = trial.requests_completed
     if not completed or trial.status_counts is None:
         return None

@@ -758,7 +758,7 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly expires_at?: string | null;
-            /** @description The page of the newer one, where one is told */
+            /** @description The page of the newer result set, where the reader may see it */
             readonly superseded_by: string | null;
             /** Format: date-time */
             readonly withdrawn_at: string | null;

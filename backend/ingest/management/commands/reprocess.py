@@ -1,4 +1,4 @@
-"""`manage.py reprocess`: read stored uploads again with the parser of now."""
+"""`manage.py reprocess`: read stored uploads again with this version's parser."""
 
 from __future__ import annotations
 
