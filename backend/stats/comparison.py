@@ -305,8 +305,12 @@ def all_pairs(
     return Page(samples, floor).all_pairs(better=better, relevant=relevant, families=families)
 
 
-def rank_sets(pairs: AllPairs, *, better: Better = "higher") -> list[tuple[int, int]]:
+def rank_sets(
+    pairs: AllPairs, *, better: Better = "higher", unplaced: int = 0
+) -> list[tuple[int, int]]:
     """The places (first, last) that each sample may have, all true at once in 95 % of pages.
+
+    `unplaced`: how many more series are ranked, but have no sample and so may have any place.
 
     Confidence sets for ranks: Mogstad, Romano, Shaikh & Wilhelm (Review of Economic Studies 2024).
     """
@@ -319,7 +323,8 @@ def rank_sets(pairs: AllPairs, *, better: Better = "higher") -> list[tuple[int, 
         first, second = (base, other) if is_base_first else (other, base)
         behind[first] += 1
         ahead[second] += 1
-    return [(ahead[index] + 1, pairs.count - behind[index]) for index in range(pairs.count)]
+    last = pairs.count + unplaced
+    return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]
 
 
 def _confidence(families: int) -> float:

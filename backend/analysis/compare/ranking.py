@@ -20,6 +20,8 @@ from backend.stats.replicates import Sample
 MAXIMUM_UNRANKED = (
     "A maximum grows with the number of requests, so it is not ranked; choose a percentile."
 )
+NO_RATIO_OF_STEP = "A figure is below the smallest step of the load tool, so there is no ratio."
+NO_RATIO_OF_ZERO = "A figure is zero in some trial, so there is no ratio."
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +177,19 @@ def _ratios(
 def _places(
     in_order: Sequence[Entrant], metric: str, yardstick: Yardstick
 ) -> tuple[dict[str, str], Ratio | None]:
-    """The places that each series may have, and the ratio of the first to the second."""
+    """The places that each series may have, and the ratio of the first to the second.
+
+    A ranked series whose figure has no logarithm may have any place among the others.
+    """
     compared = _compared(in_order, metric)
     if not compared:
         return {}, None
+    ranked = [entrant.series for entrant in in_order if entrant.unranked(metric) is None]
     pairs = yardstick.pairs([sample for _, sample in compared])
-    texts = yardstick.rank_texts(pairs)
+    texts = yardstick.rank_texts(pairs, unplaced=len(ranked) - len(compared))
     places = {series: text for (series, _), text in zip(compared, texts, strict=True)}
-    if len(compared) < 2:
+    leaders = [series for series, _ in compared[:2]]
+    if len(leaders) < 2 or leaders != ranked[:2]:
         return places, None
     return places, yardstick.ratio(pairs.comparison(1, 0))
 
@@ -195,5 +202,5 @@ def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | 
     if (why_base := base.unranked(metric)) is not None:
         return f"The baseline cannot be used: {why_base}"
     if None in (entrant.measure(metric).sample, base.measure(metric).sample):
-        return "A figure is below the smallest step of the load tool, so there is no ratio."
+        return NO_RATIO_OF_STEP if METRICS[metric].group == "latency" else NO_RATIO_OF_ZERO
     return None

@@ -75,9 +75,9 @@ class Yardstick:
             families=self.families,
         )
 
-    def rank_texts(self, pairs: AllPairs) -> list[str]:
-        """`2`, or `2–4`: the places that each sample of `pairs` may have."""
-        places = rank_sets(pairs, better=self.better)
+    def rank_texts(self, pairs: AllPairs, *, unplaced: int = 0) -> list[str]:
+        """`2`, or `2–4`: the places that each sample of `pairs` may have; see `rank_sets`."""
+        places = rank_sets(pairs, better=self.better, unplaced=unplaced)
         return [str(first) if first == last else f"{first}–{last}" for first, last in places]
 
     def ratio(self, comparison: Comparison) -> Ratio:
