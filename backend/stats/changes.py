@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 
-from backend.stats.comparison import against_baseline
+from backend.stats.comparison import Rule, against_baseline
 from backend.stats.ratio import Better, Ratio
 from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
@@ -41,7 +41,8 @@ class Change:
     # Geometric means of the trials from the change before, and until the change after.
     before: float
     after: float
-    # after ÷ before; always significant and relevant.
+    # after ÷ before; always significant, and by its value relevant. Its verdict is improved or
+    # regressed where the whole interval is beyond the threshold, else size_uncertain.
     ratio: Ratio
 
 
@@ -200,12 +201,17 @@ def _test(
     if bounds is None or distance <= least:
         return distance, None
     half = t_quantile((1 + CONFIDENCE) / 2, noise.freedom) * error
+    low, high = min(bounds[0], step - half), max(bounds[1], step + half)
+    verdict, why = Rule(series.better, series.relevant).verdict(low, high)
+    if low <= 0 <= high:
+        # Positions and trials disagree about the direction.
+        return distance, None
     ratio = Ratio(
         value=_level(new) / _level(old),
-        low=exp(min(bounds[0], step - half)),
-        high=exp(max(bounds[1], step + half)),
-        verdict="improved" if (step > 0) == (series.better == "higher") else "regressed",
-        why="beyond noise and threshold",
+        low=exp(low),
+        high=exp(high),
+        verdict=verdict,
+        why=why,
         significant=True,
         relevant=True,
     )

@@ -18,6 +18,7 @@ from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
+from backend.stats.thresholds import percent
 
 Axis = Literal["version", "date"]
 _WITH: dict[Axis, str] = {"version": "with version", "date": "on"}
@@ -60,7 +61,7 @@ def list_changes(
     before.
     """
     return [
-        _change(track, change, metric, axis)
+        _change(track, change, (metric, axis, relevant))
         for track in tracks
         for change in find_changes(
             [trials for _, trials in track.values],
@@ -70,7 +71,8 @@ def list_changes(
     ]
 
 
-def _change(track: Track, change: Change, metric: Metric, axis: Axis) -> figures.Change:
+def _change(track: Track, change: Change, asked: tuple[Metric, Axis, float]) -> figures.Change:
+    metric, axis, relevant = asked
     x = track.values[change.index][0]
     return figures.Change(
         series=track.series,
@@ -81,17 +83,25 @@ def _change(track: Track, change: Change, metric: Metric, axis: Axis) -> figures
         low=change.ratio.low,
         high=change.ratio.high,
         verdict=change.ratio.verdict,
-        text=change_text(track.label, x, change, metric=metric, axis=axis),
+        text=change_text(track.label, x, change, metric=metric, axis=axis, relevant=relevant),
     )
 
 
-def change_text(label: str, x: str | float, change: Change, *, metric: Metric, axis: Axis) -> str:
-    """`nginx regressed with version 1.4: latency p99 1.31× [1.2, 1.4], 4 ms before, 5 ms since`"""
+def change_text(
+    label: str, x: str | float, change: Change, *, metric: Metric, axis: Axis, relevant: float
+) -> str:
+    """`nginx regressed with version 1.4: latency p99 1.31× [1.2, 1.4], 4 ms before, 5 ms since`
+
+    Where the interval reaches into the threshold, it is a change of uncertain size.
+    """
     place = x if isinstance(x, str) else number_text(float(x))
+    is_sized = change.ratio.verdict != "size_uncertain"
+    verb = change.ratio.verdict if is_sized else "changed"
+    doubt = "" if is_sized else f", but perhaps by less than the threshold of {percent(relevant)}"
     before, after = (figure_text(value, metric.unit) for value in (change.before, change.after))
     return (
-        f"{label} {change.ratio.verdict} {_WITH[axis]} {place}: {_name(metric)} "
-        f"{ratio_text(change.ratio)}, {before} before, {after} since"
+        f"{label} {verb} {_WITH[axis]} {place}: {_name(metric)} "
+        f"{ratio_text(change.ratio)}, {before} before, {after} since{doubt}"
     )
 
 

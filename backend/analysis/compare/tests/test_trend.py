@@ -31,6 +31,15 @@ def test_a_change_has_its_levels_its_ratio_and_a_sentence():
     assert found.text.endswith("], 4 ms before, 5.21 ms since")
 
 
+def test_a_change_that_may_be_below_the_threshold_is_no_improvement():
+    one = track(*[1] * 6, *[0.977] * 6)
+    (change,) = changes(one)
+    assert change.low < change.ratio < 1 / 1.02 < change.high < 1
+    assert change.verdict == "size_uncertain"
+    assert change.text.startswith("nginx changed with version 1.6: latency p99 0.977× [0.9")
+    assert change.text.endswith(" since, but perhaps by less than the threshold of 2 %")
+
+
 def test_more_throughput_is_better_on_a_date():
     one = Track(
         "aa",
