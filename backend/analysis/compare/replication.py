@@ -20,17 +20,28 @@ def explain_replication(points: Iterable[Point], noises: Sequence[HostNoise]) ->
 
 
 def _runs_text(points: Iterable[Point]) -> str | None:
-    fewest = min((len({cell.run.id for cell in point.cells}) for point in points), default=None)
-    if fewest is None or fewest >= LEAST_RUNS:
+    runs_of_points = [frozenset(cell.run.id for cell in point.cells) for point in points]
+    few = [runs for runs in runs_of_points if len(runs) < LEAST_RUNS]
+    if not few:
         return None
-    missing = LEAST_RUNS - fewest
-    measured = "one run" if fewest == 1 else f"{fewest} runs"
-    covered = "this run" if fewest == 1 else "these runs"
+    missing = LEAST_RUNS - min(map(len, few))
     more = "One more run" if missing == 1 else f"{_WORDS[missing]} more runs"
+    gained = f"{more} would cover other days, builds and server starts too."
+    if len(set(runs_of_points)) == 1:
+        measured, covered = _SHARED[len(few[0])]
+        return f"Measured in {measured}: the intervals cover more trials of {covered}. {gained}"
     return (
-        f"Measured in {measured}: the intervals cover more trials of {covered}. "
-        f"{more} would cover other days, builds and server starts too."
+        f"{_share_text(len(few), len(runs_of_points))} measured in fewer than {LEAST_RUNS} runs: "
+        f"there, the intervals cover more trials of the same runs. {gained}"
     )
 
 
+def _share_text(few: int, total: int) -> str:
+    if few == total:
+        return "All points were"
+    return f"{few} of {total} points {'was' if few == 1 else 'were'}"
+
+
 _WORDS = {2: "Two"}
+# By the number of runs that all points share.
+_SHARED = {1: ("one run", "this run"), 2: ("2 runs", "these runs")}

@@ -246,6 +246,34 @@ def test_a_figure_rounded_to_zero_has_no_ratio_and_an_interval_of_a_step(lab):
     )
 
 
+def test_a_leader_rounded_to_zero_is_given_no_ratio_and_no_place_of_others(lab):
+    run = make_run(lab, *(CellSpec(name, computed=False) for name in "abc"))
+    p50_us = {"a": 0.0, "b": 20_000.0, "c": 80_000.0}
+    for trial in Trial.objects.filter(run=run):
+        trial.percentiles_us = {"50": p50_us[trial.cell.series.server.name], "99": 90_000.0}
+        trial.latency_resolution_us = 1000.0
+        trial.save(update_fields=["percentiles_us", "latency_resolution_us"])
+    lab.changed()
+    figures = ask(lab, "metric=p50")
+    # The ratio of b to c is none of a to b.
+    assert figures["finding"] == (
+        "a 23.0 answers half of its requests within < 1 ms at 64 connections"
+    )
+    assert [row["tier"] for row in figures["ranking"]["rows"]] == [None, "1–2", "2–3"]
+
+
+def test_a_server_that_used_no_processor_time_is_not_said_to_be_rounded(lab):
+    use = {"a": 0.0, "b": 1.0, "c": 2.0}
+    make_run(
+        lab, *(CellSpec(name, resources={"server_cpu_s": cpu_s}) for name, cpu_s in use.items())
+    )
+    figures = ask(lab, "metric=cpu")
+    assert "0.5" not in figures["finding"]
+    assert by_name(figures)["b"]["ratio"]["why"] == (
+        "A figure is zero in some trial, so there is no ratio."
+    )
+
+
 def test_equal_rounded_figures_have_an_interval_of_a_step(lab):
     run = make_run(lab, CellSpec("a", computed=False), CellSpec("b", computed=False))
     for trial in Trial.objects.filter(run=run):
@@ -284,6 +312,18 @@ def test_the_page_says_what_more_runs_would_add(lab, runs, text):
     for number in range(runs):
         make_run(lab, server("a", 1000 + number))
     assert ask(lab)["replication"] == text
+
+
+def test_the_page_says_no_run_of_all_points_where_they_are_of_different_runs(lab):
+    make_run(lab, server("a", 1000))
+    make_run(lab, server("b", 1060))
+    assert ask(lab)["replication"].startswith(
+        "All points were measured in fewer than 3 runs: there, the intervals cover more trials of "
+        "the same runs."
+    )
+    for _ in range(2):
+        make_run(lab, server("a", 1000))
+    assert ask(lab)["replication"].startswith("1 of 2 points was measured in fewer than 3 runs")
 
 
 def test_from_three_runs_on_the_run_is_the_unit(lab):
