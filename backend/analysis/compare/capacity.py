@@ -99,7 +99,7 @@ def _capacity_why(
     if by_load[highest.x].metrics[LIMITED].high is None:
         parts.append(f"fewer than {LEAST_TRIALS} trials, so the certainty is unknown")
     if by_load[highest.x].metrics[LIMITED].origin == "reported":
-        parts.append("as the load tool reports it, with the range of the trials")
+        parts.append("as the load tool reports it")
     return parts
 
 
