@@ -9,9 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import UNSET
+
 from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.ratios import Yardstick, no_ratio
 from backend.analysis.figures import Figures, Measure, Series, read_figures
+from backend.analysis.grouping.measures import half_step
 from backend.analysis.loading.former_names import NAMED
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.query.compare_query import CompareQuery
@@ -23,6 +26,7 @@ from backend.stats.replicates import Observation, Sample
 Key = tuple[str, Any]
 # Smaller differences come from the order of floating-point operations.
 SAME = 1e-9
+SAME_CENTRE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +228,30 @@ def _change(before: Measure | None, after: Measure | None, yardstick: Yardstick)
     if old is None or new is None:
         return no_ratio("a value is unknown or zero")
     [change] = yardstick.to_baseline(old, [new])
-    return change
+    return _of_shown_figures(change, _value(after), _value(before))
+
+
+def _of_shown_figures(change: Ratio, after: float | None, before: float | None) -> Ratio:
+    """`change`, or the ratio of the figures without an interval where theirs is another one.
+
+    Older sets froze medians, and the centre of several runs depends on the run of each trial.
+    """
+    if not after or not before or change.value is None:
+        return change
+    if math.isclose(change.value, after / before, rel_tol=SAME_CENTRE):
+        return change
+    return replace(
+        no_ratio("no interval: a figure is not the mean of its trials"), value=after / before
+    )
 
 
 def _sample(measure: Measure | None) -> Sample | None:
     each = [value for value in (measure and measure.each) or () if value is not None]
     if not each or min(each) <= 0:
         return None
-    return Sample(tuple(Observation(math.log(value), run=None) for value in each))
+    step = None if measure is None or measure.step is UNSET else measure.step
+    trials = tuple(Observation(math.log(value), run=None) for value in each)
+    return Sample(trials, step=half_step(each, step))
 
 
 def _same(before: float | None, after: float | None) -> bool:

@@ -18,6 +18,7 @@ from backend.sharing.differences import Difference, differences_since
 from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.models import ResultSet
 from backend.sharing.reading import find_result_set
+from backend.stats import Ratio
 from backend.web import visible
 from backend.web.result_set_answers import gone, guarded, no_answer
 from backend.web.result_set_forms import (
@@ -129,7 +130,20 @@ def _row(difference: Difference) -> dict[str, Any]:
             f"{difference.before!r} {difference.unit}",
             f"{difference.after!r} {difference.unit}",
         )
-    return {"difference": difference, "before": before, "after": after, "ratio": ratio}
+    return {
+        "difference": difference,
+        "before": before,
+        "after": after,
+        "ratio": ratio,
+        "verdict": _verdict_text(change_ratio),
+    }
+
+
+def _verdict_text(ratio: Ratio | None) -> str:
+    """`improved: beyond noise and threshold`; the reason alone where it says all."""
+    if ratio is None:
+        return ""
+    return ratio.why if ratio.verdict == "size_uncertain" else f"{ratio.verdict}: {ratio.why}"
 
 
 def _text(value: float | None, unit: str) -> str:

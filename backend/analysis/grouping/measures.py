@@ -131,7 +131,7 @@ def _centre(
     observations = tuple(
         Observation(log(value), trials.runs[at], trials.trials[at].repeat) for at, value in measured
     )
-    sample = Sample(observations, step=_half_step(measured, step))
+    sample = Sample(observations, step=half_step([value for _, value in measured], step))
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(
@@ -155,15 +155,14 @@ def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:
     return exp(centre.low), exp(centre.high)
 
 
-def _half_step(measured: Sequence[tuple[int, float]], step: float | None) -> float:
+def half_step(values: Sequence[float], step: float | None) -> float:
     """Half a step of the tool as a logarithm, downwards, where it is larger: all trials may be
     rounded in the same direction.
     """
     if step is None:
         return 0.0
-    smallest = min(value for _, value in measured)
     # A printed figure is a step at least; one that is computed may be smaller.
-    return -log1p(-step / 2 / max(smallest, step))
+    return -log1p(-step / 2 / max(min(values), step))
 
 
 def interval_name(centre: Centre) -> str | None:

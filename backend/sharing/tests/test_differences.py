@@ -52,6 +52,38 @@ def test_a_figure_that_is_another_now(lab):
     assert found.after != found.before
 
 
+def set_rates(run, *rates):
+    for trial, rate in zip(Trial.objects.filter(run=run, warmup=False), rates, strict=True):
+        trial.throughput_rps = rate
+        trial.save()
+
+
+def test_the_ratio_is_that_of_the_figures_shown(lab):
+    run = make_run(lab, CellSpec("sync"))
+    make_run(lab, CellSpec("sync", rates=(1500.0,)))
+    made = frozen(lab)
+    set_rates(run, 2000.0, 2020.0, 1980.0)
+    [change] = [each for each in differences_since(made).figures if each.metric == "throughput"]
+    # Each run counts as much as the other, which the trials alone do not tell.
+    assert change.ratio.value == pytest.approx(change.after / change.before)
+    assert (change.ratio.low, change.ratio.verdict) == (None, "inconclusive")
+
+
+def test_rounded_figures_change_by_no_less_than_their_steps(lab):
+    run = make_run(lab, CellSpec("sync", computed=False))
+    Trial.objects.filter(run=run).update(
+        percentiles_us={"50": 3000.0, "99": 9000.0}, latency_resolution_us=1000.0
+    )
+    lab.changed()
+    made = frozen(lab)
+    Trial.objects.filter(run=run).update(percentiles_us={"50": 4000.0, "99": 9000.0})
+    lab.changed()
+    [change] = [each for each in differences_since(made).figures if each.metric == "p50"]
+    # 3 and 4 ms may both have been 3.5 ms.
+    assert change.ratio.low <= 1
+    assert change.ratio.verdict == "inconclusive"
+
+
 def test_a_run_that_is_gone_takes_its_points(lab):
     kept, lost = make_run(lab, CellSpec("sync")), make_run(lab, CellSpec("gthread"))
     made = frozen(lab)
