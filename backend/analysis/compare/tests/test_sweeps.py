@@ -261,6 +261,10 @@ def test_reported_percentiles_and_single_trials_say_so():
     assert row.highest.low is None
 
 
+def test_the_interval_of_a_reported_p99_is_not_called_a_range():
+    assert "range" not in capacity(point(8, 8000, 2, origin="reported")).why
+
+
 def test_an_unknown_p99_is_said():
     nothing = point(8, 8000)
     nothing.metrics["p99"] = measure()
