@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.stats.comparison import Comparison
+from backend.stats.comparison import Comparison, Precision
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
 from backend.stats.thresholds import LEAST_RUNS, percent
 
@@ -15,7 +15,22 @@ def advise(comparison: Comparison, *, relevant: float) -> str | None:
             f"{run_share_text(comparison)}; measure both in one run, or in {LEAST_RUNS} runs each"
         )
     needed = trials_needed(comparison, relevant=relevant)
-    return None if needed is None else _text(needed)
+    if needed is None:
+        return None
+    limit = _limit_text(comparison.precision) if needed.more is None else None
+    return limit or _text(needed)
+
+
+def _limit_text(precision: Precision | None) -> str | None:
+    """Why more trials would hardly decide; None where it is the noise of the trials."""
+    if precision is None:
+        return None
+    noise = precision.quantile * precision.error
+    if precision.floor + precision.rounding <= noise:
+        return None
+    if precision.rounding > precision.floor:
+        return "the load tool rounds this figure too much, so more trials would hardly decide"
+    return "the host cannot tell so small a difference, so more trials would hardly decide"
 
 
 def run_share_text(comparison: Comparison) -> str:

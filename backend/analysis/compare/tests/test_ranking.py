@@ -290,6 +290,9 @@ def test_equal_rounded_figures_have_an_interval_of_a_step(lab):
     assert rows["b"]["ratio"]["verdict"] == "inconclusive"
     assert rows["b"]["ratio"]["low"] <= 3500 / 3500
     assert rows["b"]["ratio"]["high"] >= 4500 / 2500
+    assert rows["b"]["ratio"]["why"] == (
+        "the load tool rounds this figure too much, so more trials would hardly decide"
+    )
 
 
 @pytest.mark.parametrize(
