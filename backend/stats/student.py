@@ -13,6 +13,9 @@ from statistics import NormalDist
 
 TINY = 1e-300
 PRECISION = 1e-12
+# From so many degrees on, two terms beside the normal quantile are exact to 1e-12; the terms of
+# the continued fraction cancel, and above 1e15 it fails.
+_MANY = 1e5
 
 
 @lru_cache(maxsize=1024)
@@ -28,6 +31,8 @@ def t_quantile(probability: float, freedom: float) -> float:
     if freedom == inf:
         return NormalDist().inv_cdf(probability)
     t = _near(NormalDist().inv_cdf(probability), freedom)
+    if freedom > _MANY:
+        return t
     # The curve is concave: after the first step, each step comes closer and none overshoots.
     for _ in range(100):
         tail = _tail(t, freedom)

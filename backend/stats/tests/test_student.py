@@ -32,3 +32,9 @@ def test_t_quantiles_have_their_probability(p, freedom):
 
 def test_the_middle_of_t_is_zero():
     assert t_quantile(0.5, 7) == 0
+
+
+@pytest.mark.parametrize("freedom", [1e5, 1.01e5, 1e9, 1e14, 1e16, 1e40])
+def test_t_quantiles_of_very_many_degrees_are_nearly_normal(freedom):
+    normal = t_quantile(0.975, inf)
+    assert t_quantile(0.975, freedom) == pytest.approx(normal + 2.3723 / freedom, abs=1e-8)

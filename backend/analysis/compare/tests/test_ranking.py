@@ -400,3 +400,11 @@ def test_panels_share_the_error_rate_of_the_page(lab):
     assert log(alone["high"]) == pytest.approx(T4 * error, rel=1e-4)
     # Half of the 5 % for each of two panels: 98.73 % of Student's t with 4 degrees of freedom.
     assert log(together["high"]) == pytest.approx(3.48136 * error, rel=1e-4)
+
+
+def test_trials_that_hardly_differ_in_different_runs_are_compared(lab):
+    # A fixed rate is reached to five digits: the noise is next to nothing beside that of runs.
+    make_run(lab, CellSpec("a", rates=(1000.0, 1000.001, 999.999), p50_us=None))
+    make_run(lab, CellSpec("b", rates=(1000.0, 1000.001, 999.998), p50_us=None))
+    ratio = by_name(ask(lab))["b"]["ratio"]
+    assert ratio["high"] == pytest.approx(exp(1.96 * 0.03 * sqrt(2)), rel=0.002)
