@@ -175,6 +175,7 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
             "throughput": figures.throughput_rps,
             "p50": figures.percentiles_us.get("50"),
             "p99": figures.percentiles_us.get("99"),
+            "step": figures.latency_resolution_us,
             "error_rate": figures.error_rate,
             "requests": figures.requests_completed,
             "elapsed_s": figures.elapsed_s,

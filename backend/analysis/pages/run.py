@@ -107,6 +107,7 @@ def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, A
         "reported_rps": trial.reported_rps,
         "p50_us": trial.percentiles_us.get("50"),
         "p99_us": trial.percentiles_us.get("99"),
+        "latency_step_us": trial.latency_resolution_us,
         "origin": trial.percentiles_origin,
         "error_rate": trial.error_rate,
         "errors": trial.errors,

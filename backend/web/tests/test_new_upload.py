@@ -1,6 +1,8 @@
 """Uploading in the browser: what is read is shown, nothing is stored until it is saved."""
 
 import gzip
+import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -9,9 +11,10 @@ from backend.ingest.dry_run import MAX_BYTES
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial
-from backend.testing.uploads import WRK, make_file
+from backend.testing.uploads import WRK, make_file, make_upload
 
 URL = "/w/own-lab/upload"
+AB = Path(__file__).parents[2] / "formats/ab/tests/captures/keepalive-c10-10k-tsv-csv/stdout"
 
 
 @pytest.fixture
@@ -31,6 +34,16 @@ def test_what_was_pasted_is_read_and_not_stored(owner, before):
     assert "nginx 1.27" in html
     assert "Running 3s test" in html.split("<textarea")[1].split("</textarea>")[0]
     assert now() == before
+
+
+def test_a_median_rounded_to_zero_has_the_step_of_its_tool(owner, scene):
+    mark = re.compile(r'value="0(\.0)?" data-format="time" data-step="1000(\.0)?"')
+    assert mark.search(owner.post(URL, {"paste": AB.read_text()}).content.decode())
+    upload = make_upload(scene.own, AB.read_text())
+    process(upload.pk)
+    trial = Trial.objects.get(run=upload.pk)
+    for address in (f"/r/{upload.pk}", f"/t/{trial.pk}"):
+        assert mark.search(owner.get(address).content.decode()), address
 
 
 def test_several_files_and_several_results_in_one(owner, before):

@@ -18,4 +18,14 @@ describe("server-rendered numbers", () => {
     expect(document.querySelector("data")?.title).toBe("812 µs");
     expect(document.querySelector(".unit")?.textContent).toBe(" ms");
   });
+
+  it("call a latency below the step of the tool less than that step", () => {
+    document.body.innerHTML = `<table data-columns><thead><tr><th data-format="time">p50<span class="unit"> µs</span></th></tr></thead>
+      <tbody><tr><td><data value="0" data-format="time" data-step="1000">0</data></td></tr></tbody></table>
+      <p><data value="0" data-format="time" data-step="1000">0</data></p>`;
+    formatNumbers();
+    const texts = [...document.querySelectorAll("data")].map((element) => element.textContent);
+    expect(texts).toEqual(["< 1", "< 1 ms"]);
+    expect(document.querySelector(".unit")?.textContent).toBe(" ms");
+  });
 });

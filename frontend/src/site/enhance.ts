@@ -22,10 +22,17 @@ function numberOf(element: HTMLDataElement): number | null {
   return element.value === "" ? null : Number(element.value);
 }
 
+/** The smallest step that the load tool prints, in µs: a latency below it is no measured zero. */
+function stepOf(element: HTMLDataElement): number | null {
+  return element.dataset.step ? Number(element.dataset.step) : null;
+}
+
 function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
   const value = numberOf(element);
+  const step = stepOf(element);
   // Counts stay exact: they are evidence, and short enough.
-  element.textContent = unit && kind !== "count" ? inUnit(value, unit) : single(kind, value);
+  element.textContent =
+    unit && kind !== "count" ? inUnit(value, unit, null, step) : single(kind, value, null, step);
   element.title = value === null ? "" : exact(kind, value);
   if (value === null) element.textContent = UNKNOWN;
   element.classList.toggle("unknown", value === null);
@@ -40,7 +47,11 @@ function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): vo
     const cell = row.children[column]?.querySelector("data");
     return cell ? [cell] : [];
   });
-  const unit = unitFor(kind, cells.map(numberOf));
+  const sizes = cells.map((cell) => {
+    const value = numberOf(cell);
+    return value === null ? null : Math.max(value, stepOf(cell) ?? value);
+  });
+  const unit = unitFor(kind, sizes);
   for (const cell of cells) write(cell, kind, unit);
   const place = header.querySelector(".unit");
   if (place && kind !== "count") place.textContent = ` ${unit.header}`;
