@@ -1,6 +1,7 @@
 """The bytes that a workspace has stored: what is counted, what is refused, what is freed."""
 
 import json
+import re
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -139,10 +140,13 @@ def test_owners_and_programs_see_how_full_a_workspace_is(client, tenant, setting
     post(tenant)
 
     client.force_login(tenant.user)
-    page = client.get("/w/lab/settings").content.decode().replace("\N{NO-BREAK SPACE}", " ")
+    page = client.get("/w/lab/settings").content.decode()
     answer = client.get("/api/v1/limits").json()
 
-    assert f"Raw files: {SIZE} bytes of 3.0 GB." in page
+    assert re.findall(r'<data value="(\d+)" data-format="bytes">', page) == [
+        str(SIZE),
+        str(3 << 30),
+    ]
     assert answer["workspaces"] == [
         {"workspace": "lab", "stored_bytes": SIZE, "max_bytes": 3 << 30}
     ]

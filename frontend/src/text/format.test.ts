@@ -65,6 +65,8 @@ describe("text", () => {
     expect(format.single("time", 0, null, 1_000)).toBe("< 1 ms");
     expect(format.single("time", 1_000, null, 1_000)).toBe("1.00 ms");
     expect(format.single("bytes", 512)).toBe("512 B");
+    expect(format.single("bytes", 13)).toBe("13 B");
+    expect(format.single("bytes", 2 ** 40)).toBe("1.00 TiB");
     expect(format.single("count", 1_234_567)).toBe("1\u202f234\u202f567");
   });
 

@@ -27,6 +27,7 @@ const BYTE_UNITS: readonly Unit[] = [
   { factor: 1_024, suffix: " KiB", header: "KiB" },
   { factor: 1_048_576, suffix: " MiB", header: "MiB" },
   { factor: 1_073_741_824, suffix: " GiB", header: "GiB" },
+  { factor: 1_099_511_627_776, suffix: " TiB", header: "TiB" },
 ];
 const TRANSFER_UNITS: readonly Unit[] = BYTE_UNITS.map(({ factor, header }) => ({
   factor,
@@ -110,6 +111,8 @@ export function inUnit(value: Maybe, unit: Unit, half?: Maybe, step?: Maybe): st
   if (typeof value !== "number" || !Number.isFinite(value)) return UNKNOWN;
   if (typeof step === "number" && value < step)
     return `< ${Number((step / unit.factor).toPrecision(3))}`;
+  // Whole bytes are counted, not measured: "13 B" and not "13.0 B".
+  if (unit === BYTE_UNITS[0] && Number.isInteger(value) && !half) return value.toFixed(0);
   return significant(value / unit.factor, half ? half / unit.factor : null);
 }
 
