@@ -63,15 +63,18 @@ def freeze(
     with repeatable_read():
         figures = _with_named_runs(query, workspace)
         result_set = _unsaved(query, Kind.FROZEN, workspace, author, description)
-        result_set.title = description.title or shorten(
-            figures.finding, MAX_TITLE, placeholder=" …"
-        )
+        result_set.title = description.title or usual_title(figures)
         document = document_of(result_set, figures, id_=result_set.pk)
         result_set.snapshot = canonical_json(document)
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         result_set.save(force_insert=True)
         transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
+
+
+def usual_title(figures: Figures) -> str:
+    """The title of a frozen set whose author gave none: its finding."""
+    return shorten(figures.finding, MAX_TITLE, placeholder=" …")
 
 
 def save_live(

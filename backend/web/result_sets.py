@@ -25,7 +25,7 @@ from backend.links import absolute, link_to, result_set_link
 from backend.sharing import drawing
 from backend.sharing.badge import NoSuchSeries, badge_of
 from backend.sharing.export import csv_of
-from backend.sharing.freezing import freeze, save_live
+from backend.sharing.freezing import freeze, save_live, usual_title
 from backend.sharing.models import Kind, ResultSet
 from backend.sharing.newer_runs import MOST, newer_runs
 from backend.sharing.notes import html_of
@@ -140,6 +140,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
     context = {
         "workspace": result_set.workspace if is_member else None,
         "result_set": result_set,
+        "banner_title": _banner_title(reading),
         "query_fields": page_fields(),
         "json_url": result_set_link(result_set.link, "json"),
         "csv_url": result_set_link(result_set.link, "csv"),
@@ -159,6 +160,14 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         **(_elsewhere(reading) if result_set.is_shared else {}),
     }
     return render(request, "result_set.html", context)
+
+
+def _banner_title(reading: Reading) -> str:
+    """The title; empty where it repeats the finding, which is the heading below the banner."""
+    title = reading.result_set.title or "Untitled"
+    if reading.result_set.is_frozen and title == usual_title(reading.figures):
+        return ""
+    return title
 
 
 def _told(page: ResultSet, other: ResultSet | None, *, is_member: bool) -> ResultSet | None:

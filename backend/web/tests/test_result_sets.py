@@ -34,6 +34,16 @@ class TestKeeping:
         assert "<strong>why</strong>" in page
         assert "Updated at each visit" in page
 
+    def test_a_title_that_repeats_the_finding_is_not_printed_twice(self, owner, scene):
+        untitled, titled = keep(scene, title=""), keep(scene, title="Spring")
+        assert untitled.title
+        banners = [
+            owner.get(made.path).content.decode().split("notice banner")[1].split("</div>")[0]
+            for made in (untitled, titled)
+        ]
+        assert html.escape(untitled.title) not in banners[0]
+        assert "<bdi>Spring</bdi>" in banners[1]
+
     def test_until_the_end_of_a_day(self, owner, scene):
         form = {"query": "", "title": "T", "last_day": "2099-12-30"}
         owner.post("/w/own-lab/result-sets/new", form)

@@ -222,7 +222,7 @@ function axis(view: RankingView): HTMLElement {
 function note(figures: Figures, actions: RankingActions): HTMLElement {
   const interval = figures.ranking ? intervalName(figures, figures.ranking.metric) : "";
   const bars = interval ? `Bars are the ${interval}. ` : "";
-  const base = `${bars}Tier 2–4: with 95 % confidence for the whole list, the series is between rank 2 and rank 4.`;
+  const base = `${bars}Before each name: the ranks it can have, with 95 % confidence for the whole list.`;
   const hint = actions.chooseBaseline ? " Press a row to make it the baseline (×1)." : "";
   return h("p", { class: "hint" }, base + hint);
 }
