@@ -54,8 +54,7 @@ class Measure(Record, frozen=True, kw_only=True):
     value: Annotated[
         Number | None,
         Meta(
-            description="The geometric mean of the trials, run by run; of errors, the share of all "
-            "attempts; of the maximum, the largest"
+            description="Geometric mean of the trials, run by run; of errors, the share of attempts"
         ),
     ]
     low: Annotated[Number | None, Meta(description="Null with fewer than three trials")]

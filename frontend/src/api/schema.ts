@@ -426,7 +426,7 @@ export interface components {
         readonly MeKindEnum: "token" | "user";
         /** @description One figure of a point: the centre of its trials, its interval and every trial's value. */
         readonly Measure: {
-            /** @description The geometric mean of the trials, run by run; of errors, the share of all attempts; of the maximum, the largest */
+            /** @description Geometric mean of the trials, run by run; of errors, the share of attempts */
             readonly value: number | null;
             /** @description Null with fewer than three trials */
             readonly low: number | null;
