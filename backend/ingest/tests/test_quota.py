@@ -143,7 +143,7 @@ def test_owners_and_programs_see_how_full_a_workspace_is(client, tenant, setting
     page = client.get("/w/lab/settings").content.decode()
     answer = client.get("/api/v1/limits").json()
 
-    assert re.findall(r'<data value="(\d+)" data-format="bytes">', page) == [
+    assert re.findall(r'<data value="(\d+)" data-format="bytes"\s*>', page) == [
         str(SIZE),
         str(3 << 30),
     ]

@@ -37,7 +37,7 @@ def test_what_was_pasted_is_read_and_not_stored(owner, before):
 
 
 def test_a_median_rounded_to_zero_has_the_step_of_its_tool(owner, scene):
-    mark = re.compile(r'value="0(\.0)?" data-format="time" data-step="1000(\.0)?"')
+    mark = re.compile(r'value="0(\.0)?" data-format="time"\s+data-step="1000(\.0)?"')
     assert mark.search(owner.post(URL, {"paste": AB.read_text()}).content.decode())
     upload = make_upload(scene.own, AB.read_text())
     process(upload.pk)
