@@ -147,7 +147,11 @@ def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:
 def _baseline(entrants: Sequence[Entrant], metric: str, asked: str | None) -> Entrant | None:
     if asked is not None:
         return next((entrant for entrant in entrants if entrant.series == asked), None)
-    return next((entrant for entrant in entrants if entrant.unranked(metric) is None), None)
+    ranked = [entrant for entrant in entrants if entrant.unranked(metric) is None]
+    compared = dict(_compared(ranked, metric))
+    # A figure that the load tool rounded to zero is no baseline: nothing is a multiple of it.
+    usable = [entrant for entrant in ranked if entrant.series in compared]
+    return next(iter(usable or ranked), None)
 
 
 def _compared(entrants: Sequence[Entrant], metric: str) -> list[tuple[str, Sample]]:

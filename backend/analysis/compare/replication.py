@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from backend.analysis.grouping.points import Point
 from backend.noise.models import HostNoise
 from backend.noise.sentences import floor_sentence
-from backend.stats.thresholds import LEAST_RUNS
+from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
 
 
 def explain_replication(points: Iterable[Point], noises: Sequence[HostNoise]) -> str | None:
@@ -20,7 +20,12 @@ def explain_replication(points: Iterable[Point], noises: Sequence[HostNoise]) ->
 
 
 def _runs_text(points: Iterable[Point]) -> str | None:
-    runs_of_points = [frozenset(cell.run.id for cell in point.cells) for point in points]
+    # Of fewer trials no interval is shown.
+    runs_of_points = [
+        frozenset(cell.run.id for cell in point.cells)
+        for point in points
+        if len(point.trials) >= LEAST_TRIALS
+    ]
     few = [runs for runs in runs_of_points if len(runs) < LEAST_RUNS]
     if not few:
         return None

@@ -239,8 +239,9 @@ def test_a_figure_rounded_to_zero_has_no_ratio_and_an_interval_of_a_step(lab):
     rows = by_name(figures)
     assert (rows["a"]["value"], rows["a"]["low"], rows["a"]["high"]) == (0, 0, 1000)
     assert rows["a"]["ratio"]["value"] is None
-    assert rows["b"]["ratio"]["value"] is None
-    assert "below the smallest step of the load tool" in rows["b"]["ratio"]["why"]
+    assert "below the smallest step of the load tool" in rows["a"]["ratio"]["why"]
+    # Nothing is a multiple of zero, so the next series is the baseline.
+    assert rows["b"]["ratio"]["why"] == "the baseline"
     assert figures["finding"] == (
         "a 23.0 answers half of its requests within < 1 ms at 64 connections"
     )
@@ -260,6 +261,7 @@ def test_a_leader_rounded_to_zero_is_given_no_ratio_and_no_place_of_others(lab):
         "a 23.0 answers half of its requests within < 1 ms at 64 connections"
     )
     assert [row["tier"] for row in figures["ranking"]["rows"]] == [None, "1–2", "2–3"]
+    assert by_name(figures)["c"]["ratio"]["value"] == pytest.approx(4)
 
 
 def test_a_server_that_used_no_processor_time_is_not_said_to_be_rounded(lab):
@@ -269,7 +271,7 @@ def test_a_server_that_used_no_processor_time_is_not_said_to_be_rounded(lab):
     )
     figures = ask(lab, "metric=cpu")
     assert "0.5" not in figures["finding"]
-    assert by_name(figures)["b"]["ratio"]["why"] == (
+    assert by_name(figures)["a"]["ratio"]["why"] == (
         "A figure is zero in some trial, so there is no ratio."
     )
 
