@@ -84,7 +84,7 @@ def test_a_plan_becomes_one_upload(service: FakeService, fake_wrk: str, tmp_path
     last = trials[-1]
     number = int(last["server"]["name"].removeprefix("server "))
     assert {trial["server"]["name"] for trial in trials} == {"server 1", "server 2"}
-    assert last["server"]["version"] == "1.2"
+    assert last["server"]["version"] == f"1.{number}"
     assert last["server"]["runtime"].startswith("CPython 3.")
     assert last["server"]["configuration"] == {"number": number}
     assert last["workload"]["payload_bytes"] == 13

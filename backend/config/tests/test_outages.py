@@ -16,7 +16,12 @@ from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_file, make_tenant
 from backend.web.tests.test_access import ROWS, ask, ids_of
 
-WITHOUT_DATABASE = {"livez": 200, "openapi": 200}
+WITHOUT_DATABASE = {
+    "livez": 200,
+    "openapi": 200,
+    "guide-without-slash": 302,
+    "workspace-without-slash": 302,
+}
 # Files that were made before the service began; a test runs with them or without.
 AGENT_FILES = {"agent-pyz", "agent-pyz-sha256", "agent-wheel"}
 

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from backend.ingest import answers, queue
 from backend.ingest.models import State, Upload
+from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.worker import process
 from backend.runs.models import Cell, Run, Trial
@@ -94,12 +95,12 @@ def test_truncated_output_fails_and_keeps_the_raw_file(make_upload):
     assert upload.artefacts.get().size_bytes == 200
 
 
-def test_a_bomb_fails_the_upload(make_upload):
+def test_a_bomb_is_refused_before_it_is_stored(make_upload):
     head = b"starttime\tseconds\tctime\tdtime\tttime\twait\n"
     rows = b"Sat Nov 21 07:00:00 2026\t1795244400\t0\t1\t1\t1\n" * 20_000
-    upload = processed(make_upload(gzip_of(rows, 1000, head=head)))
-    assert upload.state == State.FAILED
-    assert "unpacks to more than" in upload.reason
+    with pytest.raises(CannotClean, match="unpacks to more than"):
+        make_upload(gzip_of(rows, 1000, head=head))
+    assert not Upload.objects.exists()
 
 
 def test_a_parser_at_its_limit_fails_the_upload_at_once(make_upload, monkeypatch):
