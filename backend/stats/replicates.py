@@ -58,8 +58,7 @@ class Centre:
     """The mean over runs of each run's mean log, with a 95 % interval (None without noise known).
 
     `n` trials count, in `runs` runs; `set_aside` are the indices of disturbed trials, which do not.
-    `variance` is of the centre, with `freedom` degrees. `bimodal`: more trials lie apart than may
-    be set aside.
+    `variance` is of the centre, with `freedom` degrees.
     """
 
     value: float
@@ -71,7 +70,6 @@ class Centre:
     set_aside: tuple[int, ...]
     variance: float | None
     freedom: float
-    bimodal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,6 @@ class Units:
     n: int
     runs: frozenset[Hashable]
     set_aside: tuple[int, ...]
-    bimodal: bool
 
     @property
     def deviations(self) -> Mapping[Hashable, float] | None:
@@ -146,13 +143,12 @@ def centre_of(units: Units) -> Centre:
         set_aside=units.set_aside,
         variance=variance,
         freedom=units.freedom,
-        bimodal=units.bimodal,
     )
 
 
 def split_units(sample: Sample) -> Units:
     """The units of a sample, without its disturbed trials."""
-    set_aside, bimodal = _set_aside(sample)
+    set_aside = _set_aside(sample)
     by_run = _by_run(sample, set_aside)
     means = {run: fmean([each.value for each in trials]) for run, trials in by_run.items()}
     centre = fmean(means.values())
@@ -174,7 +170,6 @@ def split_units(sample: Sample) -> Units:
         n=n,
         runs=frozenset(by_run),
         set_aside=set_aside,
-        bimodal=bimodal,
     )
 
 
@@ -188,22 +183,18 @@ def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: in
     return sum(1 / len(trials) for trials in by_run.values()) / len(by_run) ** 2 * share**3
 
 
-def _set_aside(sample: Sample) -> tuple[tuple[int, ...], bool]:
-    """The indices of disturbed trials, and whether some run has too many for that."""
+def _set_aside(sample: Sample) -> tuple[int, ...]:
+    """The indices of disturbed trials. A run with too many loses none: so its server behaves."""
     if sample.keeps_all or len(sample.observations) < LEAST_TRIALS_TO_JUDGE:
-        return (), False
+        return ()
     by_run: dict[Hashable, list[int]] = {}
     for index, observation in enumerate(sample.observations):
         by_run.setdefault(observation.run, []).append(index)
     set_aside: list[int] = []
-    bimodal = False
     for indices in by_run.values():
         disturbed = disturbed_trials([sample.observations[index].value for index in indices])
-        if disturbed is None:
-            bimodal = True
-        else:
-            set_aside.extend(indices[place] for place in disturbed)
-    return tuple(sorted(set_aside)), bimodal
+        set_aside.extend(indices[place] for place in disturbed or ())
+    return tuple(sorted(set_aside))
 
 
 def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Observation]]:

@@ -42,9 +42,9 @@ def run_share_text(comparison: Comparison) -> str:
 def _text(needed: Advice) -> str:
     unit = "run" if needed.of_runs else "trial"
     if needed.more is None:
-        return f"over {MOST_UNITS} more {unit}s on each side would be needed"
+        return f"{MOST_UNITS} more {unit}s on each side would not be enough for a verdict"
     plural = "" if needed.more == 1 else "s"
     return (
-        f"about {needed.more} more {unit}{plural} on each side would decide in "
-        f"{needed.odds * 100:.0f} of 100 cases"
+        f"add about {needed.more} {unit}{plural} on each side for a "
+        f"{percent(round(needed.odds, 2))} chance of a verdict"
     )

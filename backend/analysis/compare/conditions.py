@@ -48,13 +48,11 @@ def _payload(cell: LoadedCell) -> str | None:
 
 
 def _keepalives(cells: Iterable[LoadedCell]) -> str:
-    """What is known of all; where it is unknown of some, that is a setting of its own."""
+    """What is known of all; where it is unknown of some, the line says so."""
     settings = {cell.workload.keepalive for cell in cells}
-    words = {True: "keep-alive", False: "no keep-alive", None: "unknown"}
-    texts = [word for setting, word in words.items() if setting in settings]
-    if len(texts) > 1:
-        return f"{len(texts)} keep-alive settings: {', '.join(texts)}"
-    return "" if None in settings else texts[0]
+    words = {True: "keep-alive", False: "no keep-alive"}
+    text = " and ".join(word for setting, word in words.items() if setting in settings)
+    return f"{text} (unknown for some servers)" if text and None in settings else text
 
 
 def _loop(cell: LoadedCell) -> str | None:

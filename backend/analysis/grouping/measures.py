@@ -71,12 +71,15 @@ class Trials:
 
     trials: tuple[LoadedTrial, ...]
     runs: tuple[int, ...]
+    rounds: tuple[int | None, ...]
 
     @classmethod
     def of(cls, cells: Sequence[LoadedCell]) -> Trials:
         """The trials of `cells`, in their order."""
+        trials = tuple(trial for cell in cells for trial in cell.trials)
         return cls(
-            trials=tuple(trial for cell in cells for trial in cell.trials),
+            trials=trials,
+            rounds=tuple(trial.repeat for trial in trials),
             # As integers: a UUID takes a call to be hashed.
             runs=tuple(cell.run.id.int for cell in cells for _ in cell.trials),
         )
@@ -123,15 +126,17 @@ def _centre(
     pooled: float | None = None,
 ) -> Measure:
     """The centre of the trials with its interval."""
-    measured = [(at, value) for at, value in enumerate(each) if value is not None]
-    if not measured:
+    values = [value for value in each if value is not None]
+    if not values:
         return Measure(None, None, None, each, None, None, pooled, step)
-    if min(value for _, value in measured) <= 0:
-        return _with_zeros(each, [value for _, value in measured], origin, step, pooled)
+    if min(values) <= 0:
+        return _with_zeros(each, values, origin, step, pooled)
+    places = [at for at, value in enumerate(each) if value is not None]
     observations = tuple(
-        Observation(log(value), trials.runs[at], trials.trials[at].repeat) for at, value in measured
+        Observation(log(value), trials.runs[at], trials.rounds[at])
+        for at, value in zip(places, values, strict=True)
     )
-    sample = Sample(observations, step=half_step([value for _, value in measured], step))
+    sample = Sample(observations, step=half_step(values, step))
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(
@@ -144,7 +149,7 @@ def _centre(
         interval=interval_name(centre),
         pooled=pooled,
         step=step,
-        set_aside=tuple(measured[index][0] for index in centre.set_aside),
+        set_aside=tuple(places[index] for index in centre.set_aside),
         sample=sample,
     )
 

@@ -184,7 +184,8 @@ function isDecided({ verdict }: RankingRow): boolean {
 }
 
 function remarkLead(row: RankingRow): string {
-  if (row.verdict === "inconclusive") return "inconclusive";
+  // Without an interval the reason says all of it.
+  if (row.verdict === "inconclusive") return row.ratioRange ? "too noisy to call" : "";
   // Its reason says all of it.
   if (row.verdict === "size_uncertain") return "";
   if (row.verdict === "unchanged") {

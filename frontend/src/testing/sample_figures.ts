@@ -110,7 +110,7 @@ function ratio(value: number): Ratio {
     low: value * 0.96,
     high: value * 1.05,
     verdict: far ? (value > 1 ? "improved" : "regressed") : "inconclusive",
-    why: far ? null : "4 more trials on each side would decide",
+    why: far ? null : "add about 4 trials on each side for a 67 % chance of a verdict",
   };
 }
 
