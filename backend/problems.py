@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.accounts.members import MemberRefused
 from backend.accounts.tokens import TokenRefused
+from backend.accounts.workspaces import WorkspaceRefused
 from backend.analysis.loading.viewer_slots import TooManyComparisons
 from backend.analysis.query.compare_query import QueryError
 from backend.errors import (
@@ -166,6 +168,8 @@ ANSWERS: dict[type[Exception], Answer] = {
     DismissalRefused: Answer(
         400, "Nothing was dismissed", "Go back, give a reason, and send it again."
     ),
+    MemberRefused: Answer(409, "Members not changed", "Nothing was changed."),
+    WorkspaceRefused: Answer(400, "Nothing was saved", _FORM),
     JoinRefused: Answer(409, "No place", "Begin a session of another name."),
     # What cannot be used now
     Busy: Answer(503, "Busy", _AGAIN, RETRY_AFTER_S),

@@ -29,17 +29,19 @@ def may_write(actor: Actor, workspace_id: UUID) -> bool:
     """Whether `actor` may upload to, freeze in and change the workspace."""
     if isinstance(actor, Token):
         return actor.workspace_id == workspace_id and "runs:write" in actor.scopes
-    return _has_role(actor, workspace_id, [Role.MEMBER, Role.OWNER])
+    return _has_role(actor, workspace_id, [Role.MEMBER, Role.ADMIN, Role.OWNER])
 
 
-def may_own(actor: Actor, workspace_id: UUID) -> bool:
-    """Whether `actor` may change the settings of the workspace; a token never may."""
-    return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER])
+def may_administer(actor: Actor, workspace_id: UUID) -> bool:
+    """Whether `actor` may change settings and members of the workspace; a token never may."""
+    if isinstance(actor, Token):
+        return False
+    return _has_role(actor, workspace_id, [Role.ADMIN, Role.OWNER])
 
 
 def may_revoke(user: User | None, token: Token) -> bool:
-    """Whether `user` may end `token`: an owner any of the workspace, a member those they made."""
-    if may_own(user, token.workspace_id):
+    """Whether `user` may end `token`: an admin any of the workspace, a member those they made."""
+    if may_administer(user, token.workspace_id):
         return True
     is_own = user is not None and token.user_id == user.pk
     return is_own and may_write(user, token.workspace_id)

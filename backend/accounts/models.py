@@ -48,10 +48,23 @@ class Workspace(models.Model):
         Workspace.objects.filter(pk=self.pk).update(data_version=F("data_version") + 1)
 
 
+class FormerSlug(models.Model):
+    """The slug that a renamed workspace had: links with it lead on to the workspace."""
+
+    slug = models.SlugField(unique=True, max_length=60)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="former_slugs")
+
+    def __str__(self) -> str:
+        return f"{self.slug} is now {self.workspace}"
+
+
 class Role(models.TextChoices):
-    VIEWER = "viewer"
-    MEMBER = "member"
-    OWNER = "owner"
+    """What a member may do, in rising order: each role may do all that those before it may."""
+
+    VIEWER = "viewer"  # reads
+    MEMBER = "member"  # uploads, shares and corrects
+    ADMIN = "admin"  # changes the settings, invites and removes members
+    OWNER = "owner"  # appoints and removes owners
 
 
 class Membership(models.Model):
@@ -68,6 +81,45 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
+
+
+class Invitation(models.Model):
+    """A link by which one person joins a workspace. Only the HMAC of its token is stored."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    # Whom it was sent to; empty where the link is handed over by other means.
+    email = models.EmailField(blank=True, default="")
+    made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    lookup = models.CharField(max_length=8, db_index=True)
+    digest = models.BinaryField(max_length=32)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    used_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"invitation to {self.workspace} as {self.role}"
+
+
+class HeldMessage(models.Model):
+    """A mail that was not sent, because the service has no mail server."""
+
+    to = models.CharField(max_length=500)
+    subject = models.CharField(max_length=200)
+    body = models.TextField()
+    kept_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        ordering = ["-kept_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.subject} to {self.to}"
 
 
 class TokenKind(models.TextChoices):

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access
 from backend.accounts.models import Token, User, Workspace
+from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
 from backend.api.auth import actor_of, required_actor
@@ -55,7 +56,7 @@ class ResultSetList(APIView):
         visible = access.workspaces_of(required_actor(request))
         slug = request.query_params.get("workspace")
         if slug is not None:
-            visible = visible.filter(slug=slug)
+            visible = visible.filter(slug=current_slug(slug))
             if not visible.exists():
                 raise NotFound(NOT_FOUND)
         ids = list(visible.values_list("pk", flat=True))
@@ -126,7 +127,7 @@ def _workspace(actor: Token | User, slug: str | None) -> Workspace:
             hint="A token knows its workspace; a session must name one.",
             field="workspace",
         )
-    workspace = visible.first() if slug is None else visible.filter(slug=slug).first()
+    workspace = visible.first() if slug is None else visible.filter(slug=current_slug(slug)).first()
     if workspace is None or not access.may_write(actor, workspace.pk):
         raise NotFound(NOT_FOUND)
     return workspace

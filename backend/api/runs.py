@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
+from backend.accounts.workspaces import current_slug
 from backend.analysis.pages.run import describe_run
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, Problem
@@ -103,7 +104,7 @@ def workspaces_asked(request: Request) -> list[UUID]:
     slug = request.query_params.get("workspace")
     if slug is None:
         return list(visible.values_list("pk", flat=True))
-    workspace_ids = list(visible.filter(slug=slug).values_list("pk", flat=True))
+    workspace_ids = list(visible.filter(slug=current_slug(slug)).values_list("pk", flat=True))
     if not workspace_ids:
         raise NotFound(NOT_FOUND)
     return workspace_ids

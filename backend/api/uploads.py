@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from backend.accounts import access, throttle
 from backend.accounts.models import Token, Workspace
+from backend.accounts.workspaces import current_slug
 from backend.api.auth import actor_of
 from backend.api.errors import Problem, cut_off
 from backend.api.schema import documented
@@ -292,7 +293,9 @@ def _json_field(request: Request, name: str) -> Any:
 
 
 def _workspace(request: Request) -> Workspace | None:
-    return Workspace.objects.filter(slug=str(_field(request, "workspace") or "")).first()
+    return Workspace.objects.filter(
+        slug=current_slug(str(_field(request, "workspace") or ""))
+    ).first()
 
 
 def _files(request: Request, *, needed: bool = True) -> list[Any]:

@@ -72,6 +72,32 @@ def listing(name: str, meaning: str, *, default: str) -> list[str]:
     ]
 
 
+def mail_server(name: str, meaning: str) -> dict[str, object]:
+    """Django's EMAIL_* settings for an smtp:// or smtps:// URL; empty where it is not set."""
+    url = text(name, meaning, default="")
+    if not url:
+        return {}
+    parts = urlsplit(url)
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+        raise ImproperlyConfigured(
+            f"{name} has the scheme {parts.scheme!r}, expected smtp://user:password@host:587 "
+            f"(with STARTTLS) or smtps://user:password@host:465 ({meaning})."
+        )
+    is_implicit = parts.scheme == "smtps"
+    is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if is_implicit else 587),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": is_implicit,
+        # A mail server on this machine seldom has a certificate.
+        "EMAIL_USE_TLS": not is_implicit and not is_local,
+        "EMAIL_TIMEOUT": 10,
+    }
+
+
 def database(name: str, meaning: str) -> dict[str, object]:
     """Django's description of the database a postgresql:// URL names."""
     url = text(name, meaning)

@@ -133,9 +133,11 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "rest_framework",
     "drf_spectacular",
@@ -219,9 +221,43 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_REDIRECT_URL = "home"
 LOGIN_URL = "account_login"
 CSRF_FAILURE_VIEW = "backend.web.errors.csrf_failure"
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_LOGIN_METHODS = {"username"}
+OPEN_SIGN_UP = env.flag(
+    "OPEN_SIGN_UP", "anyone may make an account; else an invitation is needed", default=False
+)
+ACCOUNT_ADAPTER = "backend.accounts.adapter.AccountAdapter"
+ACCOUNT_SIGNUP_FIELDS = [
+    "username*",
+    "email*" if OPEN_SIGN_UP else "email",
+    "password1*",
+    "password2*",
+]
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_USERNAME_MIN_LENGTH = 2
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if BEHIND_TLS else "http"
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+MFA_ADAPTER = "backend.accounts.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_ISSUER = "Loadsheet"
+# An account may have no address at all.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# Browsers allow security keys on http://localhost only.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not BEHIND_TLS
+
+# Mail
+
+_mail_server = env.mail_server(
+    "SMTP_URL", "the mail server; without it, messages are kept for the operator"
+)
+SENDS_MAIL = bool(_mail_server)
+EMAIL_BACKEND = "backend.accounts.held_mail.EmailBackend"
+globals().update(_mail_server)
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
+    "MAIL_FROM", "the address that mails come from", default="loadsheet@localhost"
+)
+# Who comes without an invitation proves an address; with one, an address is for a lost password.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if OPEN_SIGN_UP else "optional" if SENDS_MAIL else "none"
 
 # Security
 

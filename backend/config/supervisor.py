@@ -32,7 +32,9 @@ def main() -> int:
     site = Site(options.port, options.data.resolve())
     try:
         site.start()
-        if not options.no_demo:
+        if options.no_demo:
+            _show_first_owner_link(site)
+        else:
             show_demo(site)
         say(f"Loadsheet runs at {site.url}  (Ctrl-C stops it)")
         while True:
@@ -48,6 +50,12 @@ def main() -> int:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         site.stop()
+
+
+def _show_first_owner_link(site: Site) -> None:
+    link = site.manage("first_owner_link").strip()
+    if link:
+        say(f"Open this within 12 hours to make the first account:\n\n    {link}\n")
 
 
 def _options() -> argparse.Namespace:

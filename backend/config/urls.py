@@ -1,27 +1,22 @@
 """Where each part of the site begins."""
 
-from allauth.account import views as allauth
-from django.http import Http404, HttpRequest, HttpResponse
+from allauth.account.views import LoginView
+from django.conf import settings
 from django.urls import include, path
 
 from backend.api.urls import VERSION_ROOT
 from backend.config import health
 
-
-def closed(request: HttpRequest, page: str) -> HttpResponse:
-    """No sign-up and no password reset: accounts are made on the server, which sends no mail."""
-    raise Http404
-
+sign_in_page = LoginView.as_view(extra_context={"is_sign_up_open": settings.OPEN_SIGN_UP})
 
 urlpatterns = [
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
-    path("accounts/login/", allauth.login, name="account_login"),
-    path("accounts/logout/", allauth.logout, name="account_logout"),
-    path("accounts/inactive/", allauth.account_inactive, name="account_inactive"),
-    path("accounts/<path:page>", closed),
-    # Only for the names that allauth's own views look up.
+    # Before allauth's own route of the same address: its page says whether anyone may sign up.
+    path("accounts/login/", sign_in_page, name="account_login"),
     path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/sessions/", include("allauth.usersessions.urls")),
     path(VERSION_ROOT, include("backend.api.urls")),
     path("", include("backend.web.urls")),
 ]

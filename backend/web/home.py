@@ -98,7 +98,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         **first_steps(request, workspace, token=token),
         "nav": "front",
         "settings_url": link_to("settings", workspace.slug)
-        if access.may_own(viewer, workspace.pk)
+        if access.may_administer(viewer, workspace.pk)
         else "",
         "failed": _failed(workspace),
     }

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from django.conf import settings
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
 
 from backend.accounts import throttle
 from backend.errors import LoadsheetError
 from backend.web.errors import error_page, message
+from backend.web.visible import Moved
 
 PRIVATE = "private, no-store"
 
@@ -42,11 +44,26 @@ class AnswerRefusals:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponseBase | None:
         """None hands the error to Django, which logs it."""
+        if isinstance(error, Moved):
+            return _redirect_to_slug(request, error.slug)
         if not isinstance(error, LoadsheetError):
             return None
         # Without its query the address is a page to start again from.
         start = request.path if request.method in ("GET", "HEAD") else ""
         return error_page(request, error, start=start)
+
+
+def _redirect_to_slug(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The same page of the workspace under its slug of today; a form is sent again as it is."""
+    match = request.resolver_match
+    assert match is not None
+    # Only those from the address; the stubs do not have this attribute.
+    given = match.captured_kwargs  # type: ignore[attr-defined]
+    path = reverse(match.view_name, kwargs={**given, "slug": slug})
+    query = request.META.get("QUERY_STRING", "")
+    return HttpResponseRedirect(
+        f"{path}?{query}" if query else path, preserve_request=request.method == "POST"
+    )
 
 
 class LimitFailedSignIns:

@@ -30,7 +30,7 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
     pages = [*_PAGES]
     if visible.may_write(request, workspace):
         pages.append(("Upload", "new-upload"))
-    if access.may_own(visible.viewer(request), workspace.pk):
+    if access.may_administer(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
     results = [*_pages(workspace, asked, pages), *(_named_rows(workspace, asked) if asked else [])]
     return JsonResponse({"query": asked, "results": results})

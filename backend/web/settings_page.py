@@ -7,11 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
@@ -28,10 +27,8 @@ class NotSaved(InvalidInput):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """The settings form. Only owners see it; everyone else gets 404."""
-    workspace = visible.workspace_or_404(request, slug)
-    if not access.may_own(visible.viewer(request), workspace.pk):
-        raise Http404
+    """The settings form. Only admins and owners see it; everyone else gets 404."""
+    workspace = visible.administered_workspace_or_404(request, slug)
     if request.method != "POST":
         return _form(request, workspace)
     try:

@@ -13,6 +13,7 @@ from backend.web import (
     embeds,
     guide,
     home,
+    members,
     registry,
     renaming,
     result_set_changes,
@@ -24,11 +25,18 @@ from backend.web import (
     sign_in,
     trials,
     uploads,
+    workspaces,
 )
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
+    path("first-owner/<str:token>", workspaces.first_owner, name="first-owner"),
+    path("workspaces", workspaces.workspaces_page, name="workspaces"),
+    path("new-workspace", workspaces.new_workspace, name="new-workspace"),
+    path("messages", workspaces.held_messages, name="held-messages"),
+    path("invitations/<str:token>", members.invitation, name="invitation"),
+    path("invitations/<str:token>/join", members.join, name="join"),
     path("docs", RedirectView.as_view(pattern_name="guide"), name="guide-without-slash"),
     path("docs/", guide.page, name="guide"),
     path("docs/<path:name>", guide.page, name="guide-page"),
@@ -66,6 +74,17 @@ urlpatterns = [
     path("w/<slug:slug>/upload", uploads.new_upload, name="new-upload"),
     path("w/<slug:slug>/search", search.search, name="search"),
     path("w/<slug:slug>/settings", settings_page.workspace_settings, name="settings"),
+    path("w/<slug:slug>/rename", workspaces.rename_workspace, name="rename-workspace"),
+    path("w/<slug:slug>/members", members.members_page, name="members-page"),
+    path("w/<slug:slug>/members/<uuid:user_id>/role", members.change_role, name="change-role"),
+    path(
+        "w/<slug:slug>/members/<uuid:user_id>/remove", members.remove_member, name="remove-member"
+    ),
+    path(
+        "w/<slug:slug>/invitations/<uuid:invitation_id>/revoke",
+        members.revoke_invitation,
+        name="revoke-invitation",
+    ),
     path("w/<slug:slug>/tokens", home.make_token, name="make-token"),
     path("w/<slug:slug>/result-sets", result_sets.result_sets, name="result-sets-page"),
     path("w/<slug:slug>/result-sets/new", result_sets.share, name="share"),

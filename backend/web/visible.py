@@ -13,6 +13,14 @@ from backend.sharing.models import ResultSet
 from backend.sharing.reading import find_result_set
 
 
+class Moved(Exception):
+    """The workspace was renamed; `slug` is the one that it has today."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(slug)
+        self.slug = slug
+
+
 def viewer(request: HttpRequest) -> User | None:
     """The signed-in user; None for everyone else. Tokens work for the API only."""
     return request.user if isinstance(request.user, User) else None
@@ -23,9 +31,14 @@ def workspaces(request: HttpRequest) -> list[UUID]:
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
-    workspace = access.workspaces_of(viewer(request)).filter(slug=slug).first()
+    """The workspace at this address. Raises Moved where it was renamed since, and Http404."""
+    visible_workspaces = access.workspaces_of(viewer(request))
+    workspace = visible_workspaces.filter(slug=slug).first()
     if workspace is None:
-        raise Http404
+        current = visible_workspaces.filter(former_slugs__slug=slug).first()
+        if current is None:
+            raise Http404
+        raise Moved(current.slug)
     return workspace
 
 
@@ -75,6 +88,14 @@ def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:
 
 def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
     return result_set.workspace_id in workspaces(request)
+
+
+def administered_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
+    """The workspace, for its settings and members; 404 for everyone who may not change them."""
+    workspace = workspace_or_404(request, slug)
+    if not access.may_administer(viewer(request), workspace.pk):
+        raise Http404
+    return workspace
 
 
 def may_write(request: HttpRequest, workspace: Workspace) -> bool:

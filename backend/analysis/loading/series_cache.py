@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from backend.accounts.models import Workspace
+from backend.accounts.workspaces import current_slug
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
 from backend.analysis.query.field import Field, spellings_of, texts_of
 from backend.analysis.query.records import (
@@ -117,7 +118,7 @@ def load_settings(
     """The workspaces with these ids; with `slug`, only that workspace."""
     rows = Workspace.objects.filter(pk__in=list(workspace_ids)).order_by("slug")
     if slug is not None:
-        rows = rows.filter(slug=slug)
+        rows = rows.filter(slug=current_slug(slug))
     return [
         WorkspaceSettings(
             row.pk,

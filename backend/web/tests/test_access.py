@@ -38,6 +38,9 @@ MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
 WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
 NOBODY = expected(404, 404, 404, 404, 404, 404)
 OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
+OWNERS_FORM = expected(404, 404, 404, 302, 404, 404)
+# Tokens are nobody here: they are sent to sign in.
+SIGNED_IN_PAGE = expected(302, 200, 200, 200, 302, 302)
 LED_ON = expected(302, 302, 302, 302, 302, 302)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
@@ -62,6 +65,21 @@ ROWS = {
     "readyz": Row("/readyz", EVERYONE),
     "home": Row("/", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
+    "first-owner": Row("/first-owner/nonsense", expected(410, 410, 410, 410, 410, 410)),
+    "workspaces": Row("/workspaces", SIGNED_IN_PAGE),
+    "new-workspace": Row("/new-workspace", SIGNED_IN_PAGE),
+    # For the operator of the service alone.
+    "held-messages": Row("/messages", NOBODY),
+    "invitation": Row("/invitations/nonsense", expected(410, 410, 410, 410, 410, 410)),
+    "join": Row("/invitations/nonsense/join", expected(302, 410, 410, 410, 302, 302), "post"),
+    "members-page": Row("/w/own-lab/members", MEMBERS_PAGE),
+    "change-role": Row("/w/own-lab/members/{viewer}/role", OWNERS_FORM, "post", {"role": "member"}),
+    # Whoever is a member may leave, but not remove another; the others see no member.
+    "remove-member": Row(
+        "/w/own-lab/members/{owner}/remove", expected(404, 404, 409, 409, 404, 404), "post"
+    ),
+    "revoke-invitation": Row("/w/own-lab/invitations/{viewer}/revoke", OWNERS_FORM, "post"),
+    "rename-workspace": Row("/w/own-lab/rename", OWNERS_FORM, "post", NEW_NAME),
     "guide": Row("/docs/", EVERYONE),
     "guide-page": Row("/docs/checks", EVERYONE),
     "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
@@ -248,6 +266,8 @@ def ids_of(scene):
         "host": scene.run.server_host_id,
         "workload": scene.trial.cell.series.workload_id,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
+        "viewer": scene.viewer.pk,
+        "owner": scene.own.user.pk,
         "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
 
@@ -315,6 +335,7 @@ FORMS = {
     "new-upload": ("/w/own-lab/upload", {"paste": WRK, "action": "save"}),
     "preview": ("/w/own-lab/upload", {"paste": WRK}),
     "settings": ("/w/own-lab/settings", {"relevant_percent": "9", "min_trials": "9"}),
+    "invite": ("/w/own-lab/members", {"role": "viewer"}),
     "agents": ("/w/own-lab/agents", {"name": "mine"}),
     "revoke": ("/w/own-lab/agents/{token}/revoke", {}),
     "undo": ("/r/{run}/dismissals", {"check": "same-host", "undo": "1"}),

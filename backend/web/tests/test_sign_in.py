@@ -105,14 +105,14 @@ def test_a_link_for_nobody_is_refused():
         call_command("sign_in_link", "--user", "ghost")
 
 
-@pytest.mark.parametrize("page", ["signup/", "password/reset/", "password/change/", "email/"])
-def test_nobody_signs_up_or_resets_a_password_by_mail(client, db, page):
-    assert client.get(f"/accounts/{page}").status_code == 404
-    assert client.post(f"/accounts/{page}", {"username": "x"}).status_code == 404
+@pytest.mark.parametrize("page", ["password/change/", "email/", "2fa/", "sessions/"])
+def test_pages_of_an_account_need_a_sign_in(client, db, page):
+    response = client.get(f"/accounts/{page}")
+    assert response["Location"].startswith("/accounts/login/?next=/accounts/")
 
 
 def test_the_sign_in_form_asks_for_name_and_password_only(client, db):
     page = client.get("/accounts/login/").content.decode()
     assert "Username" in page
     assert "Remember" not in page
-    assert "/password/reset/" not in page
+    assert "Create an account" not in page

@@ -1,0 +1,61 @@
+"""What Loadsheet decides for django-allauth: who may make an account, how secrets are stored."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from cryptography.fernet import Fernet
+from django.conf import settings
+from django.http import HttpRequest
+
+from backend.accounts import first_owner, invitations, throttle
+
+# In the session of a visitor who opened an invitation or the link of the first owner.
+SIGN_UP_TOKEN = "sign_up_token"  # noqa: S105  the key, no secret
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """Accounts are for everyone where OPEN_SIGN_UP is set, else for those with an invitation."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return settings.OPEN_SIGN_UP or may_sign_up(request.session.get(SIGN_UP_TOKEN, ""))
+
+    def save_user(self, request: HttpRequest, user, form, commit: bool = True):  # type: ignore[no-untyped-def]
+        """The first account is the operator's: it may read the messages that were not sent."""
+        user.is_staff = first_owner.is_usable(request.session.get(SIGN_UP_TOKEN, ""))
+        return super().save_user(request, user, form, commit=commit)
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The address that limits of sign-ins count; of an IPv6 address the /64 network."""
+        address = throttle.address_of(request.META).partition("/")[0]
+        # Sessions store it as an address.
+        return "::" if address == "unknown" else address
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Secrets of authenticator apps are stored encrypted, with a key from TOKEN_PEPPER."""
+
+    def encrypt(self, text: str) -> str:
+        return _cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return _cipher().decrypt(encrypted_text.encode()).decode()
+
+
+def may_sign_up(token: str) -> bool:
+    """Whether the token of a first owner or of an invitation allows an account."""
+    if first_owner.is_usable(token):
+        return True
+    try:
+        invitations.find(token)
+    except invitations.InvitationRefused:
+        return False
+    return True
+
+
+def _cipher() -> Fernet:
+    key = hashlib.sha256(b"second factor" + settings.TOKEN_PEPPER.encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(key))

@@ -1,0 +1,32 @@
+"""The link by which the first account of a new service is made."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.core import signing
+
+from backend.accounts.models import User
+
+LIFETIME = timedelta(hours=12)
+_SALT = "first owner"
+
+
+def new_token() -> str:
+    """A token that lets its holder make the first account. Nothing is stored: the account itself
+    ends it."""
+    return signing.dumps("first owner", salt=_SALT)
+
+
+def is_wanted() -> bool:
+    """Whether the service has no account yet."""
+    return not User.objects.exists()
+
+
+def is_usable(token: str) -> bool:
+    """Whether the token is ours, of the last 12 hours, and no account exists."""
+    try:
+        signing.loads(token, salt=_SALT, max_age=LIFETIME)
+    except signing.BadSignature:
+        return False
+    return is_wanted()

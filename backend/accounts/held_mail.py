@@ -1,0 +1,41 @@
+"""Mail without a mail server: messages are kept for the operator of the service to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.core.mail import EmailMessage
+from django.core.mail.backends.base import BaseEmailBackend
+from django.utils import timezone
+
+from backend.accounts.models import HeldMessage
+
+KEPT = timedelta(days=7)
+MOST_KEPT = 500
+
+
+class EmailBackend(BaseEmailBackend):
+    """Django's EMAIL_BACKEND where SMTP_URL is empty."""
+
+    def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
+        """Keep the messages; returns how many."""
+        _forget_old()
+        kept = HeldMessage.objects.bulk_create(
+            HeldMessage(
+                to=", ".join(mail.to)[:500], subject=str(mail.subject)[:200], body=str(mail.body)
+            )
+            for mail in email_messages
+        )
+        return len(kept)
+
+
+def held_messages() -> list[HeldMessage]:
+    """The messages of the last 7 days, newest first."""
+    return list(HeldMessage.objects.filter(kept_at__gt=timezone.now() - KEPT)[:MOST_KEPT])
+
+
+def _forget_old() -> None:
+    HeldMessage.objects.filter(kept_at__lte=timezone.now() - KEPT).delete()
+    newest = HeldMessage.objects.values("pk")[: MOST_KEPT - 1]
+    HeldMessage.objects.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()

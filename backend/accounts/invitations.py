@@ -1,0 +1,108 @@
+"""Inviting a person to a workspace by a link that works once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from backend.accounts import token_format
+from backend.accounts.members import MemberRefused, role_of, roles_given_by
+from backend.accounts.models import Invitation, Membership, User, Workspace
+from backend.errors import Refused
+
+LIFETIME = timedelta(days=7)
+# A form that is sent again and again must not fill the table.
+MOST_OPEN = 100
+
+
+class InvitationRefused(Refused):
+    """The invitation is not accepted; the message says why."""
+
+
+def invite(actor: User, workspace: Workspace, role: str, *, email: str = "") -> str:
+    """Make an invitation; returns the clear text of its token, which is never shown again.
+
+    Raises MemberRefused where `actor` cannot give this role, or too many invitations are open.
+    """
+    if role not in roles_given_by(role_of(actor, workspace)):
+        raise MemberRefused(f"The role is “{role[:20]}”, which you cannot give.")
+    if open_invitations(workspace).count() >= MOST_OPEN:
+        raise MemberRefused(
+            f"{MOST_OPEN} invitations to this workspace are open.",
+            hint="Revoke those that are no longer needed.",
+        )
+    clear = token_format.new_token("invite")
+    Invitation.objects.create(
+        workspace=workspace,
+        role=role,
+        email=email,
+        made_by=actor,
+        lookup=token_format.lookup_of(clear),
+        digest=token_format.digest_of(clear),
+        expires_at=timezone.now() + LIFETIME,
+    )
+    return clear
+
+
+def open_invitations(workspace: Workspace) -> QuerySet[Invitation]:
+    """The invitations that can still be used, newest first."""
+    return Invitation.objects.filter(
+        workspace=workspace, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+    )
+
+
+def find(clear: str) -> Invitation:
+    """The usable invitation with this clear text; raises InvitationRefused."""
+    invitation = _stored(clear)
+    if invitation is None:
+        raise InvitationRefused("This invitation is not known here.")
+    if invitation.used_at is not None:
+        raise InvitationRefused("This invitation was used before.")
+    if invitation.revoked_at is not None or not _still_may_invite(invitation):
+        raise InvitationRefused("This invitation was revoked.")
+    if invitation.expires_at <= timezone.now():
+        raise InvitationRefused(f"This invitation expired on {invitation.expires_at:%Y-%m-%d}.")
+    return invitation
+
+
+@transaction.atomic
+def accept(clear: str, user: User) -> Workspace:
+    """Make `user` a member, once; returns the workspace. Raises InvitationRefused.
+
+    A member keeps their role, and the invitation stays usable.
+    """
+    invitation = find(clear)
+    Workspace.objects.select_for_update().get(pk=invitation.workspace_id)
+    if role_of(user, invitation.workspace) is not None:
+        return invitation.workspace
+    rows = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
+    if rows.update(used_at=timezone.now(), used_by=user) != 1:
+        raise InvitationRefused("This invitation was used before.")
+    Membership.objects.create(user=user, workspace=invitation.workspace, role=invitation.role)
+    return invitation.workspace
+
+
+def revoke(workspace: Workspace, invitation_id: UUID) -> None:
+    """Refuse the invitation from now on."""
+    rows = Invitation.objects.filter(workspace=workspace, pk=invitation_id, revoked_at=None)
+    rows.update(revoked_at=timezone.now())
+
+
+def _stored(clear: str) -> Invitation | None:
+    if not token_format.is_well_formed(clear):
+        return None
+    rows = Invitation.objects.select_related("workspace", "made_by")
+    same_lookup = rows.filter(lookup=token_format.lookup_of(clear))
+    return next(
+        (row for row in same_lookup if token_format.same_digest(bytes(row.digest), clear)), None
+    )
+
+
+def _still_may_invite(invitation: Invitation) -> bool:
+    """Whether who made it could make it today: a removed admin's links end with the role."""
+    role = role_of(invitation.made_by, invitation.workspace)
+    return invitation.made_by.is_active and invitation.role in roles_given_by(role)

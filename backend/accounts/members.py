@@ -1,0 +1,97 @@
+"""Who belongs to a workspace: changing roles, removing, leaving.
+
+Admins manage everyone but owners; only an owner appoints or removes an owner. A workspace always
+has an owner.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from backend.accounts.models import Membership, Role, User, Workspace
+from backend.errors import Conflict, NotFound
+
+# In rising order, as the class says.
+_ROLES = list(Role)
+
+
+class MemberRefused(Conflict):
+    """The members cannot be changed like this. Nothing was changed."""
+
+
+def roles_given_by(role: str | None) -> list[Role]:
+    """The roles that a member with `role` may give to others; empty for viewers and members."""
+    if role not in (Role.ADMIN, Role.OWNER):
+        return []
+    return _ROLES[: _ROLES.index(Role(role)) + 1]
+
+
+def role_of(user: User | None, workspace: Workspace) -> str | None:
+    """The role of `user` in the workspace; None for everyone who is no member."""
+    if user is None:
+        return None
+    rows = Membership.objects.filter(user=user, workspace=workspace)
+    return rows.values_list("role", flat=True).first()
+
+
+@transaction.atomic
+def change_role(actor: User, workspace: Workspace, user_id: UUID, role: str) -> Membership:
+    """Give a member another role; raises MemberRefused and NotFound."""
+    members = _locked(workspace)
+    membership = _member(members, user_id)
+    _check_may_manage(members, actor, membership)
+    if role not in roles_given_by(_member(members, actor.pk).role):
+        raise MemberRefused(f"The role is “{role[:20]}”, which you cannot give.")
+    if role != Role.OWNER:
+        _check_owner_remains(members, membership)
+    membership.role = role
+    membership.save(update_fields=["role"])
+    return membership
+
+
+@transaction.atomic
+def remove(actor: User, workspace: Workspace, user_id: UUID) -> User:
+    """Take a member out of the workspace; anyone may remove themselves.
+
+    Agent tokens that the member made stop working. Raises MemberRefused and NotFound.
+    """
+    members = _locked(workspace)
+    membership = _member(members, user_id)
+    if membership.user_id != actor.pk:
+        _check_may_manage(members, actor, membership)
+    _check_owner_remains(members, membership)
+    membership.delete()
+    return membership.user
+
+
+def _locked(workspace: Workspace) -> list[Membership]:
+    # The workspace's row is the lock: two owners who leave at once must not leave it without one.
+    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    return list(Membership.objects.filter(workspace=workspace).select_related("user"))
+
+
+def _member(members: list[Membership], user_id: UUID) -> Membership:
+    for membership in members:
+        if membership.user_id == user_id:
+            return membership
+    raise NotFound("This person is not a member of the workspace.")
+
+
+def _check_may_manage(members: list[Membership], actor: User, membership: Membership) -> None:
+    role = _member(members, actor.pk).role
+    if membership.role not in roles_given_by(role):
+        raise MemberRefused(
+            f"You are {role} and {membership.user} is {membership.role} of this workspace.",
+            hint="Ask an owner of the workspace.",
+        )
+
+
+def _check_owner_remains(members: list[Membership], leaving: Membership) -> None:
+    owners = [membership for membership in members if membership.role == Role.OWNER]
+    if owners == [leaving]:
+        raise MemberRefused(
+            f"{leaving.user} is the only owner of this workspace.",
+            hint="Make another member an owner first.",
+        )

@@ -1,0 +1,92 @@
+"""Creating, renaming and finding workspaces."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.text import slugify
+
+from backend.accounts.models import FormerSlug, Membership, Role, User, Workspace
+from backend.errors import InvalidInput
+
+# One person cannot fill the service with empty workspaces.
+MOST_OWNED = 20
+# Parts of addresses that would read as pages of Loadsheet.
+RESERVED_SLUGS = frozenset({"new", "loadsheet"})
+
+
+class WorkspaceRefused(InvalidInput):
+    """The name or address of a workspace cannot be used. Nothing was changed."""
+
+
+@transaction.atomic
+def create(owner: User, *, name: str, slug: str) -> Workspace:
+    """A new workspace with its owner; an empty slug is made from the name.
+
+    Raises WorkspaceRefused.
+    """
+    owned = Membership.objects.filter(user=owner, role=Role.OWNER).count()
+    if owned >= MOST_OWNED:
+        raise WorkspaceRefused(
+            f"You own {owned} workspaces; the limit is {MOST_OWNED}.",
+            hint="Delete a workspace, or make someone else its owner.",
+        )
+    checked = _checked_name(name)
+    workspace = Workspace(name=checked, slug=_free_slug(slug or slugify(checked)[:60]))
+    _check(workspace)
+    workspace.save()
+    Membership.objects.create(user=owner, workspace=workspace, role=Role.OWNER)
+    return workspace
+
+
+@transaction.atomic
+def rename(workspace: Workspace, *, name: str, slug: str) -> None:
+    """Give the workspace another name and address; links with the former slug lead on.
+
+    Raises WorkspaceRefused.
+    """
+    former = Workspace.objects.select_for_update().get(pk=workspace.pk).slug
+    workspace.name = _checked_name(name)
+    if slug != former:
+        workspace.slug = _free_slug(slug, of=workspace)
+        FormerSlug.objects.filter(slug=slug, workspace=workspace).delete()
+        FormerSlug.objects.create(slug=former, workspace=workspace)
+    _check(workspace)
+    workspace.save(update_fields=["name", "slug"])
+    workspace.changed()
+
+
+def current_slug(slug: str) -> str:
+    """The slug that the workspace has today; `slug` itself where no workspace had it before."""
+    rows = FormerSlug.objects.filter(slug=slug)
+    return rows.values_list("workspace__slug", flat=True).first() or slug
+
+
+def _checked_name(name: str) -> str:
+    cleaned = " ".join(name.split())
+    if not cleaned:
+        raise WorkspaceRefused("The name is empty; expected 1 to 120 characters.")
+    return cleaned
+
+
+def _free_slug(slug: str, *, of: Workspace | None = None) -> str:
+    former = FormerSlug.objects.filter(slug=slug)
+    if of is not None:
+        former = former.exclude(workspace=of)
+    if not slug:
+        raise WorkspaceRefused(
+            "The address is empty; expected letters a to z, digits, hyphens and underscores."
+        )
+    if slug in RESERVED_SLUGS or former.exists() or Workspace.objects.filter(slug=slug).exists():
+        raise WorkspaceRefused(f"The address “{slug[:60]}” is taken.", hint="Choose another one.")
+    return slug
+
+
+def _check(workspace: Workspace) -> None:
+    try:
+        workspace.full_clean()
+    except ValidationError as error:
+        field, reasons = next(iter(error.message_dict.items()))
+        shown = {"slug": "address"}.get(field, field)
+        got = str(getattr(workspace, field, ""))[:60]
+        raise WorkspaceRefused(f"The {shown} is “{got}”. {reasons[0]}") from None

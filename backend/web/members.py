@@ -1,0 +1,181 @@
+"""The members of a workspace: roles, invitations, leaving."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
+from django.core.validators import validate_email
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from backend.accounts import invitations, members
+from backend.accounts.adapter import SIGN_UP_TOKEN
+from backend.accounts.models import Membership, Role, User, Workspace
+from backend.errors import InvalidInput
+from backend.links import absolute, link_to
+from backend.web import visible
+from backend.web.errors import message
+
+# What a role may do, beside everything that the roles before it may.
+ROLE_HELP = {
+    Role.VIEWER: "reads everything",
+    Role.MEMBER: "uploads, shares and corrects",
+    Role.ADMIN: "changes settings, invites and removes members",
+    Role.OWNER: "appoints and removes owners",
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def members_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who belongs to the workspace. A POST invites someone; the link is shown once."""
+    if request.method != "POST":
+        return _page(request, visible.workspace_or_404(request, slug))
+    workspace = visible.administered_workspace_or_404(request, slug)
+    role = request.POST.get("role", "")
+    email = _email(request.POST.get("email", "").strip()) if settings.SENDS_MAIL else ""
+    clear = invitations.invite(_viewer(request), workspace, role, email=email)
+    address = absolute(link_to("invitation", clear))
+    if email:
+        _send(_viewer(request), workspace, role, email, address)
+    return _page(request, workspace, invitation=address, invited=email)
+
+
+@require_POST
+def change_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
+    """Field: role."""
+    workspace = visible.administered_workspace_or_404(request, slug)
+    role = request.POST.get("role", "")
+    membership = members.change_role(_viewer(request), workspace, user_id, role)
+    messages.info(request, f"{membership.user} is now {membership.role} of {workspace.name}.")
+    return HttpResponseRedirect(link_to("members-page", workspace.slug))
+
+
+@require_POST
+def remove_member(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
+    """Take a member out of the workspace; for oneself, leave it."""
+    viewer = _viewer(request)
+    workspace = visible.workspace_or_404(request, slug)
+    # Others learn from the refusal who may; a stranger got 404 above.
+    removed = members.remove(viewer, workspace, user_id)
+    if removed == viewer:
+        messages.info(request, f"You left {workspace.name}.")
+        return HttpResponseRedirect(link_to("home"))
+    messages.info(
+        request, f"{removed} was removed from {workspace.name}. Their agent tokens stopped working."
+    )
+    return HttpResponseRedirect(link_to("members-page", workspace.slug))
+
+
+@require_POST
+def revoke_invitation(request: HttpRequest, slug: str, invitation_id: UUID) -> HttpResponse:
+    """Refuse an invitation from now on."""
+    workspace = visible.administered_workspace_or_404(request, slug)
+    invitations.revoke(workspace, invitation_id)
+    messages.info(request, "The invitation was revoked. Its link no longer works.")
+    return HttpResponseRedirect(link_to("members-page", workspace.slug))
+
+
+@require_safe
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Who invites to what, and how to join."""
+    try:
+        invited = invitations.find(token)
+    except invitations.InvitationRefused as refused:
+        return _refused(request, refused)
+    # The sign-up page asks whether this visitor may make an account.
+    request.session[SIGN_UP_TOKEN] = token
+    context = {
+        "invitation": invited,
+        "may_do": ROLE_HELP[Role(invited.role)],
+        "join_url": link_to("join", token),
+        "next": link_to("invitation", token),
+    }
+    return render(request, "invitation.html", context)
+
+
+@require_POST
+@login_required
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Accept an invitation."""
+    try:
+        workspace = invitations.accept(token, _viewer(request))
+    except invitations.InvitationRefused as refused:
+        return _refused(request, refused)
+    request.session.pop(SIGN_UP_TOKEN, None)
+    messages.info(request, f"You are a member of {workspace.name}.")
+    return HttpResponseRedirect(link_to("workspace", workspace.slug))
+
+
+def _page(
+    request: HttpRequest, workspace: Workspace, *, invitation: str = "", invited: str = ""
+) -> HttpResponse:
+    viewer = _viewer(request)
+    own_role = members.role_of(viewer, workspace)
+    given = members.roles_given_by(own_role)
+    rows = Membership.objects.filter(workspace=workspace).select_related("user")
+    context: dict[str, Any] = {
+        "workspace": workspace,
+        "nav": "members",
+        "rows": [
+            {
+                "membership": membership,
+                "is_viewer": membership.user_id == viewer.pk,
+                "is_manageable": membership.role in given,
+            }
+            for membership in rows.order_by("user__username")
+        ],
+        "roles": [{"id": role.value, "help": ROLE_HELP[role]} for role in given],
+        "own_role": own_role,
+        "sends_mail": settings.SENDS_MAIL,
+        "invitation": invitation,
+        "invited": invited,
+        "open_invitations": invitations.open_invitations(workspace) if given else [],
+    }
+    return render(request, "members.html", context)
+
+
+def _viewer(request: HttpRequest) -> User:
+    viewer = visible.viewer(request)
+    if viewer is None:
+        raise Http404
+    return viewer
+
+
+def _email(text: str) -> str:
+    if not text:
+        return ""
+    try:
+        validate_email(text)
+    except ValidationError:
+        raise InvalidInput(
+            f"The e-mail address is “{text[:80]}”; expected name@example.org, or nothing."
+        ) from None
+    return text
+
+
+def _send(actor: User, workspace: Workspace, role: str, email: str, address: str) -> None:
+    send_mail(
+        f"{actor} invites you to {workspace.name} on Loadsheet",
+        f"{actor} invites you to the workspace {workspace.name} as {role}.\n\n"
+        f"Open this link within {invitations.LIFETIME.days} days to join:\n\n{address}\n\n"
+        "If you do not know the sender, ignore this mail.\n",
+        None,
+        [email],
+    )
+
+
+def _refused(request: HttpRequest, refused: invitations.InvitationRefused) -> HttpResponse:
+    return message(
+        request,
+        410,
+        title="This invitation does not work",
+        sentence=str(refused),
+        hint="Ask the person who sent it for a new one.",
+    )

@@ -1,0 +1,80 @@
+"""Creating the first account, creating a workspace and renaming it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from backend.accounts import first_owner as first
+from backend.accounts import held_mail, workspaces
+from backend.accounts.adapter import SIGN_UP_TOKEN
+from backend.accounts.models import Membership
+from backend.accounts.workspaces import WorkspaceRefused
+from backend.links import link_to
+from backend.web import visible
+from backend.web.errors import message
+
+
+@require_safe
+def first_owner(request: HttpRequest, token: str) -> HttpResponse:
+    """The link printed at the first start: leads to the form of the first account."""
+    if not first.is_usable(token):
+        return message(
+            request,
+            410,
+            title="This link no longer works",
+            sentence="It makes the first account only, and within 12 hours.",
+            hint="Sign in, or print another link on the server: manage.py first_owner_link",
+        )
+    request.session[SIGN_UP_TOKEN] = token
+    sign_up = link_to("account_signup", query={"next": link_to("new-workspace")})
+    return HttpResponseRedirect(sign_up)
+
+
+@require_safe
+@login_required
+def workspaces_page(request: HttpRequest) -> HttpResponse:
+    """The workspaces of the viewer, with their role in each."""
+    viewer = visible.viewer(request)
+    rows = Membership.objects.filter(user=viewer).select_related("workspace")
+    context = {"memberships": rows.order_by("workspace__name")}
+    return render(request, "workspaces.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new_workspace(request: HttpRequest) -> HttpResponse:
+    """The form of a new workspace. Fields: name, slug (made from the name where it is empty)."""
+    if request.method != "POST":
+        return render(request, "new_workspace.html", {})
+    name, slug = request.POST.get("name", ""), request.POST.get("slug", "").strip()
+    owner = visible.viewer(request)
+    assert owner is not None
+    try:
+        workspace = workspaces.create(owner, name=name, slug=slug)
+    except WorkspaceRefused as refused:
+        context = {"refused": refused, "name": name, "slug": slug}
+        return render(request, "new_workspace.html", context, status=400)
+    return HttpResponseRedirect(link_to("workspace", workspace.slug))
+
+
+@require_POST
+def rename_workspace(request: HttpRequest, slug: str) -> HttpResponse:
+    """Fields: name, slug."""
+    workspace = visible.administered_workspace_or_404(request, slug)
+    new_slug = request.POST.get("slug", "").strip() or workspace.slug
+    workspaces.rename(workspace, name=request.POST.get("name", ""), slug=new_slug)
+    messages.info(request, "Saved. Links with the former address lead to the new one.")
+    return HttpResponseRedirect(link_to("settings", workspace.slug))
+
+
+@require_safe
+def held_messages(request: HttpRequest) -> HttpResponse:
+    """Mails that were not sent, for the operator of a service without a mail server."""
+    viewer = visible.viewer(request)
+    if viewer is None or not viewer.is_staff:
+        raise Http404
+    return render(request, "held_messages.html", {"held": held_mail.held_messages()})
