@@ -188,7 +188,13 @@ class RereadingSerializer(serializers.Serializer[Any]):
     changes = serializers.ListField(
         child=serializers.DictField(), help_text="ordinal, figure, before and after of each"
     )
-    refused = serializers.CharField(help_text="Why nothing was exchanged; empty if it was")
+    refused = serializers.CharField(
+        help_text="Why the parser could read nothing, so the earlier figures stay; else empty"
+    )
+    stopped = serializers.CharField(
+        help_text="What ended the parser before it answered, so the earlier figures stay: memory, "
+        "CPU time, a crash or a kill; else empty"
+    )
 
 
 class RunSerializer(serializers.Serializer[Any]):

@@ -60,6 +60,7 @@ def rereadings_of(run_id: UUID) -> list[dict[str, Any]]:
             "to_version": row.to_version,
             "changes": row.changes,
             "refused": row.refused,
+            "stopped": row.stopped,
         }
         for row in Rereading.objects.filter(_of_run(run_id)).select_related("upload")
     ]

@@ -57,9 +57,11 @@ def reprocess(upload_id: UUID) -> Rereading:
 def _exchange(upload: Upload) -> Rereading:
     try:
         reading = read_upload(upload)
-    except (NothingRead, ParserFailed) as refused:
-        # The recorded run stays, so that its links work. The refusal is stored for people to read.
-        return _record_rereading(upload, PARSER_VERSION, refused=str(refused))
+    # The recorded run stays, so that its links work. The reason is stored for people to read.
+    except NothingRead as refusal:
+        return _record_rereading(upload, PARSER_VERSION, refused=str(refusal))
+    except ParserFailed as failure:
+        return _record_rereading(upload, PARSER_VERSION, stopped=str(failure))
     with transaction.atomic():
         locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
         run_input = run_input_of(upload)
@@ -87,7 +89,12 @@ def _own_trials(upload: Upload, ordinals: Sequence[int]) -> QuerySet[Trial]:
 
 
 def _record_rereading(
-    upload: Upload, version: str, *, changes: Sequence[Change] = (), refused: str = ""
+    upload: Upload,
+    version: str,
+    *,
+    changes: Sequence[Change] = (),
+    refused: str = "",
+    stopped: str = "",
 ) -> Rereading:
     return Rereading.objects.create(
         upload=upload,
@@ -95,6 +102,7 @@ def _record_rereading(
         to_version=version,
         changes=[change.as_dict() for change in changes],
         refused=refused,
+        stopped=stopped,
     )
 
 
@@ -106,11 +114,17 @@ def _finish(upload: Upload, reading: Reading) -> None:
 
 
 def _read_first(upload: Upload) -> Rereading:
-    """Put an upload that could not be read through the queue again."""
+    """Put an upload that could not be read through the queue again.
+
+    Raises NotEnded where the parser was killed, or storage or database were down: the workers try
+    again.
+    """
     before = upload.parser_version
     queue.reopen(upload.pk)
     process(upload.pk)
     upload.refresh_from_db()
+    if not upload.is_ended:
+        raise NotEnded(str(upload.pk))
     upload.parser_version, after = before, upload.parser_version or PARSER_VERSION
     refused = "" if upload.state == State.PARSED else upload.reason
     trials = Trial.objects.filter(artefacts__upload=upload).distinct()

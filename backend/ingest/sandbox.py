@@ -152,7 +152,7 @@ class Sandbox:
                 raise ParserFailed("The parser's answer was too large.")
             body = orjson.loads(self._read_exactly(child, size, deadline))
         except (BrokenPipeError, EOFError, orjson.JSONDecodeError):
-            raise _failure_of(self._reap()) from None
+            raise failure_of(self._reap()) from None
         except BaseException:
             # Its answer would be taken for that of the next request.
             self.close()
@@ -253,7 +253,7 @@ def _fatal_reason(kind: str, limits: Limits) -> str:
     return "The results in this upload are too large to store."
 
 
-def _failure_of(death: Death) -> ParserFailed:
+def failure_of(death: Death) -> ParserFailed:
     if death.code == -signal.SIGXCPU:
         return ParserFailed(
             f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."

@@ -1,6 +1,7 @@
 """Reading again exchanges a result whole, keeps its ids, and says what changed."""
 
 import io
+import signal
 import threading
 
 import pytest
@@ -9,8 +10,10 @@ from django.db import connection
 
 from backend.ingest import answers
 from backend.ingest import reprocess as reprocessing
+from backend.ingest.deaths import Death
 from backend.ingest.models import State
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
+from backend.ingest.sandbox import failure_of
 from backend.ingest.worker import process
 from backend.runs.models import Cell, Trial
 from backend.runs.transactions import repeatable_read
@@ -73,6 +76,64 @@ def test_a_refusal_leaves_the_old_reading(upload, monkeypatch):
     assert Trial.objects.filter(run_id=upload.run_id).count() == 2
 
 
+DEATHS = {
+    "lack of memory": Death(-signal.SIGKILL, 2 << 30, memory_kills=1),
+    "CPU time": Death(-signal.SIGXCPU, 80 << 20),
+    "crashed": Death(-signal.SIGSEGV, 80 << 20),
+    "was ended": Death(-signal.SIGKILL, 80 << 20),
+}
+
+
+@pytest.fixture
+def end_parser(monkeypatch):
+    """Makes each reading end as a parser does that dies so."""
+
+    def end_parser(death):
+        def read(*_, **__):
+            raise failure_of(death)
+
+        monkeypatch.setattr(answers, "ask_parser", read)
+
+    return end_parser
+
+
+@pytest.mark.parametrize(("word", "death"), DEATHS.items())
+def test_a_parser_that_died_is_no_refusal(client, upload, end_parser, word, death):
+    before = list(Trial.objects.values())
+    version = upload.parser_version
+    end_parser(death)
+    out = io.StringIO()
+
+    with pytest.raises(SystemExit):
+        call_command("reprocess", str(upload.pk), stdout=out)
+
+    rereading = upload.rereadings.get()
+    assert (rereading.refused, rereading.changes) == ("", [])
+    assert word in rereading.stopped
+    assert f"stopped, the old figures stay: {rereading.stopped}" in out.getvalue()
+    assert list(Trial.objects.values()) == before
+    upload.refresh_from_db()
+    assert (upload.state, upload.parser_version) == (State.PARSED, version)
+    client.force_login(upload.author)
+    page = client.get(f"/r/{upload.run_id}").content.decode()
+    assert "stopped, the earlier figures stay" in page
+    assert word in page
+
+
+def test_a_first_reading_whose_parser_was_killed_is_left_to_the_workers(monkeypatch, end_parser):
+    monkeypatch.setattr(answers, "ask_parser", lambda *_, **__: {"refused": "Not read yet."})
+    upload = ended(make_upload(make_tenant()))
+    end_parser(DEATHS["was ended"])
+    out = io.StringIO()
+
+    call_command("reprocess", str(upload.pk), stdout=out)
+
+    assert "0 refused, 0 stopped, 1 left to the workers" in out.getvalue()
+    assert not upload.rereadings.exists()
+    upload.refresh_from_db()
+    assert upload.state == State.RECEIVED
+
+
 def test_a_fault_in_the_middle_leaves_the_old_reading(upload, newer_parser, monkeypatch):
     def fail(*_):
         raise RuntimeError("the database went away")
@@ -114,7 +175,7 @@ def test_the_command_says_what_it_did(upload, newer_parser):
     out = io.StringIO()
     call_command("reprocess", stdout=out)
     assert "trial 0 requests_completed: 18000 → 17000" in out.getvalue()
-    assert "1 read again: 1 changed, 0 refused, 0 unchanged" in out.getvalue()
+    assert "1 uploads: 1 changed, 0 unchanged, 0 refused, 0 stopped" in out.getvalue()
 
 
 def test_the_command_names_an_unknown_upload():

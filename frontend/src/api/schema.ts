@@ -736,8 +736,10 @@ export interface components {
             readonly changes: readonly {
                 readonly [key: string]: unknown;
             }[];
-            /** @description Why nothing was exchanged; empty if it was */
+            /** @description Why the parser could read nothing, so the earlier figures stay; else empty */
             readonly refused: string;
+            /** @description What ended the parser before it answered, so the earlier figures stay: memory, CPU time, a crash or a kill; else empty */
+            readonly stopped: string;
         };
         /** @description A saved comparison with its link. The snapshot of a frozen result set never changes. */
         readonly ResultSet: {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from backend.ingest.models import Rereading, Upload
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
 
 MAX_SHOWN = 20
+OUTCOMES = ("changed", "unchanged", "refused", "stopped", "left to the workers")
 
 
 class Command(BaseCommand):
@@ -33,23 +35,22 @@ class Command(BaseCommand):
     def handle(self, *, uploads: list[UUID], all: bool, **_: Any) -> None:  # noqa: A002
         ids = uploads or self._ids(everything=all)
         self.stdout.write(f"{len(ids)} uploads to read with parser {PARSER_VERSION}")
-        refused = changed = 0
+        outcomes: Counter[str] = Counter()
         for number, upload_id in enumerate(ids, 1):
+            head = f"[{number}/{len(ids)}] {upload_id}"
             try:
                 rereading = reprocess(upload_id)
             except Upload.DoesNotExist:
                 raise CommandError(f"There is no upload {upload_id}.") from None
             except NotEnded:
-                self.stdout.write(f"{upload_id}: not read yet; a worker will read it")
+                outcomes["left to the workers"] += 1
+                self.stdout.write(f"{head}: not read yet; a worker will read it")
                 continue
-            refused += bool(rereading.refused)
-            changed += bool(rereading.changes)
-            self._print(f"[{number}/{len(ids)}] {upload_id}", rereading)
-        self.stdout.write(
-            f"{len(ids)} read again: {changed} changed, {refused} refused, "
-            f"{len(ids) - changed - refused} unchanged"
-        )
-        if refused:
+            outcomes[rereading.outcome] += 1
+            self._print(head, rereading)
+        counts = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in OUTCOMES)
+        self.stdout.write(f"{len(ids)} uploads: {counts}")
+        if outcomes["refused"] or outcomes["stopped"]:
             sys.exit(1)
 
     def _ids(self, *, everything: bool) -> list[UUID]:
@@ -57,8 +58,8 @@ class Command(BaseCommand):
         return list(rows.values_list("pk", flat=True))
 
     def _print(self, head: str, rereading: Rereading) -> None:
-        if rereading.refused:
-            self.stdout.write(f"{head}: refused, the old reading stays: {rereading.refused}")
+        if reason := rereading.refused or rereading.stopped:
+            self.stdout.write(f"{head}: {rereading.outcome}, the old figures stay: {reason}")
             return
         self.stdout.write(f"{head}: {len(rereading.changes)} figures changed")
         for change in rereading.changes[:MAX_SHOWN]:
