@@ -15,7 +15,7 @@ from loadsheet_agent.commands.output import say
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.upload.envelope import file_envelope
-from loadsheet_agent.upload.parts import COMPRESSED_STARTS
+from loadsheet_agent.upload.packed import redact
 from loadsheet_agent.upload.redaction import Redactor
 from loadsheet_agent.upload.spool import OWN_NAMES, Entry, open_spool
 from loadsheet_agent.upload.target import require_target
@@ -28,8 +28,7 @@ def run(arguments: Namespace) -> Exit:
     entry = open_spool(arguments.spool).create()
     names = _copy(paths, entry)
     redactor = Redactor({os.environ.get("LOADSHEET_TOKEN") or "", target.token})
-    texts = [name for name in names if _is_text(entry.directory / name)]
-    redacted = [name for name in texts if redactor.file(entry.directory / name)]
+    redacted = _redact(entry, names, redactor)
     if redacted:
         say(f"Secrets were removed from the copy of {', '.join(redacted)}.")
     for trial in description.get("trials", ()):
@@ -126,14 +125,13 @@ def _checked(path: Path) -> Path:
     return path
 
 
-def _is_text(path: Path) -> bool:
-    """Other files are sent as they are: masking bytes in them would break them.
-
-    The service unpacks compressed files and archives, and removes secrets from them.
-    """
-    with path.open("rb") as file:
-        start = file.read(8192)
-    return b"\0" not in start and not start.startswith(COMPRESSED_STARTS)
+def _redact(entry: Entry, names: list[str], redactor: Redactor) -> list[str]:
+    """The files from whose copy in the spool secrets were removed."""
+    try:
+        return [name for name in names if redact(entry.directory / name, redactor)]
+    except UsageError:
+        entry.remove()
+        raise
 
 
 def _copy(paths: list[Path], entry: Entry) -> list[str]:
