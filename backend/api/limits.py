@@ -31,7 +31,9 @@ class StoredBytesSerializer(serializers.Serializer[Any]):
     """How full a workspace is."""
 
     workspace = serializers.CharField(help_text="Slug")
-    stored_bytes = serializers.IntegerField(help_text="Of the raw files, as stored")
+    stored_bytes = serializers.IntegerField(
+        help_text="Of raw files, envelopes, observations and snapshots"
+    )
     max_bytes = serializers.IntegerField(help_text="The limit workspace_bytes")
 
 

@@ -20,6 +20,7 @@ from backend.api.schema import documented
 from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
+from backend.ingest.quota import add_later, check_quota
 from backend.noise.record import refresh_noise
 from backend.runs.models import Observation
 from backend.runs.observations import Sample, observe
@@ -81,7 +82,7 @@ class Observations(APIView):
         request=ObservationSerializer,
         responses={
             201: OpenApiResponse(KeptSerializer, "Kept, and given to the trials it lies in"),
-            **documented(400, 401, 403, 404, 409, 415, 429),
+            **documented(400, 401, 403, 404, 409, 415, 429, 507),
         },
     )
     def post(self, request: Request, run_id: UUID) -> Response:
@@ -113,6 +114,7 @@ def _require_run(actor: Token | User, run_id: UUID) -> None:
 def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
     read_host(fields["host"], "server")
     with transaction.atomic():
+        is_new = not Observation.objects.filter(pk=fields["id"]).exists()
         observation = observe(
             token.workspace,
             id_=fields["id"],
@@ -121,5 +123,8 @@ def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
             uncertainty_s=fields["uncertainty_s"],
             samples=[Sample(**sample) for sample in fields["samples"]],
         )
+        if is_new:
+            check_quota(observation.workspace_id, len(observation.packed))
+            add_later(observation.workspace_id, len(observation.packed))
         refresh_noise(run_id)
     return observation

@@ -77,7 +77,7 @@ class ResultSetList(APIView):
     @extend_schema(
         operation_id="result_set_create",
         request=KeepSerializer,
-        responses={201: ResultSetSerializer, **documented(400, 401, 404)},
+        responses={201: ResultSetSerializer, **documented(400, 401, 404, 507)},
     )
     def post(self, request: Request) -> Response:
         """Keep a comparison under a link: its figures as they are now, or its question."""

@@ -61,7 +61,7 @@ LOG_LEVEL = env.text("LOG_LEVEL", "the least severe log level to print", default
 
 UPLOAD_MAX_BYTES = env.whole("UPLOAD_MAX_BYTES", "largest upload as sent", default=256 << 20)
 WORKSPACE_MAX_BYTES = env.whole(
-    "WORKSPACE_MAX_BYTES", "bytes of raw files that one workspace may have stored", default=1 << 40
+    "WORKSPACE_MAX_BYTES", "bytes that one workspace may have stored", default=1 << 40
 )
 BODIES_MAX_BYTES = env.whole(
     "BODIES_MAX_BYTES",

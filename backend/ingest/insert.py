@@ -22,7 +22,7 @@ from backend.ingest.storage import StorageAway, storage
 
 def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
     """Write the rows; False, and nothing is written, when the upload's id is taken or its workspace
-    has no room for the artefacts.
+    has no room for them.
 
     There is at least one artefact. Raises StorageAway where its bytes were collected between
     being stored and now: sent again, they are stored again.
@@ -41,7 +41,7 @@ def insert_once(upload: Upload, artefacts: Sequence[Artefact]) -> bool:
 
 
 def _quota_values(upload: Upload, artefacts: Iterable[Artefact]) -> list[Any]:
-    size_bytes = sum(artefact.size_bytes for artefact in artefacts)
+    size_bytes = upload.envelope_bytes + sum(artefact.size_bytes for artefact in artefacts)
     room = settings.WORKSPACE_MAX_BYTES - size_bytes
     return [upload.workspace_id, room, upload.workspace_id, any_share(), size_bytes]
 

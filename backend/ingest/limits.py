@@ -93,7 +93,7 @@ def limits() -> tuple[Limit, ...]:
             "workspace_bytes",
             settings.WORKSPACE_MAX_BYTES,
             "bytes",
-            "the raw files of one workspace, as stored",
+            "what one workspace stores: raw files, envelopes, observations, snapshots",
             507,
         ),
         Limit(

@@ -35,6 +35,8 @@ class Upload(models.Model):
     author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     run = models.OneToOneField(Run, null=True, on_delete=models.SET_NULL, related_name="upload")
     envelope = models.JSONField(default=dict)
+    # Of the envelope as JSON; it counts for the quota.
+    envelope_bytes = models.PositiveIntegerField(default=0, db_default=0)
     tool_hint = models.CharField(max_length=40, default="")
     # SHA-256 over the envelope and the artefacts: same id + same bytes is the same upload.
     content_sha256 = models.CharField(max_length=64)
@@ -128,7 +130,7 @@ class Artefact(models.Model):
 
 
 class StoredBytes(models.Model):
-    """A share of the bytes of a workspace's artefacts; the shares make up the sum (quota)."""
+    """A share of the bytes that a workspace stores; the shares make up the sum (quota)."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     share = models.PositiveSmallIntegerField()

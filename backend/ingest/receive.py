@@ -110,6 +110,7 @@ def receive(
         token_id=sender.token_id,
         author_id=sender.user_id,
         envelope=cleaned,
+        envelope_bytes=check_plain(cleaned) if cleaned else 0,
         tool_hint=tool,
         content_sha256=_content_hash(sent, tool, {file.name: file.sha256 for file in arrived}),
     )
@@ -175,7 +176,8 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     _take_back(stored)
     upload.content_sha256 = sent_hash
     if not _is_received(upload):
-        check_quota(upload.workspace_id, sum(file.size_bytes for file in stored))
+        files_bytes = sum(file.size_bytes for file in stored)
+        check_quota(upload.workspace_id, upload.envelope_bytes + files_bytes)
     return _answer_again(upload)
 
 

@@ -6,11 +6,12 @@ from functools import partial
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Length
 
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
-from backend.ingest.quota import subtract_uploads
+from backend.ingest.quota import add, bytes_of_uploads
 from backend.noise.record import hosts_of, refresh_hosts
 from backend.runs.models import Cell, Host, Observation, Run, Series, Server, Workload
 from backend.runs.registry import lock_names
@@ -32,9 +33,10 @@ def remove_run(run: Run) -> None:
     held = list(Upload.objects.select_for_update().filter(pk__in=uploads.values("pk")))
     ids = [upload.pk for upload in held]
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
-    subtract_uploads(run.workspace_id, ids)
+    observations = Observation.objects.filter(run=run.pk, workspace=run.workspace_id)
+    add(run.workspace_id, -bytes_of_uploads(ids) - _bytes_of(observations))
     Upload.objects.filter(pk__in=ids).delete()
-    Observation.objects.filter(run=run.pk, workspace=run.workspace_id).delete()
+    observations.delete()
     Run.objects.filter(pk=run.pk).delete()
     # Series without measurements go: links must not offer their values.
     measured = Cell.objects.filter(series=OuterRef("pk"))
@@ -43,6 +45,11 @@ def remove_run(run: Run) -> None:
     refresh_hosts(hosts_of(run))
     run.workspace.changed()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
+
+
+def _bytes_of(observations: QuerySet[Observation]) -> int:
+    total = observations.aggregate(total=Coalesce(Sum(Length("packed")), 0))["total"]
+    return int(total)
 
 
 def _remove_unused_names(workspace_id: UUID) -> None:

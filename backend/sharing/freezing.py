@@ -21,6 +21,7 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
+from backend.ingest.quota import add_later, check_quota
 from backend.runs.identity import canonical_json
 from backend.runs.transactions import repeatable_read
 from backend.sharing.document import document_of
@@ -58,7 +59,8 @@ def freeze(
 ) -> ResultSet:
     """Store what `query` shows of `workspace` now.
 
-    Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown.
+    Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown, and
+    WorkspaceFull.
     """
     with repeatable_read():
         figures = _with_named_runs(query, workspace)
@@ -67,7 +69,9 @@ def freeze(
         document = document_of(result_set, figures, id_=result_set.pk)
         result_set.snapshot = canonical_json(document)
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
+        check_quota(workspace.pk, len(result_set.snapshot))
         result_set.save(force_insert=True)
+        add_later(workspace.pk, len(result_set.snapshot))
         transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
 

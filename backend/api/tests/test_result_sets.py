@@ -6,6 +6,7 @@ import uuid
 import pytest
 from django.test import Client
 
+from backend.ingest.quota import recount, stored_bytes
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_measured_run, make_result_set
 
@@ -42,6 +43,24 @@ def test_frozen_by_default(api, scene):
         assert Client().get(body[name]).status_code == 200, name
     document = Client().get(body["json_url"]).content
     assert hashlib.sha256(document).hexdigest() == body["sha256"]
+
+
+def test_a_snapshot_counts_and_finds_no_room_in_a_full_workspace(
+    api, scene, settings, django_capture_on_commit_callbacks
+):
+    recount()
+    before = stored_bytes(scene.own.workspace.pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        kept(api, scene)
+    size = len(ResultSet.objects.get().snapshot)
+    assert stored_bytes(scene.own.workspace.pk) == before + size
+    assert recount() == 0
+
+    settings.WORKSPACE_MAX_BYTES = before + 2 * size - 1
+    refused = keep(api, query=f"run={scene.run.pk}")
+    assert refused.status_code == 507
+    assert "This workspace is full" in refused.json()["detail"]
+    assert ResultSet.objects.count() == 1
 
 
 def test_live(api, scene):

@@ -4,10 +4,11 @@ import json
 import re
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
 
 from backend.ingest.models import Artefact, StoredBytes, Upload
@@ -15,7 +16,7 @@ from backend.ingest.quota import recount, stored_bytes
 from backend.ingest.removal import remove_run
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
-from backend.runs.models import Run
+from backend.runs.models import Observation, Run
 from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_upload
 
 URL = "/api/v1/uploads"
@@ -37,6 +38,10 @@ def tenant(db):
 
 def used(tenant):
     return stored_bytes(tenant.workspace.pk)
+
+
+def compact(envelope):
+    return json.dumps(envelope, separators=(",", ":"))
 
 
 def post(tenant, *names, envelope=None):
@@ -61,20 +66,87 @@ def test_the_same_upload_counts_once(tenant):
     answers = [post(tenant, envelope=envelope).status_code for _ in range(3)]
 
     assert answers == [202, 200, 200]
-    assert used(tenant) == SIZE
+    assert used(tenant) == SIZE + len(compact(envelope))
+
+
+def test_an_envelope_counts_and_is_refused_where_it_finds_no_room(tenant, settings):
+    envelope = make_envelope(0) | {"run": {"plan": "x" * 50_000}}
+    settings.WORKSPACE_MAX_BYTES = 50_000
+    assert post(tenant, envelope=envelope).status_code == 507
+    assert used(tenant) == 0
+
+    settings.WORKSPACE_MAX_BYTES = 60_000
+    assert post(tenant, envelope=envelope).status_code == 202
+    assert used(tenant) > 50_000 + SIZE
+    assert recount() == 0
+
+
+def test_envelopes_of_before_are_counted_by_the_upgrade(tenant):
+    post(tenant, envelope=make_envelope(0))
+    post(tenant)
+    Upload.objects.update(envelope_bytes=0)
+
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("backend.ingest.migrations.0010_fill_envelope_bytes").FILL)
+    call_command("collect")
+
+    sizes = sorted(Upload.objects.values_list("envelope_bytes", flat=True))
+    assert sizes[0] == 0
+    assert sizes[1] >= len(compact(make_envelope(0)))
+    assert used(tenant) == 2 * SIZE + sizes[1]
+
+
+def observe(tenant, run, samples=300):
+    body = {
+        "id": str(uuid.UUID(int=samples)),
+        "host": {"name": "server-1"},
+        "uncertainty_s": 0.01,
+        "samples": [{"at_s": 1.7e9 + second, "cpu_s": second / 7} for second in range(samples)],
+    }
+    path = f"/api/v1/runs/{run.pk}/observations"
+    return Client().post(path, body, content_type="application/json", headers=tenant.headers)
+
+
+def make_run(tenant):
+    upload = make_upload(tenant, WRK)
+    process(upload.pk)
+    return Run.objects.get(upload=upload.pk)
+
+
+def test_observations_count_once_until_their_run_is_deleted(
+    tenant, django_capture_on_commit_callbacks
+):
+    run = make_run(tenant)
+    with django_capture_on_commit_callbacks(execute=True):
+        answers = [observe(tenant, run).status_code for _ in range(2)]
+
+    assert answers == [201, 201]
+    assert used(tenant) == SIZE + len(Observation.objects.get().packed)
+    assert recount() == 0
+    remove_run(run)
+    assert used(tenant) == recount() == 0
+
+
+def test_an_observation_beyond_the_quota_is_not_kept(tenant, settings):
+    run = make_run(tenant)
+    settings.WORKSPACE_MAX_BYTES = SIZE
+
+    assert observe(tenant, run).status_code == 507
+    assert not Observation.objects.exists()
 
 
 def test_a_full_workspace_says_what_came_and_what_to_do(tenant, settings, tmp_path):
-    settings.WORKSPACE_MAX_BYTES = 2 * SIZE - 1
     envelope = {**make_envelope(0), "id": str(uuid.uuid4())}
+    stored = SIZE + len(compact(envelope))
+    settings.WORKSPACE_MAX_BYTES = stored + SIZE - 1
     assert post(tenant, envelope=envelope).status_code == 202
 
     refused = post(tenant)
 
     assert refused.status_code == 507
     problem = refused.json()
-    assert f"it has {SIZE} bytes" in problem["detail"]
-    assert f"{SIZE} more came; at most {2 * SIZE - 1}" in problem["detail"]
+    assert f"it stores {stored} bytes" in problem["detail"]
+    assert f"{SIZE} more came; at most {stored + SIZE - 1}" in problem["detail"]
     assert "Delete runs" in problem["hint"]
     assert int(refused["Retry-After"]) > 0
     assert Upload.objects.count() == Artefact.objects.count() == 1

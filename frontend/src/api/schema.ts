@@ -999,7 +999,7 @@ export interface components {
         readonly StoredBytes: {
             /** @description Slug */
             readonly workspace: string;
-            /** @description Of the raw files, as stored */
+            /** @description Of raw files, envelopes, observations and snapshots */
             readonly stored_bytes: number;
             /** @description The limit workspace_bytes */
             readonly max_bytes: number;
