@@ -1,0 +1,222 @@
+"""Mistakes that once gave a silent, comparable answer, each planted in outputs and uploaded.
+
+Settled elsewhere: declared conditions that differ, in `test_like_for_like.py` of
+`backend/analysis/compare/tests`.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+from backend.testing.lab import CLIENT, SERVER, Lab
+from backend.testing.made.printing import (
+    made_open_trial,
+    made_trial,
+    print_trial,
+    print_trials,
+)
+from backend.testing.made.requests import lognormal
+
+pytestmark = pytest.mark.django_db
+
+RATES = (8_000.0, 8_080.0, 7_920.0)
+SLOWER = (7_000.0, 7_070.0, 6_930.0)
+
+
+@pytest.fixture(autouse=True)
+def _files(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+def texts(tool="wrk", *, alpha=RATES, beta=SLOWER, **options):
+    return {
+        "alpha": print_trials(tool, alpha, **options),
+        "beta": print_trials(tool, beta, **options),
+    }
+
+
+def edit_server(name, **parts):
+    """An edit of the trials of one server: `parts` are merged into the parts of the trial."""
+
+    def edit(trial):
+        if trial["server"]["name"] == name:
+            for part, values in parts.items():
+                trial[part] = {**trial.get(part, {}), **values}
+
+    return edit
+
+
+def every(change, outputs, server="beta"):
+    return {**outputs, server: [change(text) for text in outputs[server]]}
+
+
+def bytes_of_ab(size):
+    """A change of an ab report: responses of `size` bytes, with 140 bytes of headers."""
+
+    def change(text):
+        count = int(re.search(r"Complete requests: +(\d+)", text).group(1))
+        for label, each in (("Total", size + 140), ("HTML", size)):
+            text = re.sub(
+                rf"{label} transferred: +\d+", f"{label} transferred: {count * each}", text
+            )
+        return text.replace("Document Length:        100", f"Document Length: {size}")
+
+    return change
+
+
+def close_connections(text):
+    return re.sub(r"Keep-Alive requests: +\d+", "Keep-Alive requests:    0", text)
+
+
+def test_a_payload_that_only_the_output_shows(lab):
+    lab.upload(every(bytes_of_ab(10_000), texts("ab")), tool="ab")
+    answer = lab.ask()
+    assert answer["ranking"] is None
+    assert "response_size" in answer["outcome"]["differing"]
+
+
+def test_a_document_length_that_only_the_output_shows(lab):
+    outputs = every(bytes_of_ab(13), texts("ab"), "alpha")
+    lab.upload(every(bytes_of_ab(10_000), outputs), tool="ab")
+    assert lab.ask()["ranking"] is None
+
+
+def test_a_keepalive_line_of_ab_against_the_envelope(lab):
+    lab.upload(every(close_connections, texts("ab")), tool="ab")
+    answer = lab.ask()
+    assert answer.fired["contradicts-envelope"] == "error"
+    assert answer.row("beta")["tier"] is None
+
+
+def test_a_loopback_address_in_the_output(lab):
+    outputs = texts()
+    for name in outputs:
+        outputs = every(lambda text: text.replace("10.0.0.2", "127.0.0.1"), outputs, name)
+    lab.upload(outputs)
+    answer = lab.ask()
+    assert answer.fired["one-host"] == "warning"
+    assert answer["outcome"]["status"] == "caveats"
+
+
+def test_one_name_of_two_hosts(lab):
+    lab.upload(texts(), hosts={"client": CLIENT, "server": {**SERVER, "name": CLIENT["name"]}})
+    assert lab.ask().fired["one-host"] == "warning"
+
+
+def test_runs_six_months_apart(lab):
+    lab.upload({"alpha": print_trials("wrk", RATES)}, run={"started_at": "2026-01-05T12:00:00Z"})
+    lab.upload({"beta": print_trials("wrk", SLOWER)}, run={"started_at": "2026-07-05T12:00:00Z"})
+    assert lab.ask().fired["far-apart"] == "warning"
+
+
+def test_trials_of_2_s_beside_trials_of_60_s(lab):
+    lab.upload(
+        {
+            "alpha": print_trials("wrk", (900.0, 909.0, 891.0), seconds=2.0),
+            "beta": print_trials("wrk", (800.0, 808.0, 792.0), seconds=60.0),
+        }
+    )
+    assert lab.ask().fired["unequal-length"] == "warning"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"server": {"version": "1.0-debug"}},
+        {"server": {"configuration": {"profile": "target/debug/server"}}},
+    ],
+)
+def test_a_debug_build(lab, parts):
+    lab.upload(texts(), edit=edit_server("beta", **parts))
+    assert lab.ask().fired["development-mode"] == "warning"
+
+
+def test_64_requests_a_second_at_every_load(lab):
+    for connections in (1, 8, 64):
+        outputs = {
+            "alpha": print_trials("wrk", (64.0, 64.2, 63.9), connections=connections, seconds=120.0)
+        }
+        lab.upload(outputs, connections=connections)
+    assert "flat-over-load" in lab.ask().fired
+
+
+def test_acknowledgements_delayed_by_40_ms(lab):
+    def law(rng, size):
+        return 1 + np.abs(rng.normal(0, 0.01, size))
+
+    lab.upload({"alpha": print_trials("wrk", (248.0, 247.0, 246.0), law=law)})
+    assert lab.ask().fired["delayed-ack"] == "warning"
+
+
+@pytest.mark.parametrize("tool", ["ab", "hey"])
+def test_a_clock_that_ticks_every_15_625_ms(lab, tool):
+    def tick(figures):
+        for name in ("mean_us", "min_us", "max_us"):
+            setattr(figures, name, ticked(getattr(figures, name)))
+        figures.percentiles_us = {name: ticked(us) for name, us in figures.percentiles_us.items()}
+
+    wide = lognormal(0.8)
+    trials = [made_trial(rate, seed=at, law=wide) for at, rate in enumerate((150.0, 151.0, 149.0))]
+    lab.upload({"alpha": [print_trial(tool, trial, tick) for trial in trials]}, tool=tool)
+    assert lab.ask().fired["clock-tick"] == "warning"
+
+
+def ticked(us):
+    return max(round(us / 15_625), 1) * 15_625.0
+
+
+def test_a_stall_that_a_closed_loop_leaves_out(lab):
+    trials = [made_trial(8_000, seed=at, seconds=3.0, stall_s=(1.0, 1.0)) for at in range(3)]
+    lab.upload({"alpha": [print_trial("oha", trial) for trial in trials]}, tool="oha")
+    answer = lab.ask(metric="p99")
+    assert answer.point("alpha")["metrics"]["p99"]["value"] < 10_000
+    assert answer.fired["stall"] == "warning"
+
+
+def test_requests_that_an_open_loop_sent_late(lab):
+    trials = [made_open_trial(3_000, median_us=4_000, seed=at) for at in range(3)]
+    late = [print_trial("vegeta CSV", delayed(trial, begin_s=1.0, until_s=2.9)) for trial in trials]
+    lab.upload({"alpha": late}, tool="vegeta", connections=None,
+               edit=lambda trial: trial["load"].update(rate_rps=3_000.0))  # fmt: skip
+    assert lab.ask(x="rate").fired["stall"] == "warning"
+
+
+def delayed(trial, *, begin_s, until_s):
+    """The requests due between two times are sent at the second one, and answered at once."""
+    is_late = (trial.start_s >= begin_s) & (trial.start_s < until_s)
+    trial.start_s[is_late] = until_s
+    return trial
+
+
+def test_a_gap_of_two_seconds(lab):
+    trials = [made_trial(2_000, seed=at, seconds=10.0, stall_s=(4.2, 2.0)) for at in range(3)]
+    lab.upload({"alpha": [print_trial("hey CSV", trial) for trial in trials]}, tool="hey")
+    assert lab.ask().fired["stall"] == "warning"
+
+
+def test_a_csv_of_hey_that_was_cut_in_half(lab):
+    halves = []
+    for text in print_trials("hey CSV", (1_000.0, 1_010.0, 990.0)):
+        lines = text.splitlines(keepends=True)
+        halves.append("".join(lines[: len(lines) // 2]))
+    lab.upload({"alpha": halves}, tool="hey",
+               edit=lambda trial: trial["load"].update(requests=4_000))  # fmt: skip
+    assert lab.ask().fired["missing-requests"] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("resources", "check"),
+    [
+        ({"client_cpu_per_core": [0.99, 1.0, 0.98, 1.0]}, "client-cores"),
+        ({"client_cpu_steal": 0.3}, "cpu-steal"),
+    ],
+)
+def test_a_client_without_processor_time(lab, resources, check):
+    lab.upload(texts(), edit=edit_server("beta", resources=resources))
+    assert lab.ask().fired[check] == "warning"
