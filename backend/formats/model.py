@@ -91,6 +91,8 @@ class ParsedTrial:
     requested_requests: int | None = None
     requested_duration_s: Number | None = None
     keepalive: bool | None = None
+    # The header "Server" of the responses.
+    server_software: str | None = None
     elapsed_s: Number | None = None
     # What the printed rate and its count say of the same time, where that is finer.
     exact_elapsed_s: Number | None = None
@@ -170,7 +172,7 @@ class ParsedTrial:
         }
 
     def _figures_of_few_tools(self) -> dict[str, Any]:
-        names = ("exact_elapsed_s", "warmup_s", "not_2xx")
+        names = ("server_software", "exact_elapsed_s", "warmup_s", "not_2xx")
         values = {name: getattr(self, name) for name in names}
         figures = {name: value for name, value in values.items() if value is not None}
         return {**figures, "client_errors": self.client_errors} if self.client_errors else figures

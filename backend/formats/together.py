@@ -21,6 +21,7 @@ FIGURES = (
     "requested_requests",
     "requested_duration_s",
     "keepalive",
+    "server_software",
     "elapsed_s",
     "requests_completed",
     "requests_ok",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from backend.formats.command_line import asked_keepalive
 from backend.runs.checks.claims import Claims, Evidence
 from backend.runs.checks.contradictions import claims_of_url
 
@@ -28,7 +30,7 @@ def evidence_of(record: TrialRecord, run: Run) -> Evidence:
             threads=parsed.threads,
             rate_rps=parsed.requested_rate_rps,
             duration_s=parsed.requested_duration_s,
-            keepalive=parsed.keepalive,
+            keepalive=_keepalive(record),
             **claims_of_url(parsed.url),
         ),
         url=parsed.url,
@@ -50,6 +52,43 @@ def _asked(record: TrialRecord) -> Claims:
         path=workload.get("path"),
         payload_bytes=workload.get("payload_bytes"),
     )
+
+
+def printed_facts(record: TrialRecord) -> dict[str, Any]:
+    """What output and command say of how the trial was measured; what they do not say is left out.
+
+    `asked_keepalive`: by the command. A server may close all the same, so `keepalive` is then known
+    only if it was not asked for. `protocol`: of HTTP, where a load tool speaks several. `software`:
+    the responses' header Server.
+    """
+    parsed = record.parsed
+    facts = {
+        "keepalive": _keepalive(record),
+        "asked_keepalive": _asked_keepalive(record),
+        "threads": parsed.threads,
+        "protocol": (parsed.extra.get("extra") or {}).get("protocol"),
+        "software": parsed.server_software,
+        **claims_of_url(parsed.url),
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _keepalive(record: TrialRecord) -> bool | None:
+    """Whether connections were kept; only the output can say that a server kept them."""
+    if record.parsed.keepalive is not None:
+        return record.parsed.keepalive
+    return False if _asked_keepalive(record) is False else None
+
+
+def _asked_keepalive(record: TrialRecord) -> bool | None:
+    return asked_keepalive(record.parsed.tool, record.command or _words(record.parsed.command))
+
+
+def _words(command: str) -> Sequence[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return ()
 
 
 def response_bytes(received: int | None, completed: int | None) -> float | None:

@@ -251,6 +251,8 @@ class Trial(models.Model):
 
     # Names the bytes that were read: equal for two trials of one output. Null: nothing was read.
     output_sha256 = models.BinaryField(max_length=32, null=True, editable=False)
+    # What output and command say of how it was measured (runs/evidence.py: printed_facts).
+    printed = models.JSONField(default=dict)
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)
     checks = models.JSONField(default=list)

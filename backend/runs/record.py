@@ -20,7 +20,7 @@ from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
 from backend.runs.bulk import insert_rows
 from backend.runs.checks import CheckInput, check_cell, check_trial
-from backend.runs.evidence import with_own_output
+from backend.runs.evidence import printed_facts, with_own_output
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Run, Series, Trial, TrialTimeline
 from backend.runs.registry import (
@@ -371,10 +371,18 @@ def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -
         phase=record.phase,
         glance=dict(record.glance),
         server_tail=record.server_tail,
-        output_sha256=None if record.reading is None else record.output_sha256,
-        parsed={} if record.reading is None else parsed.as_dict(),
         checks=[finding.as_dict() for finding in check_trial(figures)],
+        **({} if record.reading is None else _evidence(record)),
     )
+
+
+def _evidence(record: TrialRecord) -> dict[str, Any]:
+    """The columns that hold what was read."""
+    return {
+        "output_sha256": record.output_sha256,
+        "printed": printed_facts(record),
+        "parsed": record.parsed.as_dict(),
+    }
 
 
 def _merge_histograms(cell: Cell, encoded: Sequence[Any]) -> None:

@@ -5,6 +5,7 @@ Settled elsewhere: declared conditions that differ, in `test_like_for_like.py` o
 """
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ from backend.testing.made.requests import lognormal
 
 pytestmark = pytest.mark.django_db
 
+CAPTURES = Path(__file__).parents[1] / "formats" / "h2load" / "tests" / "captures"
+H2LOAD = (CAPTURES / "h2c-c10-m10-n5000-10k" / "stdout").read_text()
 RATES = (8_000.0, 8_080.0, 7_920.0)
 SLOWER = (7_000.0, 7_070.0, 6_930.0)
 
@@ -220,3 +223,45 @@ def test_a_csv_of_hey_that_was_cut_in_half(lab):
 def test_a_client_without_processor_time(lab, resources, check):
     lab.upload(texts(), edit=edit_server("beta", resources=resources))
     assert lab.ask().fired[check] == "warning"
+
+
+def without_keepalive(trial):
+    trial["workload"].pop("keepalive")
+
+
+def test_a_keepalive_line_of_ab_where_nothing_is_declared(lab):
+    outputs = every(close_connections, texts("ab"))
+    lab.upload(outputs, tool="ab", edit=without_keepalive)
+    answer = lab.ask()
+    assert answer["ranking"] is None
+    assert answer["outcome"]["differing"] == ["server", "keepalive"]
+    assert "keep-alive differs: no, yes" in answer.reasons[0]
+    assert "keep-alive and no keep-alive" in answer["conditions"]
+
+
+def test_connections_that_the_command_closes(lab):
+    def edit(trial):
+        without_keepalive(trial)
+        if trial["server"]["name"] == "beta":
+            trial["command"] = ["wrk", "-c10", "-H", "Connection: close", "http://10.0.0.2/"]
+        else:
+            trial["command"] = ["wrk", "-c10", "http://10.0.0.2/"]
+
+    lab.upload(texts(), edit=edit)
+    answer = lab.ask()
+    assert answer["ranking"] is None
+    assert "keep-alive asked for differs: no, yes" in answer.reasons[0]
+
+
+def test_threads_that_only_the_output_shows(lab):
+    lab.upload(every(lambda text: text.replace("2 threads", "8 threads"), texts()))
+    assert lab.ask().fired["unequal-threads"] == "warning"
+
+
+def test_a_version_of_http_that_only_the_output_shows(lab):
+    newer = [H2LOAD.replace("369.01ms", f"369.0{at}ms") for at in range(3)]
+    older = [text.replace("protocol: h2c", "protocol: http/1.1") for text in newer]
+    lab.upload({"alpha": newer, "beta": older}, tool="h2load")
+    answer = lab.ask()
+    assert answer["ranking"] is None
+    assert "version of HTTP differs: h2c, http/1.1" in answer.reasons[0]

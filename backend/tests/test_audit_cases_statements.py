@@ -185,3 +185,16 @@ def test_14_equal_rounded_latencies_have_an_interval(lab):
     ratio = lab.ask(metric="p50").row("beta")["ratio"]
     assert ratio["low"] < ratio["value"] < ratio["high"]
     assert ratio["verdict"] == "inconclusive"
+
+
+def test_16_conditions_do_not_say_keepalive_of_a_server_that_closes(lab):
+    closed = [
+        re.sub(r"Keep-Alive requests: +\d+", "Keep-Alive requests:    0", text)
+        for text in print_trials("ab", around(8_000, 0, 1, -1))
+    ]
+
+    def say_nothing(trial):
+        trial["workload"].pop("keepalive")
+
+    lab.upload({"sync": closed}, tool="ab", edit=say_nothing)
+    assert "no keep-alive" in lab.ask()["conditions"]

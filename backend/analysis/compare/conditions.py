@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from backend.analysis.compare.measured_factors import measured_response_size, size_text
+from backend.analysis.compare.measured_factors import (
+    keepalive_of,
+    measured_response_size,
+    size_text,
+)
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedHost
 
@@ -49,7 +53,7 @@ def _payload(cell: LoadedCell) -> str | None:
 
 def _keepalives(cells: Iterable[LoadedCell]) -> str:
     """What is known of all; where it is unknown of some, the line says so."""
-    settings = {cell.workload.keepalive for cell in cells}
+    settings = {keepalive_of(cell) for cell in cells}
     words = {True: "keep-alive", False: "no keep-alive"}
     text = " and ".join(word for setting, word in words.items() if setting in settings)
     return f"{text} (unknown for some servers)" if text and None in settings else text

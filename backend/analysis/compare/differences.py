@@ -104,7 +104,9 @@ def _only(
 
 
 def _conditions_judged(measured: Sequence[Factor], must_match: Collection[str]) -> list[Factor]:
-    return [*(_with_rule(factor, must_match) for factor in FACTORS), *measured]
+    """The factors, those of the measurements in place of what was declared of the same."""
+    declared = (_with_rule(factor, must_match) for factor in FACTORS)
+    return list({factor.id: factor for factor in (*declared, *measured)}.values())
 
 
 def _with_rule(factor: Factor, must_match: Collection[str]) -> Factor:

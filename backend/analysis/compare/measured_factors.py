@@ -1,12 +1,14 @@
-"""What differs in the measurements themselves, where nothing declared it: sizes and redirects."""
+"""What differs in the measurements themselves, where nothing declared it."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from statistics import median
 
-from backend.analysis.query.factors import Factor
+from backend.analysis.query.factors import FACTORS, Factor
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 from backend.runs.checks.contradictions import MAX_FAILED, TOLERANCE
@@ -22,17 +24,66 @@ REDIRECTS = "redirects"
 def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
     """The factors that are read from the trials of `cells`; those that cannot differ are left out.
 
-    The size of a response counts where a payload was not declared.
+    What a workload declares counts before what its outputs say: the check `contradicts-envelope`
+    holds the one against the other.
     """
     cells = list(cells)
-    factors = []
+    factors = [factor for factor in _PRINTED if _is_printed(factor, cells)]
     if any(cell.workload.payload_bytes is None for cell in cells):
-        sizes = _size_classes({cell.id: size for cell in cells if (size := response_size(cell))})
-        factors.append(_factor("response_size", "response size", sizes))
+        factors.append(_size_factor(cells))
     if any(_has_redirects(cell) for cell in cells):
         shares = {cell.id: "over 1 %" if _has_redirects(cell) else "under 1 %" for cell in cells}
         factors.append(_factor(REDIRECTS, "share of redirects", shares))
     return tuple(factors)
+
+
+def _size_factor(cells: Iterable[LoadedCell]) -> Factor:
+    sizes = {cell.id: size for cell in cells if (size := response_size(cell))}
+    return _factor("response_size", "response size", _size_classes(sizes))
+
+
+def keepalive_of(cell: LoadedCell) -> object:
+    """Whether connections were kept: as declared, else as outputs or commands say.
+
+    None where neither says it; a text where the trials differ.
+    """
+    return _declared_or_printed("keepalive", cell)
+
+
+def _declared_or_printed(name: str, cell: LoadedCell) -> object:
+    declared = getattr(cell.workload, name, None)
+    return _printed(name, cell) if declared is None else declared
+
+
+def _printed(name: str, cell: LoadedCell) -> object:
+    values = {trial.printed[name] for trial in cell.trials if name in trial.printed}
+    if len(values) == 1:
+        return values.pop()
+    words = {True: "yes", False: "no"}
+    return " and ".join(sorted(str(words.get(value, value)) for value in values)) or None
+
+
+def _is_printed(factor: Factor, cells: Sequence[LoadedCell]) -> bool:
+    """Whether some output says it where nothing was declared."""
+    return any(
+        getattr(cell.workload, factor.id, None) is None and factor.read(cell) is not None
+        for cell in cells
+    )
+
+
+def _printed_factor(name: str, word: str) -> Factor:
+    return Factor(name, word, "must", "request", word, partial(_printed, name))
+
+
+_PRINTED = (
+    *(
+        replace(factor, read=partial(_declared_or_printed, factor.id))
+        for factor in FACTORS
+        if factor.id in ("keepalive", "tls", "path")
+    ),
+    _printed_factor("asked_keepalive", "keep-alive asked for"),
+    _printed_factor("protocol", "version of HTTP"),
+)
 
 
 def response_size(cell: LoadedCell) -> float | None:

@@ -144,7 +144,7 @@ _TRIAL = (
     *("cell_id", "pk", "throughput_rps", "error_rate", "requests_completed", "requests_ok"),
     *("output_sha256", "bytes_received"),
 )
-# As the agent asked for them: what the tool printed is in a wide column.
+# As the agent asked for them.
 _THREADS = KeyTextTransform("threads", "load")
 # Of the rest, these are JSON, which comes as text.
 _JSON = frozenset({"resources"})
@@ -203,6 +203,7 @@ def _trial_rows(
         F("elapsed_s"),
         F("ordinal"),
         _THREADS,
+        as_text("printed"),
         *(as_text(name) if name in _JSON else name for name in more),
     )
     return list(columns[: MAX_TRIALS + 1]), more
@@ -211,8 +212,8 @@ def _trial_rows(
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
     (id_, throughput_rps, error_rate, completed, ok, output, received_bytes, *row) = row
     (percentiles, origin, errors_text, checks, *row) = row
-    (repeat, latency_step_us, elapsed_s, ordinal, threads, *further) = row
-    errors = _read_object(errors_text)
+    (repeat, latency_step_us, elapsed_s, ordinal, threads, printed_text, *further) = row
+    errors, printed = _read_object(errors_text), _read_object(printed_text)
     counts = attempts(completed, ok, errors)
     return LoadedTrial(
         id=id_,
@@ -228,7 +229,8 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         latency_step_us=latency_step_us,
         throughput_origin=throughput_origin(throughput_rps, completed, elapsed_s),
         ordinal=ordinal,
-        threads=_count(threads),
+        threads=_count(threads) or printed.get("threads"),
+        printed=printed,
         more={
             name: _read_object(value) if name in _JSON else value
             for name, value in zip(more, further, strict=True)

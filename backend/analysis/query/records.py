@@ -140,9 +140,11 @@ class LoadedTrial:
     checks: tuple[str, ...]
     # Which repeat of its load point in the run: trials of several servers share it.
     repeat: int | None = None
-    # Its place in its run, and the threads that the load tool was asked for.
+    # Its place in its run, and the threads of the load tool: as asked, else as its output says.
     ordinal: int | None = None
     threads: int | None = None
+    # What output and command say of how it was measured, by name.
+    printed: Mapping[str, Any] = field(default_factory=dict)
     # The smallest step of the latencies that the load tool prints, in µs.
     latency_step_us: float | None = None
     # Of the throughput; `origin` is that of the latencies.

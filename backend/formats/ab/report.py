@@ -100,6 +100,7 @@ class _Report:
             url=self._url(),
             connections=self._count("Concurrency Level"),
             keepalive=self._keepalive(),
+            server_software=self.values.get("Server Software"),
             elapsed_s=elapsed,
             exact_elapsed_s=implied_elapsed_s(
                 elapsed, step_s=0.001, count=completed, rate_rps=rps, rate_step=0.01
