@@ -265,3 +265,12 @@ def test_a_version_of_http_that_only_the_output_shows(lab):
     answer = lab.ask()
     assert answer["ranking"] is None
     assert "version of HTTP differs: h2c, http/1.1" in answer.reasons[0]
+
+
+def test_governors_that_differ_between_hosts(lab):
+    saving = {**SERVER, "facts": {**SERVER["facts"], "cpu_governor": "powersave"}}
+    lab.upload({"alpha": print_trials("wrk", RATES)})
+    lab.upload({"beta": print_trials("wrk", SLOWER)}, hosts={"client": CLIENT, "server": saving})
+    answer = lab.ask()
+    assert answer["outcome"]["status"] == "caveats"
+    assert "CPU governor of the server host differs: performance, powersave" in answer.reasons

@@ -15,6 +15,8 @@ from backend.analysis.query.records import LoadedCell
 
 # Factors that name a host or a tool, beside what is known of it.
 _NAMING_FACTORS = ("host", "client_host", "tool_version")
+# Factors of a run, which may differ within a series.
+_OF_RUNS = tuple(HOST_FACTORS[id_] for id_ in ("same_host", "governor", "client_governor"))
 _Reader = Callable[[LoadedCell], object]
 
 
@@ -131,11 +133,8 @@ def _one_of_each_kind(
     covered, unasked = COVERS[grouping.x], _unasked_run_parts(grouping)
     readers = [IDENTITY[part] for part in LOADS if part not in covered]
     readers += [read for part, read in RUN_PARTS.items() if part not in unasked]
-    readers += [factor.read for factor in measured]
-    kinds = {
-        (cell.run.same_host, cell.series.id, *(read(cell) for read in readers)): cell
-        for cell in cells
-    }
+    readers += [factor.read for factor in (*_OF_RUNS, *measured)]
+    kinds = {(cell.series.id, *(read(cell) for read in readers)): cell for cell in cells}
     return list(kinds.values())
 
 

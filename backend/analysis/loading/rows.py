@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 from django.db.models import Exists, F, Func, OuterRef, TextField, Value
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 
 from backend.analysis.loading.selection import Selection, among, require_recorded, select
@@ -77,7 +77,8 @@ def _runs(selection: Selection) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
     rows = selection.chosen_runs().order_by("-recorded_at", "pk")
     if not selection.query.run_ids and (selection.is_narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
-    newest = list(rows.values_list(*_RUN, as_text("labels"))[: MAX_RUNS + 1])
+    columns = (*_RUN, as_text("labels"), _governor("client"), _governor("server"))
+    newest = list(rows.values_list(*columns)[: MAX_RUNS + 1])
     left_out = [f"only the newest {MAX_RUNS} runs are shown"] if len(newest) > MAX_RUNS else []
     settings = {workspace.id: workspace for workspace in selection.workspaces}
     return {row[0]: _run(row, settings[row[1]]) for row in newest[:MAX_RUNS]}, left_out
@@ -95,12 +96,19 @@ def _run(row: Sequence[Any], settings: WorkspaceSettings) -> LoadedRun:
         same_host=row[4],
         is_open=row[5],
         labels=_read_object(row[6]),
+        client_governor=row[7] or None,
+        server_governor=row[8] or None,
     )
 
 
 def as_text(column: str) -> Cast:
     """A JSON column as its text."""
     return Cast(column, TextField())
+
+
+def _governor(role: str) -> KeyTextTransform:
+    """The CPU governor of a host of the run, as the facts of the host say."""
+    return KeyTextTransform("cpu_governor", KeyTransform(role, "facts"))
 
 
 def _check_ids(column: str) -> Func:

@@ -113,6 +113,22 @@ _HOSTS = (
     Factor("host", "server host", "note", "server_host", "server host", _server_host("name")),
     _host_factor("client_kernel", "kernel", "kernel", "client kernel", "note", client=True),
     Factor(
+        "governor",
+        "CPU governor of the server host",
+        "note",
+        "server_host",
+        "CPU governor",
+        lambda c: c.run.server_governor,
+    ),
+    Factor(
+        "client_governor",
+        "CPU governor of the client host",
+        "note",
+        "client_host",
+        "client CPU governor",
+        lambda c: c.run.client_governor,
+    ),
+    Factor(
         "client_host", "client host", "note", "client_host", "client host", _client_host("name")
     ),
 )

@@ -106,6 +106,9 @@ class LoadedRun:
     labels: Mapping[str, Any]
     # Its trials still come.
     is_open: bool = False
+    # What chooses the processor's speed on each host; None is unknown.
+    client_governor: str | None = None
+    server_governor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
