@@ -302,6 +302,7 @@ def _load_of(cell: Cell) -> tuple[object, ...]:
 _MEMBER = (
     *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
     *("requests_completed", "histogram", "cell", "output_sha256"),
+    *("load", "started_at", "finished_at"),
 )
 
 
@@ -331,6 +332,9 @@ def _stored_figures(trial: Trial) -> CheckInput:
         throughput_rps=trial.throughput_rps,
         error_rate=trial.error_rate,
         percentiles_us=trial.percentiles_us,
+        server_start=trial.load.get("start"),
+        started_at=trial.started_at,
+        finished_at=trial.finished_at,
     )
 
 

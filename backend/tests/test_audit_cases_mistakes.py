@@ -274,3 +274,26 @@ def test_governors_that_differ_between_hosts(lab):
     answer = lab.ask()
     assert answer["outcome"]["status"] == "caveats"
     assert "CPU governor of the server host differs: performance, powersave" in answer.reasons
+
+
+def test_a_restart_that_the_trials_straddle(lab):
+    starts = {0: 1, 1: 1, 2: 2}
+
+    def edit(trial):
+        trial["load"]["start"] = starts[trial["repeat"]]
+
+    lab.upload({"alpha": print_trials("wrk", RATES)}, edit=edit)
+    answer = lab.ask()
+    assert answer.fired["restarted"] == "warning"
+    assert "the server was started again between trials" in answer.reasons
+
+
+def test_a_pause_that_the_trials_straddle(lab):
+    hours = {0: 10, 1: 10, 2: 16}
+
+    def edit(trial):
+        begin = f"2026-01-31T{hours[trial['repeat']]}:0{trial['repeat']}"
+        trial["started_at"], trial["finished_at"] = f"{begin}:00Z", f"{begin}:10Z"
+
+    lab.upload({"alpha": print_trials("wrk", RATES)}, edit=edit)
+    assert lab.ask().fired["paused"] == "warning"

@@ -10,6 +10,7 @@ from statistics import NormalDist, fmean, stdev
 from backend.runs.checks.check import Check
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.dip import has_two_modes
+from backend.runs.checks.interruptions import INTERRUPTION_CHECKS, find_pause, find_restart
 from backend.runs.checks.wording import percent_text
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
@@ -40,6 +41,8 @@ def check_cell(
         "spread": _find_spread(rates),
         "drift": _find_drift(rates),
         "two-modes": _find_two_modes(rates),
+        "restarted": find_restart(counted),
+        "paused": find_pause(counted),
     }
     return [Finding(id_, detail) for id_, detail in details.items() if detail is not None]
 
@@ -170,5 +173,5 @@ CELL_CHECKS = (
         source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of Statistics "
         "13(1)",
     ),
+    *INTERRUPTION_CHECKS,
 )
-# Rules that are asked again where the trials of several runs meet in one point.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from backend.runs.checks.claims import Evidence
 
@@ -74,6 +75,11 @@ class CheckInput:
     governors: Mapping[str, str] = field(default_factory=dict)
     # What is recorded of the server: version, runtime, settings, and what it printed.
     server_texts: tuple[str, ...] = ()
+
+    # Which start of the server in its run it met, and when it was measured.
+    server_start: int | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
 
     # How many agents sent requests together, where this is the trial of one of them.
     session_parts: int | None = None

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from backend.runs.checks import CHECKS, CheckInput, check_cell
 from backend.runs.checks.cell import _least_variation
 from backend.runs.checks.dip import critical_dip, dip, has_two_modes
 
+BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 TRIAL = CheckInput(error_rate=0.0, percentiles_us={"50": 900.0})
 
 
@@ -122,3 +124,32 @@ def test_critical_dips_fall_evenly():
 
 def test_few_values_have_no_modes():
     assert not has_two_modes([1.0, 1.0, 1.0, 9.0, 9.0, 9.0])
+
+
+def interrupted(starts, minutes):
+    return [
+        CheckInput(
+            throughput_rps=1_000.0 + at,
+            server_start=start,
+            started_at=BEGIN + timedelta(minutes=minute),
+            finished_at=BEGIN + timedelta(minutes=minute, seconds=30),
+        )
+        for at, (start, minute) in enumerate(zip(starts, minutes, strict=True))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("starts", "minutes", "ids"),
+    [
+        ([1, 1, 1], [0, 1, 2], set()),
+        ([1, 2, 3], [0, 1, 2], set()),
+        ([1, 1, 2], [0, 1, 2], {"restarted"}),
+        ([None, None, 2], [0, 1, 2], set()),
+        ([1, 1, 1], [0, 1, 30], {"paused"}),
+        # Other servers are measured in between.
+        ([1, 1, 1], [0, 30, 60], set()),
+        ([1, 1, 1], [0, 1, 9], set()),
+    ],
+)
+def test_what_came_between_the_trials_is_told(starts, minutes, ids):
+    assert fired(interrupted(starts, minutes)) == ids

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +14,7 @@ from backend.testing.made.requests import Floats
 
 RATE_RPS = 8_000.0
 COUNTS = (3, 5, 10, 30)
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
 VARIATIONS = (0.01, 0.02, 0.03)
 
 
@@ -22,17 +24,38 @@ class MadeCell:
 
     rates_rps: Floats
     warmed_up: bool = True
+    # Which start of the server each trial met, and when each began; a trial takes 10 s.
+    starts: Sequence[int] = ()
+    begins_s: Sequence[float] = ()
 
     def fired(self) -> set[str]:
         """The ids of the checks that fire."""
-        trials = [CheckInput(throughput_rps=float(rate)) for rate in self.rates_rps]
+        trials = [self._trial(at) for at in range(len(self.rates_rps))]
         return {finding.id for finding in check_cell(trials, warmed_up=self.warmed_up)}
+
+    def _trial(self, at: int) -> CheckInput:
+        begin = DAY + timedelta(seconds=self.begins_s[at] if self.begins_s else 60 * at)
+        return CheckInput(
+            throughput_rps=float(self.rates_rps[at]),
+            server_start=self.starts[at] if self.starts else 1,
+            started_at=begin,
+            finished_at=begin + timedelta(seconds=10),
+        )
 
 
 def make_cell(draw: Generator, counts: tuple[int, ...] = COUNTS) -> MadeCell:
-    """Independent normal trials of a quiet machine: a variation of 1, 2 or 3 %."""
+    """Independent normal trials of a quiet machine: a variation of 1, 2 or 3 %.
+
+    The time between them is that of other servers' trials, and the server is started once, or for
+    each trial.
+    """
     noise = draw.normal(0, draw.choice(VARIATIONS), draw.choice(counts))
-    return MadeCell(RATE_RPS * (1 + noise))
+    count = len(noise)
+    return MadeCell(
+        RATE_RPS * (1 + noise),
+        starts=list(range(count)) if draw.random() < 0.5 else [1] * count,
+        begins_s=np.cumsum(draw.uniform(20, 200) * draw.uniform(0.5, 2, count)).tolist(),
+    )
 
 
 def _with_outlier(draw: Generator) -> MadeCell:
@@ -53,6 +76,21 @@ def _with_two_levels(draw: Generator) -> MadeCell:
     return MadeCell(rates * draw.permutation(levels))
 
 
+def _restarted(draw: Generator) -> MadeCell:
+    cell = make_cell(draw)
+    count = len(cell.rates_rps)
+    first = int(draw.integers(1, count))
+    return replace(cell, starts=[1] * first + [2] * (count - first))
+
+
+def _paused(draw: Generator) -> MadeCell:
+    cell = make_cell(draw)
+    first = int(draw.integers(1, len(cell.rates_rps)))
+    pause_s = draw.uniform(2, 48) * 3600
+    begins_s = [begin + pause_s * (at >= first) for at, begin in enumerate(cell.begins_s)]
+    return replace(cell, begins_s=begins_s)
+
+
 # By the id of the check: the mistake in words, and how it is made.
 CELL_MISTAKES: dict[str, tuple[str, Callable[[Generator], MadeCell]]] = {
     "few-trials": ("one or two trials", lambda draw: make_cell(draw, (1, 2))),
@@ -60,4 +98,6 @@ CELL_MISTAKES: dict[str, tuple[str, Callable[[Generator], MadeCell]]] = {
     "spread": ("one trial of 3 to 30 reaches 60 %", _with_outlier),
     "drift": ("throughput falls by 26 % over 8 to 30 trials, with noise", _with_drift),
     "two-modes": ("8 to 30 trials have two equally common levels, 25 % apart", _with_two_levels),
+    "restarted": ("a second start of the server between the trials", _restarted),
+    "paused": ("2 to 48 hours between two trials", _paused),
 }
