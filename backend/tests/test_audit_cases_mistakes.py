@@ -297,3 +297,17 @@ def test_a_pause_that_the_trials_straddle(lab):
 
     lab.upload({"alpha": print_trials("wrk", RATES)}, edit=edit)
     assert lab.ask().fired["paused"] == "warning"
+
+
+def raise_count_and_rate(text):
+    """wrk's count and rate 20 % higher, and nothing else."""
+    count = int(re.search(r"(\d+) requests in", text).group(1))
+    rate = float(re.search(r"Requests/sec: +([\d.]+)", text).group(1))
+    text = text.replace(f"{count} requests in", f"{round(count * 1.2)} requests in")
+    return re.sub(r"Requests/sec: +[\d.]+", f"Requests/sec: {rate * 1.2:9.2f}", text)
+
+
+def test_a_text_of_wrk_with_count_and_rate_raised(lab):
+    lab.upload(every(raise_count_and_rate, texts()))
+    answer = lab.ask()
+    assert answer.fired["tool-disagrees"] == "warning"

@@ -25,6 +25,7 @@ from backend.formats.wrk.report import (
     read_report,
     report_blocks,
 )
+from backend.formats.wrk.thread_rates import with_rates_compared
 
 NAME = "wrk"
 DISTRIBUTION = "Latency Distribution"
@@ -66,7 +67,7 @@ def _refused(sources: Sequence[Source]) -> FormatError:
 
 def _read_block(block: Sequence[Line]) -> ParsedTrial:
     _refuse_what_may_be_wrk2(block)
-    return read_report(block)
+    return with_rates_compared(read_report(block), block)
 
 
 def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:

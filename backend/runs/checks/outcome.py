@@ -200,6 +200,8 @@ TOOL_DISAGREES = Check(
     id="tool-disagrees",
     severity="warning",
     title="The output contradicts itself",
-    explanation="Two figures in the same output contradict each other, so at least one is wrong.",
+    explanation="Two figures in the same output contradict each other, so at least one is wrong. A "
+    "count and a rate that were both edited show only where the output has a third figure: wrk's "
+    "rate of its threads, a declared payload, or the mean latency.",
     remedy="Check whether the output was edited, or joined from several runs.",
 )
