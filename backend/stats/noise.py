@@ -177,9 +177,19 @@ def _plausibilities(variances: Sequence[Variance]) -> list[float]:
     weights = []
     for (variance, freedom), square in zip(variances, squares, strict=True):
         others = (total - square) / (pooled - freedom)
-        chance = f_tail(variance / others, freedom, pooled - freedom) if others else 0.0
+        chance = _chance_of_ratio(variance, others, freedom, pooled - freedom)
         weights.append(min(1.0, chance * len(variances) / IMPLAUSIBLE))
     return weights
+
+
+def _chance_of_ratio(variance: float, others: float, above: float, below: float) -> float:
+    """The chance of so large a ratio; 1 where the variance is not above the others'.
+
+    The exact chance is then above 0.3, for a degree of freedom or more: plausible among any three.
+    """
+    if not others:
+        return 0.0
+    return 1.0 if variance <= others else f_tail(variance / others, above, below)
 
 
 def prior_freedom(variances: Sequence[Variance]) -> float:

@@ -78,8 +78,10 @@ def _fraction(x: float, a: float, b: float) -> float:
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         step = 1.0
         for term in (even, odd):
-            d = 1 / _not_zero(1 + term * d)
-            c = _not_zero(1 + term / c)
+            # `_not_zero` in place: a page of many series asks for thousands of terms.
+            below, above = 1 + term * d, 1 + term / c
+            d = 1 / (below if abs(below) > TINY else TINY)
+            c = above if abs(above) > TINY else TINY
             step = c * d
             result *= step
         if abs(step - 1) < PRECISION:

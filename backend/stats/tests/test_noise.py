@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from backend.stats.noise import (
+    IMPLAUSIBLE,
+    LEAST_TO_MODERATE,
     digamma,
     f_tail,
     inverse_trigamma,
@@ -26,6 +28,13 @@ def test_gamma_functions_have_their_known_values():
 @pytest.mark.parametrize(("ratio", "above", "below"), [(3.4780, 4, 10), (6.3882, 4, 4)])
 def test_the_tail_of_f_agrees_with_the_printed_table(ratio, above, below):
     assert f_tail(ratio, above, below) == pytest.approx(0.05, abs=1e-4)
+
+
+@pytest.mark.parametrize("above", [1, 1.5, 4, 200])
+@pytest.mark.parametrize("below", [1, 2, 30, 1e6])
+def test_a_variance_that_is_not_above_the_others_is_plausible_without_a_test(above, below):
+    """`moderate` asks for no chance there: among three, a third of `IMPLAUSIBLE` is enough."""
+    assert f_tail(1, above, below) > 0.3 > IMPLAUSIBLE / LEAST_TO_MODERATE
 
 
 def test_equal_variances_are_one():
