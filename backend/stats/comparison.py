@@ -7,8 +7,9 @@ variation from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import inf, log1p, sqrt
 
@@ -21,7 +22,6 @@ from backend.stats.replicates import (
     Scope,
     Units,
     centre_of,
-    rounding_error,
 )
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
@@ -95,18 +95,35 @@ class Comparison:
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Contrast:
-    """A difference of two centres and its noise, before the family's quantile."""
+    """A difference of two centres and its noise, before the family's quantile.
+
+    `parts`: of the variance, those of the first and the second series first. `rounding`: what
+    rounding adds to the half width.
+    """
 
     value: float
-    error: float
-    freedom: float
-    # The share of the variance that comes from the first series.
-    base_share: float
-    # What rounding adds to the half width.
+    parts: Sequence[Noise]
+    variance: float
     rounding: float
     run_sd: float | None
+
+    @property
+    def error(self) -> float:
+        return sqrt(self.variance)
+
+    @property
+    def base_share(self) -> float:
+        """The share of the variance that comes from the first series."""
+        return self.parts[0].variance / self.variance if self.variance else 0.5
+
+    @cached_property
+    def freedom(self) -> float:
+        """The degrees of freedom, by Welch and Satterthwaite."""
+        squares = sum([part.variance**2 / part.freedom for part in self.parts])
+        freedom = self.variance**2 / squares if squares else inf
+        return max(1.0, min(freedom, max([part.pooled for part in self.parts])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +167,24 @@ class Page:
 
         `families`: how many such families the page shows; they share the 5 % (Šidák).
         """
+        rule = Rule(better, relevant)
+        return list(self.each_against(base, others, rule, families=families))
+
+    def each_against(
+        self, base: int, others: Sequence[int], rule: Rule, *, families: int = 1
+    ) -> Iterator[Comparison]:
+        """As `against`, each computed when it is asked for: the first may be enough."""
         contrasts = {other: self._contrast(base, other) for other in others}
         correlation = _correlation([each for each in contrasts.values() if each is not None])
         confidence = _confidence(families)
-        rule = Rule(better, relevant)
-        comparisons = []
         for other, contrast in contrasts.items():
             if contrast is None:
-                comparisons.append(self._undecided(base, other))
+                yield self._undecided(base, other)
                 continue
             quantile = quantile_against_baseline(
                 len(others), contrast.freedom, correlation, confidence
             )
-            comparisons.append(self._judge((base, other), contrast, quantile, rule))
-        return comparisons
+            yield self._judge((base, other), contrast, quantile, rule)
 
     def all_pairs(
         self,
@@ -197,19 +218,17 @@ class Page:
         if noises is None or min(first.n, second.n) < LEAST_TRIALS:
             return None
         exposure = _run_exposure(first, second)
-        parts = [*noises]
+        parts: Sequence[Noise] = noises
         run_sd = None
         if exposure:
             run_sd = RUN_VARIATION if self.floor.run_sd is None else self.floor.run_sd
             freedom = self.floor.run_freedom or inf
-            parts.append(Noise(run_sd * run_sd * exposure, freedom, inf))
-        variance = sum(part.variance for part in parts)
+            parts = (*noises, Noise(run_sd * run_sd * exposure, freedom, inf))
         return _Contrast(
             value=second.centre - first.centre,
-            error=sqrt(variance),
-            freedom=_satterthwaite(parts, variance),
-            base_share=parts[0].variance / variance if variance else 0.5,
-            rounding=sum(rounding_error(each.step, each.variance) for each in (first, second)),
+            parts=parts,
+            variance=sum([part.variance for part in parts]),
+            rounding=first.rounding + second.rounding,
             run_sd=run_sd,
         )
 
@@ -352,12 +371,6 @@ def _run_exposure(first: Units, second: Units) -> float:
             for run in side.runs:
                 shares[run] = shares.get(run, 0.0) + sign / len(side.runs)
     return sum(share * share for share in shares.values())
-
-
-def _satterthwaite(parts: Sequence[Noise], variance: float) -> float:
-    squares = sum(part.variance**2 / part.freedom for part in parts)
-    freedom = variance**2 / squares if squares else inf
-    return max(1.0, min(freedom, max(part.pooled for part in parts)))
 
 
 def _correlation(contrasts: Sequence[_Contrast]) -> float:

@@ -17,7 +17,7 @@ from functools import cached_property
 from math import expm1, log, log1p
 from typing import Literal
 
-from backend.stats.comparison import Comparison, Page
+from backend.stats.comparison import Comparison, Page, Rule
 from backend.stats.replicates import Observation, Sample
 from backend.stats.thresholds import LEAST_LOADS, LEAST_TRIALS, RELEVANT_SHARE
 
@@ -30,12 +30,12 @@ Outcome = Literal["found", "few", "rising", "unsure"]
 class Load:
     """A measured load (connections or offered rate) and the throughput of each trial there.
 
-    `observations`: the same trials with their runs and rounds; without them, all are of one run.
+    `measured`: the same trials with their runs and rounds; without it, all are of one run.
     """
 
     x: float
     throughput: tuple[float, ...]
-    observations: tuple[Observation, ...] = ()
+    measured: Sample | None = None
 
     @property
     def is_measured(self) -> bool:
@@ -45,8 +45,9 @@ class Load:
     @cached_property
     def sample(self) -> Sample:
         """The trials as the statistics see them."""
-        trials = (Observation(log(value), run=None) for value in self.throughput)
-        return Sample(self.observations or tuple(trials))
+        if self.measured is not None:
+            return self.measured
+        return Sample(tuple(Observation(log(value), run=None) for value in self.throughput))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +77,24 @@ def find_knee(loads: Sequence[Load], *, relevant: float = RELEVANT_SHARE) -> Kne
         return Knee("few")
     ordered = sorted(measured, key=lambda load: load.x)
     highest = ordered[-1].x
-    page = Page([load.sample for load in ordered])
+    page, rule = Page([load.sample for load in ordered]), Rule("higher", relevant)
     for at, load in enumerate(ordered[:-1]):
-        gains = page.against(at, range(at + 1, len(ordered)), relevant=relevant)
-        if not _is_exceeded(gains):
+        gains = _gains_unless_exceeded(page, at, len(ordered), rule)
+        if gains is not None:
             above = ordered[at - 1].x if at else None
             return _knee_at(load.x, above, highest, gains, relevant=relevant)
     return Knee("rising", highest)
 
 
-def _is_exceeded(gains: Sequence[Comparison]) -> bool:
-    """Whether a higher load certainly brings more throughput."""
-    return any(gain.verdict == "improved" for gain in gains)
+def _gains_unless_exceeded(page: Page, at: int, count: int, rule: Rule) -> list[Comparison] | None:
+    """The gains of all higher loads; None where one of them certainly brings more throughput."""
+    gains = []
+    for gain in page.each_against(at, range(at + 1, count), rule):
+        # The others decide nothing more, and most loads below the knee are exceeded by the next.
+        if gain.verdict == "improved":
+            return None
+        gains.append(gain)
+    return gains
 
 
 def _knee_at(

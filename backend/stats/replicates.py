@@ -72,7 +72,7 @@ class Centre:
     freedom: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Units:
     """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
 
@@ -94,7 +94,7 @@ class Units:
     runs: frozenset[Hashable]
     set_aside: tuple[int, ...]
 
-    @property
+    @cached_property
     def deviations(self) -> Mapping[Hashable, float] | None:
         """The distance of each unit by its key; None where a round is unknown or named twice, so
         that no unit can be paired."""
@@ -112,6 +112,11 @@ class Units:
     def variance(self) -> float:
         """Of one unit; only where `freedom` is above 0."""
         return self.squares / self.freedom
+
+    @cached_property
+    def rounding(self) -> float:
+        """How far rounding can move the centre; only where `freedom` is above 0."""
+        return rounding_error(self.step, self.variance)
 
     @property
     def scope(self) -> Scope:
@@ -131,7 +136,7 @@ def centre_of(units: Units) -> Centre:
     if units.n >= LEAST_TRIALS and units.freedom:
         variance = units.variance * units.weight
         half = t_quantile((1 + CONFIDENCE) / 2, units.freedom) * sqrt(variance)
-        half += rounding_error(units.step, units.variance)
+        half += units.rounding
         low, high = units.centre - half, units.centre + half
     return Centre(
         value=units.centre,

@@ -78,8 +78,7 @@ def _counted_loads(points: Sequence[Point]) -> list[Load]:
 
 def _load(point: Point) -> Load:
     measure = point.metrics["throughput"]
-    observations = () if measure.sample is None else measure.sample.observations
-    return Load(load_of(point), tuple(trial_values(measure)), observations)
+    return Load(load_of(point), tuple(trial_values(measure)), measure.sample)
 
 
 def _next_load(loads: Sequence[Load], x: float | None) -> float | None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.stats.knee import Load, find_knee
-from backend.stats.replicates import Observation
+from backend.stats.replicates import Observation, Sample
 
 LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -88,8 +88,8 @@ def test_runs_that_differ_are_the_noise_of_a_knee():
             for run, effect in enumerate(row)
             for _ in range(5)
         ]
-        observations = tuple(Observation(value, run) for run, value in values)
-        loads.append(Load(x, tuple(float(np.exp(value)) for _, value in values), observations))
+        sample = Sample(tuple(Observation(value, run) for run, value in values))
+        loads.append(Load(x, tuple(float(np.exp(value)) for _, value in values), sample))
     by_runs = find_knee(loads)
     one_run = find_knee([Load(load.x, load.throughput) for load in loads])
     assert (by_runs.excess or 1) > 2 * (one_run.excess or 0)
