@@ -8,10 +8,13 @@ variation from run to run.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import inf, log1p, sqrt
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import Better, Verdict
@@ -42,8 +45,7 @@ class Floor:
     run_freedom: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(Struct, frozen=True, gc=False):
     """What the half width of an interval is made of: max(`quantile` × `error`, floor) + rounding.
 
     All on the log scale, but the degrees of `freedom`. `units`: how many trials, or runs where
@@ -63,8 +65,7 @@ class Precision:
         return max(self.quantile * self.error, self.floor) + self.rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True, gc=False):
     """`other` − `base` on the log scale, with the interval of the whole family.
 
     `run_sd`: the standard deviation between runs that was added, because the sides do not share
@@ -95,8 +96,7 @@ class Comparison:
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
-@dataclass(frozen=True)
-class _Contrast:
+class _Contrast(Struct, frozen=True, dict=True):
     """A difference of two centres and its noise, before the family's quantile.
 
     `parts`: of the variance, those of the first and the second series first. `rounding`: what

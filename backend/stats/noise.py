@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 from statistics import fmean, median
 
+from msgspec import Struct
+
 from backend.stats.replicates import Units
 from backend.stats.student import incomplete_beta
 
@@ -32,8 +34,7 @@ _LEAST_VARIANCE_SHARE = 1e-5
 Variance = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Struct, frozen=True, gc=False):
     """The variance of a series' centre, and the degrees of freedom of its estimate.
 
     `pooled`: the degrees of all series together, the most that any comparison may claim.

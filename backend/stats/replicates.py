@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import exp, pi, sqrt
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from backend.stats.disturbances import LEAST_TRIALS_TO_JUDGE, disturbed_trials
 from backend.stats.student import t_quantile
@@ -24,7 +26,7 @@ CONFIDENCE = 0.95
 Scope = Literal["runs", "run", "these runs"]
 
 
-class Observation(NamedTuple):
+class Observation(Struct, frozen=True, gc=False):
     """One trial: the log of its figure, its run, and its round inside the run (None: unknown).
 
     Servers that were measured in turns share their rounds.
@@ -53,8 +55,7 @@ class Sample:
         return split_units(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Centre:
+class Centre(Struct, frozen=True, gc=False):
     """The mean over runs of each run's mean log, with a 95 % interval (None without noise known).
 
     `n` trials count, in `runs` runs; `set_aside` are the indices of disturbed trials, which do not.
@@ -72,8 +73,7 @@ class Centre:
     freedom: float
 
 
-@dataclass(frozen=True)
-class Units:
+class Units(Struct, frozen=True, dict=True):
     """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
 
     `trials` are those that count, by run. `distances`: of each unit from the mean of all runs, or

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import floor, log1p, sqrt
 from statistics import NormalDist, fmean
+
+from msgspec.structs import replace
 
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.replicates import CONFIDENCE

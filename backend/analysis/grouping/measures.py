@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, log, log1p
 from statistics import median
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from backend.analysis import figures
 from backend.analysis.query.metrics import THROUGHPUT_METRICS, Metric
@@ -19,8 +18,7 @@ Values = tuple[float | None, ...]
 RANGE = "range of the trials"
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True, gc=False):
     """A figure with its interval, the figure of each trial, and where it comes from.
 
     `value`: the centre of the trials; the order, the interval and every ratio come from it.
@@ -65,8 +63,7 @@ def trial_values(measure: Measure) -> list[float]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Trials:
+class Trials(Struct, frozen=True, gc=False):
     """The counted trials of a point, and the run of each."""
 
     trials: tuple[LoadedTrial, ...]

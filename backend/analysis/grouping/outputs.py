@@ -10,7 +10,8 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from backend.analysis.query.records import LoadedCell, LoadedTrial
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast, overload
+
+from msgspec import Struct
 
 from backend.analysis import figures
 from backend.analysis.grouping.measures import Measure, Trials, class_share, measure_of
@@ -17,8 +18,7 @@ from backend.runs.checks import FEW_TRIALS
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True, gc=False):
     x: Value
     cells: tuple[LoadedCell, ...]
     trials: tuple[LoadedTrial, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.series_labels import held_load, label_series, run_text, series_name

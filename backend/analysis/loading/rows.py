@@ -10,7 +10,7 @@ import json
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ import orjson
 from django.db.models import Exists, F, Func, OuterRef, TextField, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
+from msgspec.structs import replace
 
 from backend.analysis.loading.selection import Selection, among, require_recorded, select
 from backend.analysis.loading.series_cache import WorkspaceSettings

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import factorial
+
+from msgspec import Struct
 
 from backend.runs.checks.check import BOARDS, Check
 from backend.stats.thresholds import CEILING_SERVERS, CEILING_SHARE, percent
@@ -23,8 +24,7 @@ FLAT_RANGE = 4
 ORDER_CHANCE = 0.07
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedPoint:
+class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     """One series at one load, as the rules over a comparison read it. None is unknown.
 
     `place`: workload and load, equal for the points that are held against each other.
@@ -44,7 +44,7 @@ class ComparedPoint:
     requests: float | None = None
     threads: frozenset[int] = frozenset()
     measured: tuple[datetime, datetime] | None = None
-    turns: Mapping[Hashable, int] = field(default_factory=dict)
+    turns: Mapping[Hashable, int] = {}
 
 
 def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:

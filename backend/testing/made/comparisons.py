@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from msgspec.structs import replace
 from numpy.random import Generator
 
 from backend.runs.checks import ComparedPoint, at_ceiling, check_comparison
