@@ -7,9 +7,8 @@ variation from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from math import inf, log1p, sqrt
 
@@ -28,6 +27,9 @@ from backend.stats.replicates import (
 )
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, RUN_VARIATION
+
+# Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
+Quantile = Callable[[float], float]
 
 _INVERSE: dict[Verdict, Verdict] = {"improved": "regressed", "regressed": "improved"}
 
@@ -96,7 +98,7 @@ class Comparison(Struct, frozen=True, gc=False):
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
-class _Contrast(Struct, frozen=True, dict=True):
+class _Contrast(Struct, frozen=True, gc=False):
     """A difference of two centres and its noise, before the family's quantile.
 
     `parts`: of the variance, those of the first and the second series first. `rounding`: what
@@ -118,7 +120,7 @@ class _Contrast(Struct, frozen=True, dict=True):
         """The share of the variance that comes from the first series."""
         return self.parts[0].variance / self.variance if self.variance else 0.5
 
-    @cached_property
+    @property
     def freedom(self) -> float:
         """The degrees of freedom, by Welch and Satterthwaite."""
         squares = sum([part.variance**2 / part.freedom for part in self.parts])
@@ -177,14 +179,15 @@ class Page:
         contrasts = {other: self._contrast(base, other) for other in others}
         correlation = _correlation([each for each in contrasts.values() if each is not None])
         confidence = _confidence(families)
+
+        def quantile(freedom: float) -> float:
+            return quantile_against_baseline(len(others), freedom, correlation, confidence)
+
         for other, contrast in contrasts.items():
             if contrast is None:
                 yield self._undecided(base, other)
-                continue
-            quantile = quantile_against_baseline(
-                len(others), contrast.freedom, correlation, confidence
-            )
-            yield self._judge((base, other), contrast, quantile, rule)
+            else:
+                yield self._judge((base, other), contrast, quantile, rule)
 
     def all_pairs(
         self,
@@ -198,13 +201,16 @@ class Page:
         rule = Rule(better, relevant)
         comparisons = {}
         count = len(self.series)
+
+        def quantile(freedom: float) -> float:
+            return quantile_of_all_pairs(count, freedom, confidence)
+
         for pair in combinations(range(count), 2):
             contrast = self._contrast(*pair)
             if contrast is None:
                 comparisons[pair] = self._undecided(*pair)
-                continue
-            quantile = quantile_of_all_pairs(count, contrast.freedom, confidence)
-            comparisons[pair] = self._judge(pair, contrast, quantile, rule)
+            else:
+                comparisons[pair] = self._judge(pair, contrast, quantile, rule)
         return AllPairs(comparisons, count)
 
     def centre(self, index: int) -> Centre:
@@ -247,21 +253,23 @@ class Page:
         )
 
     def _judge(
-        self, pair: tuple[int, int], contrast: _Contrast, quantile: float, rule: Rule
+        self, pair: tuple[int, int], contrast: _Contrast, quantile: Quantile, rule: Rule
     ) -> Comparison:
-        """The comparison of a pair whose interval is `quantile` standard errors wide."""
+        """The comparison of a pair whose interval is a quantile of standard errors wide."""
         first, second = self.series[pair[0]], self.series[pair[1]]
+        freedom = contrast.freedom
         of_runs = first.of_runs or second.of_runs or contrast.run_sd is not None
         precision = Precision(
             error=contrast.error,
-            freedom=contrast.freedom,
-            quantile=quantile,
+            freedom=freedom,
+            quantile=quantile(freedom),
             floor=self.floor.half_width or 0.0,
             rounding=contrast.rounding,
-            units=min(len(side.runs) if of_runs else side.n for side in (first, second)),
+            units=min([len(side.runs) if of_runs else side.n for side in (first, second)]),
             of_runs=of_runs,
         )
-        low, high = contrast.value - precision.half_width, contrast.value + precision.half_width
+        half_width = precision.half_width
+        low, high = contrast.value - half_width, contrast.value + half_width
         verdict, why = rule.verdict(low, high)
         return Comparison(
             value=contrast.value,

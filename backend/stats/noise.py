@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, log, sqrt
 from statistics import fmean, median
 
@@ -50,7 +51,7 @@ class PageNoise:
     """The noise of each series of a page, by its index; None where it is not known.
 
     `shared` is what remains without the blocks; it counts between series of the same `group`
-    (None: no block is shared).
+    (None: no block is shared). `apart` is empty where all series are of one group.
     """
 
     apart: tuple[Noise | None, ...]
@@ -68,50 +69,54 @@ class PageNoise:
 
 def measure_noise(series: Sequence[Units]) -> PageNoise:
     """The noise of each of the series, blocks taken out and variances moderated."""
-    own = [(each.variance, float(each.freedom)) if each.freedom else None for each in series]
-    without_blocks = list(own)
+    without_blocks: list[Variance | None] = [None] * len(series)
     groups: list[int | None] = [None] * len(series)
     for number, members in enumerate(_block_groups(series)):
-        residuals = _residuals([series[index] for index in members])
+        residuals = _residuals(series[next(iter(members))], list(members.values()))
         if residuals is None:
             continue
         for index, residual in zip(members, residuals, strict=True):
             without_blocks[index] = residual
             groups[index] = number
-    in_groups = [
-        variance if group is not None else None
-        for variance, group in zip(without_blocks, groups, strict=True)
-    ]
-    return PageNoise(_moderate(series, own), _moderate(series, in_groups), tuple(groups))
+    shared = _moderate(series, without_blocks)
+    if None not in groups and len(set(groups)) == 1:
+        return PageNoise((), shared, tuple(groups))
+    own = [(each.variance, float(each.freedom)) if each.freedom else None for each in series]
+    return PageNoise(_moderate(series, own), shared, tuple(groups))
 
 
-def _block_groups(series: Sequence[Units]) -> list[list[int]]:
-    """Indices of series that were measured in exactly the same runs and rounds."""
-    by_keys: dict[tuple[bool, frozenset[Hashable]], list[int]] = {}
+# How far each unit of a series is from its centre, by run, or by run and round.
+Deviations = Mapping[Hashable, float]
+
+
+def _block_groups(series: Sequence[Units]) -> list[dict[int, Deviations]]:
+    """Series that were measured in exactly the same runs and rounds: their deviations by index."""
+    by_keys: dict[tuple[bool, frozenset[Hashable]], dict[int, Deviations]] = {}
     for index, each in enumerate(series):
-        if each.deviations is not None and each.freedom > 1:
-            by_keys.setdefault((each.of_runs, frozenset(each.deviations)), []).append(index)
+        if each.freedom > 1 and (deviations := each.deviations) is not None:
+            members = by_keys.setdefault((each.of_runs, frozenset(deviations)), {})
+            members[index] = deviations
     return [members for members in by_keys.values() if len(members) > 1]
 
 
-def _residuals(members: Sequence[Units]) -> list[Variance] | None:
+def _residuals(first: Units, deviations: Sequence[Deviations]) -> list[Variance] | None:
     """Each member's variance without the blocks, and its degrees; None where none are shared.
 
-    The degrees of all members together are (members − 1) × degrees of one.
+    `first`: one of the members, which are alike but for their deviations. The degrees of all
+    members together are (members − 1) × degrees of one.
     """
-    deviations = [each.deviations for each in members if each.deviations is not None]
-    count, freedom = len(members), members[0].freedom
-    blocks = {key: fmean(each[key] for each in deviations) for key in deviations[0]}
+    count, freedom = len(deviations), first.freedom
+    blocks = {key: fmean([each[key] for each in deviations]) for key in deviations[0]}
     squares = [_squares(each, blocks) for each in deviations]
-    of_blocks = count * sum(mean * mean for mean in blocks.values())
+    of_blocks = count * sum([mean * mean for mean in blocks.values()])
     share = (count - 1) / count
-    if not members[0].of_runs and not _exceeds_chance(of_blocks, freedom, squares, share):
+    if not first.of_runs and not _exceeds_chance(of_blocks, freedom, squares, share):
         return None
     return [(square / (freedom * share), freedom * share) for square in squares]
 
 
-def _squares(deviations: Mapping[Hashable, float], blocks: Mapping[Hashable, float]) -> float:
-    return sum((value - blocks[key]) ** 2 for key, value in deviations.items())
+def _squares(deviations: Deviations, blocks: Deviations) -> float:
+    return sum([(value - blocks[key]) ** 2 for key, value in deviations.items()])
 
 
 def _exceeds_chance(of_blocks: float, freedom: int, squares: Sequence[float], share: float) -> bool:
@@ -219,6 +224,8 @@ def f_tail(ratio: float, above: float, below: float) -> float:
     return incomplete_beta(below / (below + above * ratio), below / 2, above / 2)
 
 
+# A page asks for few different degrees of freedom, again and again.
+@lru_cache(maxsize=1024)
 def digamma(x: float) -> float:
     """ψ(x) for x > 0 (Abramowitz & Stegun 6.3.5 and 6.3.18)."""
     shift = 0.0
@@ -230,6 +237,7 @@ def digamma(x: float) -> float:
     return shift + log(x) - 1 / (2 * x) - series
 
 
+@lru_cache(maxsize=1024)
 def trigamma(x: float) -> float:
     """The trigamma function for x > 0 (Abramowitz & Stegun 6.4.6 and 6.4.12)."""
     shift = 0.0

@@ -73,13 +73,13 @@ class Centre(Struct, frozen=True, gc=False):
     freedom: float
 
 
-class Units(Struct, frozen=True, dict=True):
+class Units(Struct, frozen=True, gc=False):
     """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
 
     `trials` are those that count, by run. `distances`: of each unit from the mean of all runs, or
     from the mean of the trial's run. `squares` is the sum of
     their squares, with `freedom` degrees. `weight`: the variance of the centre ÷ the variance of a
-    unit.
+    unit. `rounding`: how far it can move the centre, where `freedom` is above 0.
     """
 
     centre: float
@@ -89,12 +89,12 @@ class Units(Struct, frozen=True, dict=True):
     squares: float
     freedom: int
     weight: float
-    step: float
+    rounding: float
     n: int
     runs: frozenset[Hashable]
     set_aside: tuple[int, ...]
 
-    @cached_property
+    @property
     def deviations(self) -> Mapping[Hashable, float] | None:
         """The distance of each unit by its key; None where a round is unknown or named twice, so
         that no unit can be paired."""
@@ -112,11 +112,6 @@ class Units(Struct, frozen=True, dict=True):
     def variance(self) -> float:
         """Of one unit; only where `freedom` is above 0."""
         return self.squares / self.freedom
-
-    @cached_property
-    def rounding(self) -> float:
-        """How far rounding can move the centre; only where `freedom` is above 0."""
-        return rounding_error(self.step, self.variance)
 
     @property
     def scope(self) -> Scope:
@@ -163,15 +158,18 @@ def split_units(sample: Sample) -> Units:
         distances = [mean - centre for mean in means.values()]
     else:
         distances = [trial.value - means[run] for run, trials in by_run.items() for trial in trials]
+    squares = sum([distance * distance for distance in distances])
+    freedom = len(means) - 1 if of_runs else n - len(means)
+    step = max(sample.step, LEAST_STEP)
     return Units(
         centre=centre,
         of_runs=of_runs,
         trials=by_run,
         distances=distances,
-        squares=sum([distance * distance for distance in distances]),
-        freedom=len(means) - 1 if of_runs else n - len(means),
+        squares=squares,
+        freedom=freedom,
         weight=1 / len(means) if of_runs else _trial_weight(by_run, len(sample.observations)),
-        step=max(sample.step, LEAST_STEP),
+        rounding=rounding_error(step, squares / freedom) if freedom else step,
         n=n,
         runs=frozenset(by_run),
         set_aside=set_aside,

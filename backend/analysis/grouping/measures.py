@@ -76,15 +76,15 @@ class Trials(Struct, frozen=True, gc=False):
         trials = tuple(trial for cell in cells for trial in cell.trials)
         return cls(
             trials=trials,
-            rounds=tuple(trial.repeat for trial in trials),
+            rounds=tuple([trial.repeat for trial in trials]),
             # As integers: a UUID takes a call to be hashed.
-            runs=tuple(cell.run.id.int for cell in cells for _ in cell.trials),
+            runs=tuple([cell.run.id.int for cell in cells for _ in cell.trials]),
         )
 
 
 def measure_of(metric: Metric, trials: Trials, merged_us: Mapping[str, float | None]) -> Measure:
     """The figure of `metric`. `merged_us`: percentiles of all requests together, where known."""
-    each = tuple(metric.read(trial) for trial in trials.trials)
+    each = tuple([metric.read(trial) for trial in trials.trials])
     if metric.group == "errors":
         return _failures(metric, each, trials.trials)
     if metric.id == "max":
@@ -129,11 +129,11 @@ def _centre(
     if min(values) <= 0:
         return _with_zeros(each, values, origin, step, pooled)
     places = [at for at, value in enumerate(each) if value is not None]
-    observations = tuple(
+    observations = [
         Observation(log(value), trials.runs[at], trials.rounds[at])
         for at, value in zip(places, values, strict=True)
-    )
-    sample = Sample(observations, step=half_step(values, step))
+    ]
+    sample = Sample(tuple(observations), step=half_step(values, step))
     centre = estimate(sample)
     low, high = _bounds(centre)
     return Measure(
@@ -146,7 +146,7 @@ def _centre(
         interval=interval_name(centre),
         pooled=pooled,
         step=step,
-        set_aside=tuple(places[index] for index in centre.set_aside),
+        set_aside=tuple([places[index] for index in centre.set_aside]),
         sample=sample,
     )
 
