@@ -125,6 +125,11 @@ class ParsedTrial:
     # The command line above the output, and the lines of a file with several outputs, from 1.
     command: str = ""
     lines: tuple[int, int] | None = None
+    # What the artefacts name as measured, in the members of an envelope; empty where they do not.
+    server: Mapping[str, Any] = field(default_factory=dict)
+    workload: Mapping[str, Any] = field(default_factory=dict)
+    # source, published and place, where the figures are copied from a publication.
+    publication: Mapping[str, str] = field(default_factory=dict)
     # What was removed from the artefacts before they were read, as sentences.
     notes: tuple[str, ...] = ()
     # Why this tool was chosen.
@@ -183,6 +188,9 @@ class ParsedTrial:
             "incomplete": self.incomplete,
             "command": self.command,
             "lines": list(self.lines or ()),
+            "server": dict(self.server),
+            "workload": dict(self.workload),
+            "publication": dict(self.publication),
             "notes": list(self.notes),
         }
         return {name: value for name, value in remarks.items() if value}

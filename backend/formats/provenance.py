@@ -28,7 +28,10 @@ _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _STEPS = (1, 9, 2, 8, 3, 7, 4, 6, 5)
 # Entries that the parser writes itself: not figures of the output.
-_NO_FIGURES = ("tool", "latency_origin", "incomplete", "command", "lines", "notes")
+_NO_FIGURES = (
+    *("tool", "latency_origin", "incomplete", "command", "lines", "notes"),
+    *("server", "workload", "publication"),
+)
 
 
 class NotTraced(WorkFailed):

@@ -261,12 +261,17 @@ def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRec
     target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
     return TrialRecord(
         ordinal=ordinal,
-        server={"name": target[:200], **_with_values(known_members(envelope.server))},
+        server={
+            "name": target[:200],
+            **trial.parsed.server,
+            **_with_values(known_members(envelope.server)),
+        },
         workload={
             "name": (url.path or "unknown workload")[:200],
             "path": url.path[:2000] or None,
             "keepalive": trial.parsed.keepalive,
             "tls": {"http": False, "https": True}.get(url.scheme),
+            **trial.parsed.workload,
             **_with_values(known_members(envelope.workload)),
         },
         load={},
