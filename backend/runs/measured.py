@@ -96,6 +96,9 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         governors=governors(run.facts),
         requests_asked=_requests_asked(record),
         server_texts=tuple(_server_texts(record, run)),
+        server_runtime=record.server.get("runtime"),
+        server_settings=record.server.get("configuration") or {},
+        publication=", ".join(parsed.publication.values()),
         evidence=evidence_of(record, run),
     )
 

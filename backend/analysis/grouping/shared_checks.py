@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
@@ -53,6 +53,7 @@ def _describe(series: str, point: Point) -> ComparedPoint:
         trial_s=median(lengths) if lengths else None,
         requests=median(counts) if counts else None,
         threads=frozenset(trial.threads for trial in point.trials if trial.threads),
+        backlog=_backlog(cell.server.configuration),
         measured=_span(point),
         turns=_turns(point),
     )
@@ -64,6 +65,11 @@ def _lengths_s(point: Point) -> list[float]:
         for trial in point.trials
         if trial.requests_completed and trial.throughput_rps
     ]
+
+
+def _backlog(configuration: Mapping[str, object]) -> str | None:
+    backlog = configuration.get("backlog")
+    return None if backlog is None else str(backlog)
 
 
 def _span(point: Point) -> tuple[datetime, datetime] | None:

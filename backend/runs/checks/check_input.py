@@ -75,6 +75,10 @@ class CheckInput:
     governors: Mapping[str, str] = field(default_factory=dict)
     # What is recorded of the server: version, runtime, settings, and what it printed.
     server_texts: tuple[str, ...] = ()
+    server_runtime: str | None = None
+    server_settings: Mapping[str, object] = field(default_factory=dict)
+    # Title, date and place, where the figures are copied from a publication.
+    publication: str = ""
 
     # Which start of the server in its run it met, and when it was measured.
     server_start: int | None = None

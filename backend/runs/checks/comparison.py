@@ -43,6 +43,8 @@ class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     trial_s: float | None = None
     requests: float | None = None
     threads: frozenset[int] = frozenset()
+    # How many connections wait until the server accepts them, as its settings say.
+    backlog: str | None = None
     measured: tuple[datetime, datetime] | None = None
     turns: Mapping[Hashable, int] = {}
 
@@ -61,6 +63,7 @@ def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[Compared
         "far-apart": _gather(_far_apart, by_axis_place),
         "unequal-length": _gather(_unequal_length, by_place),
         "unequal-threads": _gather(_unequal_threads, by_place),
+        "unequal-backlog": _gather(_unequal_backlog, by_place),
         "fixed-order": _gather(_fixed_order, by_place),
     }
     return {id_: members for id_, members in fired.items() if members}
@@ -136,6 +139,12 @@ def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]
     return with_threads if len({point.threads for point in with_threads}) > 1 else []
 
 
+def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    """Without the points whose backlog is unknown."""
+    with_backlog = [point for point in points if point.backlog]
+    return with_backlog if len({point.backlog for point in with_backlog}) > 1 else []
+
+
 def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     """Points whose trials came in the same order in every round that all of them share."""
     ordered = [point for point in points if point.turns]
@@ -198,6 +207,16 @@ COMPARISON_CHECKS = (
         title="The load tool had different numbers of threads",
         explanation="A load tool with fewer threads may reach its limit before the server does.",
         remedy="Measure every series with the same number of threads.",
+    ),
+    Check(
+        id="unequal-backlog",
+        severity="warning",
+        title="Servers had queues of different length",
+        explanation="The setting `backlog` says how many new connections may wait for the server. "
+        "A short queue refuses connections at a high load, which looks like a slow server.",
+        remedy="Give every server the same backlog, and raise the limit of the kernel "
+        "(`net.core.somaxconn`).",
+        source="listen(2) of Linux",
     ),
     Check(
         id="fixed-order",

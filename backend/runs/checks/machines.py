@@ -52,9 +52,12 @@ def _find_session(trial: CheckInput) -> str | None:
 
 def _find_used_ports(trial: CheckInput) -> str | None:
     rate = trial.throughput_rps
-    if trial.keepalive is not False or rate is None or trial.elapsed_s is None:
+    if trial.keepalive is not False or rate is None:
         return None
-    taken = rate * min(trial.elapsed_s, TIME_WAIT_S)
+    if trial.elapsed_s is None:
+        taken = min(rate * TIME_WAIT_S, trial.requests_completed or 0)
+    else:
+        taken = rate * min(trial.elapsed_s, TIME_WAIT_S)
     first, last = trial.local_ports or LINUX_LOCAL_PORTS
     if taken <= last - first + 1:
         return None

@@ -46,7 +46,11 @@ def _find_failures_counted_as_success(trial: CheckInput) -> str | None:
 
 
 def _find_unknown_errors(trial: CheckInput) -> str | None:
-    if trial.error_rate is not None or trial.requests_completed is None:
+    if trial.error_rate is not None or not trial.has_figures:
+        return None
+    if trial.publication:
+        return "The publication gives no number of failed requests for this trial."
+    if trial.requests_completed is None:
         return None
     return f"{trial.requests_completed} requests completed; how many succeeded is unknown."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput, Finding
+from backend.runs.checks.conditions import CONDITION_RULES
 from backend.runs.checks.contradictions import CONTRADICTION_RULES
 from backend.runs.checks.latency import LATENCY_RULES
 from backend.runs.checks.machines import MACHINE_RULES
@@ -18,6 +19,7 @@ TRIAL_RULES: tuple[TrialRule, ...] = (
     *MACHINE_RULES,
     *RESPONSE_RULES,
     *CONTRADICTION_RULES,
+    *CONDITION_RULES,
 )
 
 

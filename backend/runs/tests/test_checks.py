@@ -12,6 +12,7 @@ from backend.runs.checks import (
     check_trial,
     withheld_metrics,
 )
+from backend.runs.checks.claims import Claims, Evidence
 
 DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 
@@ -87,6 +88,16 @@ FAULTS = {
     },
     "two-populations": {"latency_mean_us": 1_900.0, "connections": 15},
     "overload": {"loop": "open", "offered_rps": 9_000.0},
+    "published-figures": {"publication": "A table, 2011, page 3"},
+    "request-limit": {
+        "tool": "ab",
+        "requests_completed": 50_000,
+        "elapsed_s": 6.2,
+        "evidence": Evidence(asked=Claims(duration_s=10.0)),
+    },
+    "tick-rate": {"throughput_rps": 64.06, "latency_mean_us": 124_800.0},
+    "compiling": {"server_runtime": "PyPy 2.1"},
+    "answers-before-reading": {"server_settings": {"answers_before_reading": "yes"}},
     "tool-disagrees": {"disagreements": ("Counts by status add up to 79 999, not 80 000.",)},
 }
 
@@ -128,6 +139,16 @@ HARMLESS = {
     "clock-tick": {"latency_resolution_us": 20_000.0},
     "two-populations": {"latency_mean_us": 1_800.0},
     "overload": {"loop": "open", "offered_rps": 8_100.0},
+    "published-figures": {"publication": ""},
+    "request-limit": {
+        "tool": "ab",
+        "requests_completed": 50_000,
+        "elapsed_s": 10.0,
+        "evidence": Evidence(asked=Claims(duration_s=10.0)),
+    },
+    "tick-rate": {"throughput_rps": 65.0, "latency_mean_us": 123_000.0},
+    "compiling": {"server_runtime": "PyPy 2.1", "elapsed_s": 61.0},
+    "answers-before-reading": {"server_settings": {"answers_before_reading": "no"}},
     "tool-disagrees": {"disagreements": ()},
 }
 
@@ -339,3 +360,16 @@ def test_withheld_metrics_name_the_check_that_forbids_them():
         "resources": "incomplete",
     }
     assert withheld_metrics(["spread", "overload"]) == {}
+
+
+def test_a_published_rate_without_a_time_takes_a_port_for_each_request():
+    published = replace(SOUND, publication="A table", keepalive=False, elapsed_s=None)
+    assert "ephemeral-ports" in fired(replace(published, requests_completed=40_000))
+    assert "ephemeral-ports" not in fired(replace(published, requests_completed=20_000))
+    assert "ephemeral-ports" not in fired(replace(published, requests_completed=None))
+
+
+def test_a_publication_without_a_number_of_errors_is_told():
+    published = replace(SOUND, publication="A table", error_rate=None, requests_completed=None)
+    assert "errors-unknown" in fired(published)
+    assert "errors-unknown" not in fired(replace(published, error_rate=0.0))

@@ -107,3 +107,8 @@ def test_an_order_that_never_changes_is_told_where_it_is_no_chance():
 def test_many_servers_need_few_rounds():
     many = [turns(f"server {n}", (n, 300 + n)) for n in range(200)]
     assert fired(many) == {"fixed-order"}
+
+
+def test_queues_of_different_length_are_told_where_both_are_known():
+    assert "unequal-backlog" in fired([point("a", backlog="500"), point("b", backlog="5000")])
+    assert fired([point("a", backlog="500"), point("b", backlog="500"), point("c")]) == set()

@@ -6,8 +6,8 @@ import pytest
 from backend.runs.checks import CHECKS, check_trial
 from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
+from backend.testing.made.condition_mistakes import TRIAL_MISTAKES
 from backend.testing.made.figures import corrected_figures_of, figures_of
-from backend.testing.made.mistakes import MISTAKES
 from backend.testing.made.requests import make_closed
 from backend.testing.made.texts import TOOLS
 from backend.testing.made.uploads import make_upload
@@ -29,10 +29,10 @@ def test_an_honest_output_is_read_as_it_was_made(tool):
     assert grave == set()
 
 
-@pytest.mark.parametrize("id_", MISTAKES)
+@pytest.mark.parametrize("id_", TRIAL_MISTAKES)
 def test_a_planted_mistake_is_found(id_):
     draw = np.random.default_rng(5)
-    mistake = MISTAKES[id_]
+    mistake = TRIAL_MISTAKES[id_]
     tool = next(tool for tool in (OHA, *TOOLS) if mistake.fits(tool))
     trials = (mistake.edit(mistake.make(draw, tool).check_input()) for _ in range(3))
     assert any(id_ in {finding.id for finding in check_trial(trial)} for trial in trials)
@@ -55,7 +55,7 @@ def test_a_mistake_between_series_is_found(id_):
 
 
 def test_only_checks_that_exist_are_measured():
-    planted = {*MISTAKES, *CELL_MISTAKES, *COMPARISON_MISTAKES}
+    planted = {*TRIAL_MISTAKES, *CELL_MISTAKES, *COMPARISON_MISTAKES}
     assert planted <= CHECKS.keys()
 
 

@@ -46,6 +46,7 @@ def make_comparison(draw: Generator) -> Points:
                     trial_s=10.0,
                     requests=rate * 10,
                     threads=frozenset({4}),
+                    backlog="511",
                     measured=(DAY, DAY + timedelta(hours=3)),
                     turns=dict(turns),
                 )
@@ -95,6 +96,10 @@ def _use_one_thread(draw: Generator) -> Points:
     return _of_first(make_comparison(draw), lambda point: replace(point, threads=frozenset({1})))
 
 
+def _shorten_queue(draw: Generator) -> Points:
+    return _of_first(make_comparison(draw), lambda point: replace(point, backlog="50"))
+
+
 def _fix_order(draw: Generator) -> Points:
     points = make_comparison(draw)
     places = {point.server: place for place, point in enumerate(points)}
@@ -114,5 +119,6 @@ COMPARISON_MISTAKES: dict[str, tuple[str, Callable[[Generator], Points]]] = {
     "far-apart": ("one server measured 35 to 400 days before", _move_back),
     "unequal-length": ("trials of 300 s beside trials of 10 s", _lengthen),
     "unequal-threads": ("one thread beside four", _use_one_thread),
+    "unequal-backlog": ("a backlog of 50 beside 511", _shorten_queue),
     "fixed-order": ("five rounds in one order", _fix_order),
 }

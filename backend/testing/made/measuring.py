@@ -18,7 +18,8 @@ from backend.runs.checks.firing import RESULTS, Firing, read_firing
 from backend.runs.checks.trial import TRIAL_RULES
 from backend.testing.made.cells import CELL_MISTAKES, make_cell
 from backend.testing.made.comparisons import COMPARISON_MISTAKES, fired, make_comparison
-from backend.testing.made.mistakes import MISTAKES, Mistake
+from backend.testing.made.condition_mistakes import TRIAL_MISTAKES
+from backend.testing.made.mistakes import Mistake
 from backend.testing.made.texts import TOOLS, MadeTool
 from backend.testing.made.uploads import make_upload
 
@@ -65,7 +66,7 @@ def _measure_tool(tool: MadeTool, firing: dict[str, Firing], sizes: Sizes) -> No
         counts.update({finding.id for finding in check_trial(trial)})
     for id_ in (rule.check.id for rule in TRIAL_RULES):
         firing[id_].honest[tool.name] = (counts[id_], sizes.trials)
-    for id_, mistake in MISTAKES.items():
+    for id_, mistake in TRIAL_MISTAKES.items():
         firing[id_].mistake = mistake.text
         if mistake.fits(tool):
             detected, planted = _plant(id_, mistake, tool, sizes)

@@ -1,0 +1,43 @@
+"""Mistakes in the conditions of a trial: its source, its limits, and how the server works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake
+
+CONDITION_MISTAKES: dict[str, Mistake] = {
+    "published-figures": Mistake(
+        is_certain=True,
+        text="copied from a table",
+        edit=lambda trial: replace(trial, publication="A table, 2011"),
+    ),
+    "request-limit": Mistake(
+        is_certain=True,
+        text="60 s were asked for, 50,000 requests were sent",
+        plant=lambda upload, _draw: upload.load.update(duration_s=60.0),
+        edit=lambda trial: replace(trial, requests_completed=50_000),
+        fits=lambda tool: tool.name == "ab",
+        needs=("elapsed_s",),
+    ),
+    "tick-rate": Mistake(
+        is_certain=True,
+        text="a request for each tick of 15.625 ms",
+        edit=lambda trial: replace(trial, throughput_rps=1e6 / TICK_US),
+        fits=lambda tool: not tool.is_open,
+    ),
+    "compiling": Mistake(
+        is_certain=True,
+        text="4 s on PyPy",
+        plant=lambda upload, _draw: upload.server.update(runtime="PyPy 7.3"),
+        needs=("elapsed_s",),
+    ),
+    "answers-before-reading": Mistake(
+        is_certain=True,
+        text="a server that answers at once",
+        plant=lambda upload, _draw: upload.server.update(
+            configuration={"answers_before_reading": "yes"}
+        ),
+    ),
+}
+TRIAL_MISTAKES = MISTAKES | CONDITION_MISTAKES
