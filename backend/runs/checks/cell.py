@@ -24,6 +24,8 @@ SPREAD_CONFIDENCE = 0.95
 DRIFT_CHANCE = 0.01
 LEAST_DRIFT = 0.05
 DRIFT_TRIALS = 5
+# Trials that only fall, to less than this share of the first.
+COLLAPSED_SHARE = 0.5
 
 
 def check_cell(
@@ -40,6 +42,7 @@ def check_cell(
         "no-warmup": _find_no_warmup(warmed_up),
         "spread": _find_spread(rates),
         "drift": _find_drift(rates),
+        "collapse": _find_collapse(rates),
         "two-modes": _find_two_modes(rates),
         "restarted": find_restart(counted),
         "paused": find_pause(counted),
@@ -107,6 +110,16 @@ def _find_drift(rates: Sequence[float]) -> str | None:
     )
 
 
+def _find_collapse(rates: Sequence[float]) -> str | None:
+    """Whether every trial is slower than the one before, and the last has lost half or more."""
+    is_falling = all(after <= before for before, after in pairwise(rates))
+    if len(rates) < LEAST_TRIALS or not is_falling or rates[-1] > COLLAPSED_SHARE * rates[0]:
+        return None
+    if not rates[0]:
+        return None
+    return f"The trials reach {', '.join(f'{rate:.6g}' for rate in rates)} requests/s, in order."
+
+
 def _find_two_modes(rates: Sequence[float]) -> str | None:
     if not has_two_modes(rates):
         return None
@@ -161,6 +174,16 @@ CELL_CHECKS = (
         "recover between trials, or was not warm yet.",
         remedy="Add a warm-up, a pause or a restart between trials, and measure servers in turn.",
         source="t test of a regression slope; see statistics.md",
+    ),
+    Check(
+        id="collapse",
+        severity="warning",
+        title="Each trial is slower than the one before",
+        explanation="No trial is faster than the one before it, and the last has at most half the "
+        "throughput of the first. The server does not recover between trials: connections, "
+        "threads or memory of earlier trials are still in use.",
+        remedy="Look for what the server keeps, and give a figure for each trial, not the mean. "
+        "If you restart the server between trials, say so.",
     ),
     Check(
         id="two-modes",

@@ -63,7 +63,7 @@ def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[Compared
         "far-apart": _gather(_far_apart, by_axis_place),
         "unequal-length": _gather(_unequal_length, by_place),
         "unequal-threads": _gather(_unequal_threads, by_place),
-        "unequal-backlog": _gather(_unequal_backlog, by_place),
+        "unequal-backlog": list(_unequal_backlog(points)),
         "fixed-order": _gather(_fixed_order, by_place),
     }
     return {id_: members for id_, members in fired.items() if members}
@@ -140,7 +140,7 @@ def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]
 
 
 def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
-    """Without the points whose backlog is unknown."""
+    """At any load, since a queue belongs to the server; without points of unknown backlog."""
     with_backlog = [point for point in points if point.backlog]
     return with_backlog if len({point.backlog for point in with_backlog}) > 1 else []
 

@@ -61,6 +61,15 @@ def test_a_missing_warmup_fires_only_when_it_is_known_to_be_missing():
     assert "no-warmup" not in fired(facts, warmed_up=True)
 
 
+def test_trials_that_only_fall_to_half_are_a_collapse():
+    assert "collapse" in fired(trials(3_674, 3_203, 477, 5, 0))
+    assert "collapse" in fired(trials(8_000, 6_000, 4_000))
+    assert "collapse" not in fired(trials(8_000, 6_000, 4_100))
+    assert "collapse" not in fired(trials(8_000, 3_000, 3_100))
+    assert "collapse" not in fired(trials(8_000, 3_000))
+    assert "collapse" not in fired(trials(0, 0, 0))
+
+
 def test_a_small_drift_a_zigzag_and_three_trials_are_silent():
     assert "drift" not in fired(trials(8_000, 7_950, 7_900, 7_850, 7_800))
     assert "drift" not in fired(trials(8_000, 7_000, 7_500, 7_900, 7_200))

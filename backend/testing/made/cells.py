@@ -91,12 +91,18 @@ def _paused(draw: Generator) -> MadeCell:
     return replace(cell, begins_s=begins_s)
 
 
+def _with_collapse(draw: Generator) -> MadeCell:
+    rates = make_cell(draw, (5,)).rates_rps
+    return MadeCell(rates * np.array([1, 0.87, 0.13, 0.01, 0]))
+
+
 # By the id of the check: the mistake in words, and how it is made.
 CELL_MISTAKES: dict[str, tuple[str, Callable[[Generator], MadeCell]]] = {
     "few-trials": ("one or two trials", lambda draw: make_cell(draw, (1, 2))),
     "no-warmup": ("no warm-up", lambda draw: MadeCell(make_cell(draw).rates_rps, warmed_up=False)),
     "spread": ("one trial of 3 to 30 reaches 60 %", _with_outlier),
     "drift": ("throughput falls by 26 % over 8 to 30 trials, with noise", _with_drift),
+    "collapse": ("five trials of 100, 87, 13, 1 and 0 %", _with_collapse),
     "two-modes": ("8 to 30 trials have two equally common levels, 25 % apart", _with_two_levels),
     "restarted": ("a second start of the server between the trials", _restarted),
     "paused": ("2 to 48 hours between two trials", _paused),
