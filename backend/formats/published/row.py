@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from backend.formats.numbers import require_count, require_number, step_us
 NAME = "published"
 SETTING = "setting:"
 KIB = 1024
+# Rates of a publication are rounded, and some count 1,000 bytes as a kilobyte.
+ROUNDED_SHARE = 0.1
 # What the columns of the database hold.
 MOST_CONNECTIONS = 2**31 - 1
 LONGEST_NAME, LONGEST_PATH, LONGEST_TOOL = 200, 2000, 80
@@ -68,10 +70,25 @@ def trial_of(fields: Mapping[str, str], publication: Publication) -> ParsedTrial
         latency=latency,
         latency_origin="percentiles" if latency.percentiles else None,
         latency_resolution_us=_step_us(fields),
+        disagreements=tuple(_disagreements(fields)),
         server=_server(fields),
         workload=_workload(fields),
         publication=publication.at(fields.get("place")),
     )
+
+
+def _disagreements(fields: Mapping[str, str]) -> Iterator[str]:
+    """A transfer rate that is too low for the responses: the bodies alone need more."""
+    rate, size = _number(fields, "throughput_rps"), _count(fields, "payload_bytes")
+    transfer_kib_s = _number(fields, "transfer_kib_s")
+    if rate is None or size is None or transfer_kib_s is None or fields.get("method") == "HEAD":
+        return
+    least_kib_s = rate * size / KIB
+    if transfer_kib_s < (1 - ROUNDED_SHARE) * least_kib_s:
+        yield (
+            f"{rate:.6g} requests/s of {size} bytes are {least_kib_s:.0f} KiB/s, "
+            f"but the transfer rate is {transfer_kib_s:.6g} KiB/s."
+        )
 
 
 def _loop(fields: Mapping[str, str]) -> str | None:

@@ -44,3 +44,18 @@ def test_a_wrong_row_leaves_the_others_readable():
 def test_a_quoted_field_may_hold_a_comma():
     (trial,) = read(HEAD + 'server,throughput_rps\n"a, with b",1\n')
     assert trial.server == {"name": "a, with b"}
+
+
+def disagreements(transfer, method="GET"):
+    columns = "server,method,payload_bytes,throughput_rps,transfer_kib_s\n"
+    (trial,) = read(f"{HEAD}{columns}a,{method},39107,620,{transfer}\n")
+    return trial.disagreements
+
+
+def test_a_transfer_rate_that_cannot_carry_the_responses_contradicts_the_row():
+    (sentence,) = disagreements(524)
+    assert sentence == (
+        "620 requests/s of 39107 bytes are 23678 KiB/s, but the transfer rate is 524 KiB/s."
+    )
+    assert disagreements(23_800) == ()
+    assert disagreements(524, "HEAD") == ()
