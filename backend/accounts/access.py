@@ -25,6 +25,18 @@ def workspace_ids_of(actor: Actor) -> list[UUID]:
     return list(workspaces_of(actor).values_list("pk", flat=True))
 
 
+def readable_ids(actor: Actor) -> list[UUID]:
+    """The workspaces whose runs `actor` may read: those of `workspaces_of`, and public ones."""
+    public = Workspace.objects.filter(is_public=True).values_list("pk", flat=True)
+    return list({*workspace_ids_of(actor), *public})
+
+
+def ids_for_question(actor: Actor, slug: str | None) -> list[UUID]:
+    """The workspaces that a comparison may ask: a public one only where it is named."""
+    named = Workspace.objects.filter(is_public=True, slug=slug).values_list("pk", flat=True)
+    return list({*workspace_ids_of(actor), *named})
+
+
 def may_write(actor: Actor, workspace_id: UUID) -> bool:
     """Whether `actor` may upload to, freeze in and change the workspace."""
     if isinstance(actor, Token):

@@ -29,6 +29,8 @@ class Workspace(models.Model):
     # Differences smaller than this share are not worth a reader's time (the *relevant* flag).
     relevant_share = models.FloatField(default=RELEVANT_SHARE)
     min_trials = models.PositiveSmallIntegerField(default=LEAST_TRIALS)
+    # Everyone may read a public workspace; only its members may change it.
+    is_public = models.BooleanField(default=False)
     # Raised with every change of what a comparison here can show, in the same transaction:
     # an answer that is kept under this number is right, or not found.
     data_version = models.BigIntegerField(default=0, editable=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import cast
+from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils.functional import SimpleLazyObject
@@ -76,6 +77,17 @@ def required_actor(request: Request) -> Token | User:
     if actor is None:
         raise sign_in_needed()
     return actor
+
+
+def question_ids(request: Request) -> list[UUID]:
+    """The workspaces that a comparison of the sender may ask.
+
+    Without signing in, only a public workspace that the query names; raises Problem 401 for others.
+    """
+    ids = access.ids_for_question(actor_of(request), request.query_params.get("workspace"))
+    if not ids:
+        required_actor(request)
+    return ids
 
 
 def agents_token(request: Request, *, to: str) -> Token:

@@ -12,14 +12,13 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import VIEWS, CompareQuery
 from backend.analysis.query.field import Field
 from backend.analysis.query.fields import AXES, FIELDS, FILTERS, GROUPING
 from backend.analysis.query.metrics import METRICS
-from backend.api.auth import required_actor
+from backend.api.auth import question_ids
 from backend.api.schema import documented
 from backend.sharing.export import csv_of
 
@@ -54,7 +53,7 @@ QUERY = [
 
 def _answer_json(request: Request) -> bytes:
     """The comparison that the request asks for, over what its sender may see, as JSON."""
-    workspace_ids = access.workspace_ids_of(required_actor(request))
+    workspace_ids = question_ids(request)
     query = CompareQuery.parse(request.query_params)
     return compare_as_json(query, workspace_ids=workspace_ids)
 

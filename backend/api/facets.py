@@ -11,11 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from backend.accounts import access
 from backend.analysis.loading.facets import FACETS, facets
 from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery, QueryError
-from backend.api.auth import required_actor
+from backend.api.auth import question_ids
 from backend.api.compare import QUERY, AnyFormat
 from backend.api.schema import documented
 
@@ -64,7 +63,7 @@ class Facets(APIView):
     )
     def get(self, request: Request) -> HttpResponse:
         """Counts of trials: each field's under all filters but its own."""
-        workspace_ids = access.workspace_ids_of(required_actor(request))
+        workspace_ids = question_ids(request)
         asked = request.query_params.copy()
         only = sorted(set(asked.pop("field", None) or FACETS))
         if unknown := set(only) - set(FACETS):

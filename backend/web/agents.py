@@ -25,7 +25,7 @@ MAX_NAME = 120
 def agents(request: HttpRequest, slug: str) -> HttpResponse:
     """The agents and how to add one. A POST creates a token, which is shown once."""
     if request.method != "POST":
-        return _page(request, visible.workspace_or_404(request, slug))
+        return _page(request, visible.own_workspace_or_404(request, slug))
     workspace = visible.writable_workspace_or_404(request, slug)
     clear = tokens.issue(
         TokenKind.AGENT,
@@ -67,7 +67,7 @@ def _shown(request: HttpRequest, workspace: Workspace, row: RosterRow) -> dict[s
 @require_http_methods(["GET", "HEAD", "POST"])
 def revoke(request: HttpRequest, slug: str, token_id: UUID) -> HttpResponse:
     """What revoking a token changes. A POST revokes it."""
-    workspace = visible.workspace_or_404(request, slug)
+    workspace = visible.own_workspace_or_404(request, slug)
     rows = Token.objects.filter(workspace=workspace, kind=TokenKind.AGENT, revoked_at=None)
     token = rows.filter(pk=token_id).first()
     if token is None or not access.may_revoke(visible.viewer(request), token):

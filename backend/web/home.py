@@ -18,7 +18,6 @@ from backend.ingest.models import State, Upload
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
-from backend.sharing.models import ResultSet
 from backend.web import visible
 
 PLACEHOLDER = "<token>"
@@ -103,7 +102,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         "failed": _failed(workspace),
     }
     if latest is not None:
-        sets = ResultSet.objects.filter(workspace=workspace).select_related("author")
+        sets = visible.result_sets(request, workspace).select_related("author")
         context |= {
             "runs": run_page([workspace.pk], limit=LATEST).runs,
             "counts": _counts(workspace),

@@ -36,7 +36,7 @@ ROLE_HELP = {
 def members_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Who belongs to the workspace. A POST invites someone; the link is shown once."""
     if request.method != "POST":
-        return _page(request, visible.workspace_or_404(request, slug))
+        return _page(request, visible.own_workspace_or_404(request, slug))
     workspace = visible.administered_workspace_or_404(request, slug)
     role = request.POST.get("role", "")
     email = _email(request.POST.get("email", "").strip()) if settings.SENDS_MAIL else ""
@@ -61,7 +61,7 @@ def change_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
 def remove_member(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     """Take a member out of the workspace; for oneself, leave it."""
     viewer = _viewer(request)
-    workspace = visible.workspace_or_404(request, slug)
+    workspace = visible.own_workspace_or_404(request, slug)
     # Others learn from the refusal who may; a stranger got 404 above.
     removed = members.remove(viewer, workspace, user_id)
     if removed == viewer:

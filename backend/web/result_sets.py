@@ -52,7 +52,7 @@ View = Callable[[HttpRequest, Reading], HttpResponse]
 def result_sets(request: HttpRequest, slug: str) -> HttpResponse:
     """The result sets of a workspace, newest first, with their state."""
     workspace = visible.workspace_or_404(request, slug)
-    rows = ResultSet.objects.filter(workspace=workspace).select_related("workspace", "author")
+    rows = visible.result_sets(request, workspace).select_related("workspace", "author")
     page = Paginator(rows.defer("snapshot", "notes"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "workspace": workspace,

@@ -15,7 +15,6 @@ from backend.links import link_to, run_link
 from backend.runs.listing import run_page
 from backend.runs.models import Host, Server, Workload
 from backend.runs.search import RunSearch
-from backend.sharing.models import ResultSet
 from backend.web import visible
 
 EACH = 6
@@ -32,7 +31,7 @@ def search(request: HttpRequest, slug: str) -> JsonResponse:
         pages.append(("Upload", "new-upload"))
     if access.may_administer(visible.viewer(request), workspace.pk):
         pages.append(("Settings", "settings"))
-    results = [*_pages(workspace, asked, pages), *(_named_rows(workspace, asked) if asked else [])]
+    results = [*_pages(workspace, asked, pages), *_named(request, workspace, asked)]
     return JsonResponse({"query": asked, "results": results})
 
 
@@ -56,14 +55,16 @@ def _pages(
             yield _result("page", title, "", url)
 
 
-def _named_rows(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
-    """Servers, hosts, workloads, runs and result sets whose names contain `asked`."""
+def _named(request: HttpRequest, workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
+    """Everything whose name contains `asked`; nothing where nothing is asked."""
+    if not asked:
+        return
     yield from _servers(workspace, asked)
     yield from _hosts(workspace, asked)
     yield from _workloads(workspace, asked)
     yield from _runs(workspace, asked)
-    sets = ResultSet.objects.filter(workspace=workspace, title__icontains=asked).defer("snapshot")
-    for result_set in sets[:EACH]:
+    sets = visible.result_sets(request, workspace).filter(title__icontains=asked)
+    for result_set in sets.defer("snapshot")[:EACH]:
         yield _result("result set", result_set.title, result_set.visibility, result_set.path)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
 from backend.ingest.models import Artefact, Upload
-from backend.sharing.models import ResultSet
+from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.reading import find_result_set
 
 
@@ -27,15 +28,27 @@ def viewer(request: HttpRequest) -> User | None:
 
 
 def workspaces(request: HttpRequest) -> list[UUID]:
-    return access.workspace_ids_of(viewer(request))
+    """The workspaces whose runs the viewer may read, public ones included."""
+    return access.readable_ids(viewer(request))
 
 
 def workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
-    """The workspace at this address. Raises Moved where it was renamed since, and Http404."""
-    visible_workspaces = access.workspaces_of(viewer(request))
-    workspace = visible_workspaces.filter(slug=slug).first()
+    """The workspace, for reading its runs; a public one for everybody.
+
+    Raises Moved where it was renamed since, and Http404.
+    """
+    return _workspace_or_404(Workspace.objects.filter(pk__in=workspaces(request)), slug)
+
+
+def own_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
+    """The workspace, for what only its members may read. Raises as `workspace_or_404`."""
+    return _workspace_or_404(access.workspaces_of(viewer(request)), slug)
+
+
+def _workspace_or_404(readable: QuerySet[Workspace], slug: str) -> Workspace:
+    workspace = readable.filter(slug=slug).first()
     if workspace is None:
-        current = visible_workspaces.filter(former_slugs__slug=slug).first()
+        current = readable.filter(former_slugs__slug=slug).first()
         if current is None:
             raise Http404
         raise Moved(current.slug)
@@ -68,7 +81,7 @@ def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
 
 def result_set_or_404(request: HttpRequest, link: UUID) -> ResultSet:
     """The result set at this link, including one that is gone and has a tombstone."""
-    result_set = find_result_set(link, workspace_ids=workspaces(request))
+    result_set = find_result_set(link, workspace_ids=_own_workspaces(request))
     if result_set is None:
         raise Http404
     return result_set
@@ -87,12 +100,24 @@ def may_manage(request: HttpRequest, result_set: ResultSet) -> bool:
 
 
 def is_member(request: HttpRequest, result_set: ResultSet) -> bool:
-    return result_set.workspace_id in workspaces(request)
+    return result_set.workspace_id in _own_workspaces(request)
+
+
+def result_sets(request: HttpRequest, workspace: Workspace) -> QuerySet[ResultSet]:
+    """The result sets that a list may show: all to members, the public ones to others."""
+    rows = ResultSet.objects.filter(workspace=workspace)
+    if workspace.pk in _own_workspaces(request):
+        return rows
+    return rows.filter(visibility=Visibility.PUBLIC)
+
+
+def _own_workspaces(request: HttpRequest) -> list[UUID]:
+    return access.workspace_ids_of(viewer(request))
 
 
 def administered_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
     """The workspace, for its settings and members; 404 for everyone who may not change them."""
-    workspace = workspace_or_404(request, slug)
+    workspace = own_workspace_or_404(request, slug)
     if not access.may_administer(viewer(request), workspace.pk):
         raise Http404
     return workspace

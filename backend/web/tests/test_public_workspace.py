@@ -1,0 +1,73 @@
+"""A public workspace: everybody reads its runs, and only its members read the rest."""
+
+import pytest
+from django.test import Client
+
+from backend.ingest.worker import process
+from backend.links import result_set_link
+from backend.runs.models import Run
+from backend.sharing.models import Visibility
+from backend.testing.scenes import make_result_set
+from backend.testing.uploads import make_tenant, make_upload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tenant():
+    tenant = make_tenant("open-lab")
+    tenant.workspace.is_public = True
+    tenant.workspace.save(update_fields=["is_public"])
+    return tenant
+
+
+@pytest.fixture
+def private_set(tenant):
+    process(make_upload(tenant).pk)
+    return make_result_set(tenant.workspace, Visibility.PRIVATE)
+
+
+def status_of(path, client=None):
+    return (client or Client()).get(path).status_code
+
+
+def test_a_visitor_reads_runs_and_lists(tenant, private_set):
+    run = Run.objects.get()
+    pages = ["", "compare", "runs", "servers", "hosts", "workloads", "result-sets", "search?q=a"]
+    assert {page: status_of(f"/w/open-lab/{page}") for page in pages} == dict.fromkeys(pages, 200)
+    assert status_of(f"/r/{run.pk}") == 200
+    assert status_of(f"/t/{run.trials.first().pk}") == 200
+
+
+def test_a_visitor_changes_nothing_and_sees_no_agents_and_no_settings(tenant, private_set):
+    for page in ("agents", "settings", "upload"):
+        assert status_of(f"/w/open-lab/{page}") == 404
+    run = Run.objects.get()
+    assert Client().post(f"/r/{run.pk}/delete").status_code == 404
+    assert Client().post("/w/open-lab/tokens").status_code == 404
+    assert b"/w/open-lab/agents" not in Client().get("/w/open-lab/runs").content
+
+
+def test_a_private_result_set_of_it_stays_private(tenant, private_set):
+    assert status_of(result_set_link(private_set.link)) == 404
+    for page in ("", "result-sets", "search?q=secret"):
+        assert b"secret-title" not in Client().get(f"/w/open-lab/{page}").content
+
+
+def test_the_api_answers_a_comparison_that_names_it(tenant, private_set):
+    assert status_of("/api/v1/compare?workspace=open-lab") == 200
+    assert status_of("/api/v1/facets?workspace=open-lab") == 200
+    assert status_of("/api/v1/compare") == 401
+    assert status_of("/api/v1/compare?workspace=other") == 401
+
+
+def test_a_comparison_of_ones_own_workspaces_leaves_it_out(tenant, private_set):
+    other = make_tenant("own-lab")
+    answer = Client().get("/api/v1/compare", headers=other.headers).json()
+    assert answer["runs"] == []
+    named = Client().get("/api/v1/compare?workspace=open-lab", headers=other.headers).json()
+    assert len(named["runs"]) == 1
+
+
+def test_it_is_no_workspace_of_a_visitor(tenant, private_set):
+    assert b"open-lab" not in Client().get("/").content
