@@ -1,0 +1,1 @@
+"""The library: published benchmarks as data, their servers, and the workspace that shows them."""

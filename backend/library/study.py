@@ -1,0 +1,88 @@
+"""The published benchmarks of the library as records, read from `studies/<name>/study.toml`.
+
+Pure: no Django. The files hold facts and our own words, no text of a publication.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+FOLDER = Path(__file__).parent / "studies"
+
+
+class Outputs(Struct, frozen=True, forbid_unknown_fields=True):
+    """Outputs of a load tool for one server: every file of `raw/<folder>`."""
+
+    folder: str
+    server: dict[str, Any]
+    workload: dict[str, Any] = {}
+    load: dict[str, Any] = {}
+
+
+class StudyRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """A run of a study, of published tables or of outputs. `frozen`: shown by the result set."""
+
+    name: str
+    tables: tuple[str, ...] = ()
+    outputs: tuple[Outputs, ...] = ()
+    frozen: bool = False
+    same_host: bool | None = None
+    hosts: dict[str, dict[str, Any]] = {}
+    # Of every output that says nothing else.
+    workload: dict[str, Any] = {}
+    load: dict[str, Any] = {}
+
+
+class Figure(Struct, frozen=True, forbid_unknown_fields=True):
+    """A figure of the text that belongs to no trial, with its line."""
+
+    text: str
+    value: str
+    line: int
+
+
+class Study(Struct, frozen=True, forbid_unknown_fields=True):
+    """A published benchmark: what it asked, what it found, and what was wrong with it.
+
+    `published`: ISO 8601, as exact as it is known. `query`: how its result set is asked for.
+    """
+
+    name: str
+    title: str
+    source: str
+    author: str
+    published: str
+    question: str
+    won: str
+    turned: str
+    wrong: tuple[str, ...]
+    unsaid: tuple[str, ...]
+    conditions: tuple[str, ...]
+    method: tuple[str, ...]
+    repeatable: str
+    runs: tuple[StudyRun, ...]
+    figures: tuple[Figure, ...] = ()
+    query: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return FOLDER / self.name
+
+
+@cache
+def read_studies() -> tuple[Study, ...]:
+    """Every study, the oldest first. Raises ValueError where a file is not as expected."""
+    return tuple(sorted(_studies(), key=lambda study: study.published))
+
+
+def _studies() -> Iterator[Study]:
+    for path in FOLDER.glob("*/study.toml"):
+        values = {"name": path.parent.name, **tomllib.loads(path.read_text())}
+        yield msgspec.convert(values, Study)
