@@ -148,6 +148,7 @@ INSTALLED_APPS = [
     "backend.analysis",
     "backend.sharing",
     "backend.fleet",
+    "backend.library",
     "backend.api",
     "backend.web",
     "backend.config",

@@ -1,0 +1,90 @@
+"""The files and the envelope of each run of a study, as an agent would send them."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backend.library.study import Outputs, Study, StudyRun
+from backend.runs.identity import canonical_json
+
+# Ids of the library's runs are made from their content: equal content is loaded once.
+NAMESPACE = uuid.UUID("6f0b7f2e-1f0c-4c5e-9a37-6a1f4a0e2005")
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One upload: its envelope, and the bytes of each file by name."""
+
+    id: uuid.UUID
+    envelope: Mapping[str, Any]
+    files: Mapping[str, bytes]
+
+
+def parcel_of(study: Study, run: StudyRun) -> Parcel:
+    """The upload of a run. Its id changes with its content."""
+    files = dict(_files(study, run))
+    envelope = {**_head(study, run), **_trials(study, run)}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    content = canonical_json({"envelope": envelope, "files": hashes}).decode()
+    id_ = uuid.uuid5(NAMESPACE, content)
+    return Parcel(id_, {**envelope, "id": str(id_)}, files)
+
+
+def _head(study: Study, run: StudyRun) -> dict[str, Any]:
+    labels = {"study": study.title, "source": study.source, "published": study.published}
+    head: dict[str, Any] = {"schema": 1, "run": {"labels": {**labels, "part": run.name}}}
+    if run.hosts:
+        head["hosts"] = run.hosts
+    if run.same_host is not None:
+        head["same_host"] = run.same_host
+    return head
+
+
+def _files(study: Study, run: StudyRun) -> Iterator[tuple[str, bytes]]:
+    for table in run.tables:
+        yield table, (study.folder / table).read_bytes()
+    for outputs in run.outputs:
+        for path in output_paths(study, outputs):
+            yield _artefact_name(outputs, path), path.read_bytes()
+
+
+def output_paths(study: Study, outputs: Outputs) -> list[Path]:
+    """The files of one server, in the order of load and repeat."""
+    folder = study.folder / "raw" / outputs.folder
+    return sorted(folder.glob("*.txt"), key=lambda path: (_load_of(path), _repeat_of(path)))
+
+
+def _artefact_name(outputs: Outputs, path: Path) -> str:
+    return f"{outputs.folder}-{path.name}"
+
+
+def _load_of(path: Path) -> int:
+    """The load in a name such as `c1000-2.txt`; 0 where it has none."""
+    digits = path.stem.rpartition("-")[0].lstrip("cr")
+    return int(digits) if digits.isdigit() else 0
+
+
+def _repeat_of(path: Path) -> int:
+    return int(path.stem.rpartition("-")[2])
+
+
+def _trials(study: Study, run: StudyRun) -> dict[str, Any]:
+    """The trials of outputs; a table lists its trials itself."""
+    pairs = [(outputs, path) for outputs in run.outputs for path in output_paths(study, outputs)]
+    trials = [
+        {
+            "ordinal": ordinal,
+            "artefacts": [_artefact_name(outputs, path)],
+            "server": outputs.server,
+            "workload": {**run.workload, **outputs.workload},
+            "load": {**run.load, **outputs.load},
+            "repeat": _repeat_of(path),
+        }
+        for ordinal, (outputs, path) in enumerate(pairs)
+    ]
+    return {"trials": trials} if trials else {}

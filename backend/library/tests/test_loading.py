@@ -1,0 +1,66 @@
+import pytest
+
+from backend.accounts.models import Workspace
+from backend.ingest.models import Upload
+from backend.library import loading
+from backend.library.loading import load_library, result_set_id
+from backend.library.study import read_studies
+from backend.runs.models import Run, Trial
+from backend.sharing.models import ResultSet, Visibility
+
+pytestmark = pytest.mark.database
+
+
+def test_each_study_becomes_its_runs_and_one_public_frozen_result_set(library):
+    studies = read_studies()
+    workspace = Workspace.objects.get(slug=loading.SLUG)
+    assert workspace.is_public
+    assert Run.objects.filter(workspace=workspace).count() == sum(
+        len(study.runs) for study in studies
+    )
+    for study in studies:
+        result_set = ResultSet.objects.get(link=result_set_id(study.name))
+        assert result_set.title == study.title
+        assert result_set.is_frozen
+        assert result_set.visibility == Visibility.PUBLIC
+        assert library.paths[study.name] == result_set.path
+        assert study.won in result_set.notes
+    assert not Upload.objects.exclude(reason="").exists()
+
+
+def test_loading_again_changes_nothing(library):
+    before = list(ResultSet.objects.values_list("pk", "sha256", "link").order_by("pk"))
+    trials = set(Trial.objects.values_list("pk", flat=True))
+    again = load_library()
+    assert (again.uploads, again.removed, again.result_sets) == (0, 0, 0)
+    assert again.paths == library.paths
+    assert list(ResultSet.objects.values_list("pk", "sha256", "link").order_by("pk")) == before
+    assert set(Trial.objects.values_list("pk", flat=True)) == trials
+
+
+@pytest.mark.django_db
+def test_a_study_that_changed_replaces_its_run_and_keeps_its_link():
+    from msgspec.structs import replace
+
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    load_library([study])
+    first = ResultSet.objects.get(link=result_set_id(study.name))
+    (run,) = study.runs
+    changed = replace(study, runs=(replace(run, same_host=None),))
+    loaded = load_library([changed])
+    assert (loaded.uploads, loaded.removed, loaded.result_sets) == (1, 1, 1)
+    second = ResultSet.objects.get(link=result_set_id(study.name))
+    first.refresh_from_db()
+    assert first.superseded_by == second
+    assert Run.objects.get().same_host is None
+
+
+@pytest.mark.django_db
+def test_a_file_that_cannot_be_read_is_told_with_its_reason(monkeypatch, tmp_path):
+    (study,) = (study for study in read_studies() if study.name == "app-servers-rest-2016")
+    (tmp_path / study.name).mkdir()
+    for table in ("one-cpu.csv", "two-cpus.csv"):
+        (tmp_path / study.name / table).write_text("no table")
+    monkeypatch.setattr("backend.library.study.FOLDER", tmp_path)
+    with pytest.raises(loading.NotLoaded, match="don't recognise"):
+        load_library([study])
