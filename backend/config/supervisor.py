@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backend.config.demo import show_demo
 from backend.config.embedded import EmbeddedFailed
+from backend.config.library import load_library
 from backend.config.progress import say
 from backend.config.site import ROOT, Site
 from backend.config.site_folder import StartFailed
@@ -35,6 +36,8 @@ def main() -> int:
         if options.no_demo:
             _show_first_owner_link(site)
         else:
+            # First: the demo measures, and nothing may disturb it.
+            load_library(site)
             show_demo(site)
         say(f"Loadsheet runs at {site.url}  (Ctrl-C stops it)")
         while True:
@@ -62,7 +65,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/start", description="Start Loadsheet.")
     parser.add_argument("--port", type=int, default=8000, help="where it listens (8000)")
     parser.add_argument("--data", type=Path, default=ROOT / ".data", help="data folder (.data/)")
-    parser.add_argument("--no-demo", action="store_true", help="measure no demo servers")
+    parser.add_argument("--no-demo", action="store_true", help="no demo and no library")
     return parser.parse_args()
 
 

@@ -146,7 +146,7 @@ class LoadedTrial(Loaded, frozen=True):
     ordinal: int | None = None
     threads: int | None = None
     # What output and command say of how it was measured, by name.
-    printed: Mapping[str, Any] = field(default_factory=dict)
+    printed: Mapping[str, Any] = {}
     # The smallest step of the latencies that the load tool prints, in µs.
     latency_step_us: float | None = None
     # Of the throughput; `origin` is that of the latencies.
