@@ -195,9 +195,8 @@ class UploadPreview(APIView):
             reason = f"More than {settings.PREVIEWS_PER_MINUTE} within a minute."
             raise TooMany(reason, wait_s=wait)
         raw = _json_field(request, "envelope")
-        workspace = Workspace.objects.get(pk=sender.workspace_id)
         envelope = Envelope() if raw is None else read_envelope(raw)
-        files = dry_run(workspace, _files(request), envelope, tool=_tool(request))
+        files = dry_run(_files(request), envelope, tool=_tool(request))
         return Response(DryRunSerializer({"files": files}).data)
 
 

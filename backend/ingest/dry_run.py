@@ -11,14 +11,21 @@ from pathlib import Path
 from typing import IO, Any, cast
 from uuid import uuid4
 
-from backend.accounts.models import Workspace
 from backend.formats.model import ReadTrial
 from backend.ingest.cleaning import CannotClean, Cleaning
 from backend.ingest.envelope import Envelope
+from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.ingest.parse_child import trial_of
 from backend.ingest.process import plain_record
 from backend.ingest.receive import IncomingFile, UploadTooLarge
-from backend.ingest.sandbox import LocalArtefact, ParserFailed, QuickSandbox, quick_sandbox
+from backend.ingest.sandbox import (
+    QUICK,
+    LocalArtefact,
+    ParserFailed,
+    QuickLimits,
+    QuickSandbox,
+    quick_sandbox,
+)
 from backend.ingest.slots import LONG_WORK
 from backend.runs.checks import Finding, check_trial
 from backend.runs.measured import (
@@ -30,12 +37,29 @@ from backend.runs.measured import (
 )
 from backend.runs.models import Host, Run
 
-MAX_BYTES = 16 << 20
-MAX_FILES = 50
 MAX_TRIALS = 200
-# For all files together: others wait for their turn meanwhile.
-BUDGET_S = 20.0
 TOO_LONG = "No preview: reading the other files took too long. It is read after you save it."
+SIGN_IN = "Sign in to preview larger files."
+
+
+@dataclass(frozen=True, slots=True)
+class DryLimits:
+    """What one preview may take. `budget_s`: for all files together, others wait meanwhile."""
+
+    total_bytes: int
+    files: int
+    budget_s: float
+    quick: QuickLimits
+
+
+OF_MEMBERS = DryLimits(total_bytes=16 << 20, files=50, budget_s=20.0, quick=QUICK)
+# Anyone on the net may ask for these. What stands beside the files in the form has 2 KiB.
+OF_STRANGERS = DryLimits(
+    total_bytes=ANONYMOUS_BYTES - (2 << 10),
+    files=10,
+    budget_s=3.0,
+    quick=QuickLimits(cpu_s=2, unpacked_bytes=4 << 20),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +100,31 @@ class DryFile:
 
 
 def dry_run(
-    workspace: Workspace, files: Sequence[IncomingFile], envelope: Envelope, *, tool: str = ""
+    files: Sequence[IncomingFile],
+    envelope: Envelope,
+    *,
+    tool: str = "",
+    limits: DryLimits = OF_MEMBERS,
 ) -> list[DryFile]:
     """Read each file in the sandboxed child. Nothing is stored.
 
     Raises UploadTooLarge, and Busy or ParserFailed when others keep the parser busy.
     """
     total = sum(file.size or 0 for file in files)
-    if total > MAX_BYTES or len(files) > MAX_FILES:
+    if total > limits.total_bytes or len(files) > limits.files:
         raise UploadTooLarge(
-            f"These {len(files)} files have {total} bytes; at most {MAX_FILES} files of "
-            f"{MAX_BYTES} bytes can be previewed.",
-            hint="Save it without a preview.",
+            f"These {len(files)} files have {total} bytes; at most {limits.files} files of "
+            f"{limits.total_bytes} bytes can be previewed.",
+            hint="Save it without a preview." if limits is OF_MEMBERS else SIGN_IN,
         )
     answers: list[DryFile] = []
     with (
         LONG_WORK.take(),
-        quick_sandbox() as child,
+        quick_sandbox(limits.quick) as child,
         tempfile.TemporaryDirectory(prefix="dry-run-") as folder,
     ):
-        reader = _Reader(workspace, envelope, tool, child, Path(folder))
-        deadline = time.monotonic() + BUDGET_S
+        reader = _Reader(envelope, tool, child, Path(folder))
+        deadline = time.monotonic() + limits.budget_s
         for file in files:
             if time.monotonic() > deadline:
                 answers.append(DryFile(_name(file), (), (DryRefusal(TOO_LONG),)))
@@ -109,7 +137,6 @@ def dry_run(
 class _Reader:
     """Reads the files of one request, one after the other."""
 
-    workspace: Workspace
     envelope: Envelope
     tool: str
     child: QuickSandbox
@@ -127,7 +154,7 @@ class _Reader:
             return DryFile(name, (), (DryRefusal(str(failed)),))
         entries = answer.get("entries") or []
         refused = [answer, *entries]
-        run = _unsaved_run(self.workspace, self.envelope)
+        run = _unsaved_run(self.envelope)
         records = _records(
             (trial_of(entry) for entry in entries if "trial" in entry), self.envelope
         )
@@ -153,13 +180,12 @@ def _refusal(entry: Mapping[str, Any]) -> DryRefusal:
     return DryRefusal(parts["reason"], parts["line"], parts["found"], parts["expected"])
 
 
-def _unsaved_run(workspace: Workspace, envelope: Envelope) -> Run:
+def _unsaved_run(envelope: Envelope) -> Run:
     server = envelope.hosts and envelope.hosts.server
     return Run(
         id=uuid4(),
-        workspace=workspace,
         same_host=envelope.same_host,
-        server_host=Host(workspace=workspace, name=server.name) if server else None,
+        server_host=Host(name=server.name) if server else None,
     )
 
 

@@ -46,6 +46,14 @@ class ParserInterrupted(ParserFailed):
     """The child was ended from outside, or before it read anything: a passing fault."""
 
 
+class _ChildEnded(Exception):
+    """The child ended before it answered."""
+
+    def __init__(self, death: Death) -> None:
+        super().__init__(death.sentence)
+        self.death = death
+
+
 @dataclass(frozen=True, slots=True)
 class LocalArtefact:
     """A raw file for the child to read."""
@@ -127,7 +135,10 @@ class Sandbox:
         }
         # On a busy machine CPU time passes slower than the clock.
         seconds = 2 * limits.cpu_s + GRACE_S
-        answer = self._ask(orjson.dumps(request), seconds=seconds, meanwhile=meanwhile)
+        try:
+            answer = self._ask(orjson.dumps(request), seconds=seconds, meanwhile=meanwhile)
+        except _ChildEnded as ended:
+            raise failure_of(ended.death, limits) from None
         if "fatal" in answer:
             self.close()
             log.error("parser_fault", extra={"traceback": answer.get("traceback")})
@@ -152,7 +163,7 @@ class Sandbox:
                 raise ParserFailed("The parser's answer was too large.")
             body = orjson.loads(self._read_exactly(child, size, deadline))
         except (BrokenPipeError, EOFError, orjson.JSONDecodeError):
-            raise failure_of(self._reap()) from None
+            raise _ChildEnded(self._reap()) from None
         except BaseException:
             # Its answer would be taken for that of the next request.
             self.close()
@@ -253,11 +264,9 @@ def _fatal_reason(kind: str, limits: Limits) -> str:
     return "The results in this upload are too large to store."
 
 
-def failure_of(death: Death) -> ParserFailed:
+def failure_of(death: Death, limits: Limits) -> ParserFailed:
     if death.code == -signal.SIGXCPU:
-        return ParserFailed(
-            f"Reading this upload took more than {settings.PARSE_CPU_S} s of CPU time."
-        )
+        return ParserFailed(f"Reading this upload took more than {limits.cpu_s} s of CPU time.")
     kind = ParserInterrupted if death.is_from_outside else ParserDied
     return kind(death.sentence)
 
@@ -267,8 +276,17 @@ _owner = 0
 # The worker reads one upload at a time; the threads of the web server take turns.
 _turns = threading.Lock()
 TURN_S = 5.0
-QUICK_CPU_S = 8
-QUICK_UNPACKED_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class QuickLimits:
+    """What one reading for a page that waits may use, within the limits of the installation."""
+
+    cpu_s: int
+    unpacked_bytes: int
+
+
+QUICK = QuickLimits(cpu_s=8, unpacked_bytes=64 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +306,7 @@ class QuickSandbox:
 
 
 @contextmanager
-def quick_sandbox() -> Iterator[QuickSandbox]:
+def quick_sandbox(quick: QuickLimits = QUICK) -> Iterator[QuickSandbox]:
     """The sandbox for a page that waits: one at a time, with little time and space.
 
     Raises ParserFailed when others keep it busy.
@@ -305,8 +323,8 @@ def quick_sandbox() -> Iterator[QuickSandbox]:
         usual = current_limits()
         limits = replace(
             usual,
-            cpu_s=min(QUICK_CPU_S, usual.cpu_s),
-            decompressed_bytes=min(QUICK_UNPACKED_BYTES, usual.decompressed_bytes),
+            cpu_s=min(quick.cpu_s, usual.cpu_s),
+            decompressed_bytes=min(quick.unpacked_bytes, usual.decompressed_bytes),
         )
         yield QuickSandbox(sandbox(), limits)
 

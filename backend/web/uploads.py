@@ -6,27 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
 from backend.accounts.models import User, Workspace
-from backend.analysis.grouping.fired_checks import describe_check, find_check
-from backend.errors import InvalidInput, LoadsheetError, Refused, TooMany
-from backend.ingest.dry_run import DryFile, DryTrial, dry_run
+from backend.errors import LoadsheetError, Refused, TooMany
+from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import listed
-from backend.ingest.receive import IncomingFile, Sender, receive
+from backend.ingest.receive import Sender, receive
 from backend.ingest.sandbox import ParserFailed
 from backend.links import link_to, run_link
-from backend.problems import answer_to, seconds_to_wait
+from backend.problems import seconds_to_wait
 from backend.web import visible
 from backend.web.home import curl_command
+from backend.web.previews import explain_refusal, preview_context, sent_files
 
-PASTED = "pasted.txt"
-EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
 # Fields of the form, and their place in the envelope.
 DETAILS = {
     "server": ("server", "name"),
@@ -35,10 +32,6 @@ DETAILS = {
     "workload": ("workload", "name"),
 }
 SAME_HOST = {"yes": True, "no": False}
-
-
-class NotSent(InvalidInput):
-    """The form has nothing to read; the message is a sentence that says why."""
 
 
 @require_safe
@@ -66,7 +59,7 @@ def new_upload(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if request.POST.get("action") == "save":
             return _save(request, workspace, user)
-        return _form(request, workspace, files=_read(request, workspace, user))
+        return _form(request, workspace, files=_read(request, user))
     except (Refused, ParserFailed) as error:
         return _refused_form(request, workspace, error)
 
@@ -75,43 +68,28 @@ def _refused_form(
     request: HttpRequest, workspace: Workspace, error: LoadsheetError
 ) -> HttpResponse:
     """The form as it was sent, with what happened and what to do."""
-    answer = answer_to(error)
-    if answer is None:
-        raise error
-    sentence = str(error)
-    if not isinstance(error, NotSent | TooMany | ParserFailed):
-        sentence = f"{sentence} {error.hint or answer.page_hint}"
+    sentence, answer = explain_refusal(error)
     response = _form(request, workspace, refused=sentence, status=answer.status)
     if (wait_s := seconds_to_wait(error, answer)) is not None:
         response["Retry-After"] = str(wait_s)
     return response
 
 
-def _read(request: HttpRequest, workspace: Workspace, user: User) -> list[DryFile]:
-    files, raw = _files(request), _envelope(request)
+def _read(request: HttpRequest, user: User) -> list[DryFile]:
+    files, raw = sent_files(request), _envelope(request)
     if wait := throttle.seconds_until_preview(str(user.pk)):
         raise TooMany(f"Too many previews within a minute. Wait {wait} s.", wait_s=wait)
     envelope = Envelope() if raw is None else read_envelope(raw)
-    return dry_run(workspace, files, envelope)
+    return dry_run(files, envelope)
 
 
 def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpResponse:
-    files, raw = _files(request), _envelope(request)
+    files, raw = sent_files(request), _envelope(request)
     if wait := throttle.seconds_until_upload(str(user.pk)):
         raise TooMany(f"Too many uploads within a minute. Wait {wait} s.", wait_s=wait)
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
     receipt = receive(sender, files, raw_envelope=raw)
     return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk))
-
-
-def _files(request: HttpRequest) -> list[IncomingFile]:
-    files: list[IncomingFile] = [file for file in request.FILES.getlist("file") if file.size]
-    pasted = request.POST.get("paste", "")
-    if pasted.strip():
-        files.append(SimpleUploadedFile(PASTED, pasted.replace("\r\n", "\n").encode()))
-    if not files:
-        raise NotSent("Nothing was sent. Paste the output of a load tool, or choose its file.")
-    return files
 
 
 def _envelope(request: HttpRequest) -> dict[str, Any] | None:
@@ -139,27 +117,7 @@ def _form(
         "workspace": workspace,
         "nav": "runs",
         "given": {name: request.POST.get(name, "") for name in (*DETAILS, "host", "same_host")},
-        "pasted": request.POST.get("paste", ""),
-        "example": EXAMPLE,
-        "files": None if files is None else [_shown(file) for file in files],
-        "trial_count": sum(len(file.trials) for file in files or ()),
-        "refused": refused,
         "curl_command": curl_command(),
+        **preview_context(request, files=files, refused=refused),
     }
     return render(request, "new_upload.html", context, status=status)
-
-
-def _shown(file: DryFile) -> dict[str, Any]:
-    return {
-        "name": file.name,
-        "refusals": file.refusals,
-        "trials": [_trial(trial) for trial in file.trials],
-    }
-
-
-def _trial(trial: DryTrial) -> dict[str, Any]:
-    findings = [
-        {**describe_check(find_check(finding.id)), "detail": finding.detail}
-        for finding in trial.findings
-    ]
-    return {"trial": trial, "checks": findings, **trial.figures}

@@ -13,7 +13,7 @@ from backend.ingest import reprocess as reprocessing
 from backend.ingest.deaths import Death
 from backend.ingest.models import State
 from backend.ingest.reprocess import NotEnded, outdated, reprocess
-from backend.ingest.sandbox import failure_of
+from backend.ingest.sandbox import current_limits, failure_of
 from backend.ingest.worker import process
 from backend.runs.models import Cell, Trial
 from backend.runs.transactions import repeatable_read
@@ -90,7 +90,7 @@ def end_parser(monkeypatch):
 
     def end_parser(death):
         def read(*_, **__):
-            raise failure_of(death)
+            raise failure_of(death, current_limits())
 
         monkeypatch.setattr(answers, "ask_parser", read)
 

@@ -1,13 +1,14 @@
 """Uploading in the browser: what is read is shown, nothing is stored until it is saved."""
 
 import gzip
+import itertools
 import re
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
-from backend.ingest.dry_run import MAX_BYTES
+from backend.ingest.dry_run import OF_MEMBERS
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.worker import process
 from backend.runs.models import Run, Server, Trial
@@ -55,6 +56,16 @@ def test_several_files_and_several_results_in_one(owner, before):
     assert now() == before
 
 
+def test_the_checks_of_every_trial_are_shown_each_once(owner):
+    failed = WRK + "Non-2xx or 3xx responses: 9000\n"
+    html = owner.post(URL, {"paste": WRK + failed}).content.decode()
+    checks = html.split('<ul class="read-checks">')[1].split("</ul>")[0]
+    assert "2 of 2 trials" in checks
+    # It fired on the second trial only.
+    assert "of requests failed" in checks
+    assert checks.count("1 of 2 trials") >= 1
+
+
 def test_what_is_not_read_says_where_what_and_what_was_expected(owner, before):
     response = owner.post(URL, {"paste": "hello\n<b>world</b>\n"})
     html = response.content.decode()
@@ -100,9 +111,9 @@ def test_an_empty_form_says_what_to_do(owner, before, action):
 
 
 def test_what_is_too_long_is_not_read_before_it_is_saved(owner, before):
-    response = owner.post(URL, {"file": make_file(b"x" * (MAX_BYTES + 1))})
+    response = owner.post(URL, {"file": make_file(b"x" * (OF_MEMBERS.total_bytes + 1))})
     assert response.status_code == 413
-    assert f"at most 50 files of {MAX_BYTES} bytes" in response.content.decode()
+    assert f"at most 50 files of {OF_MEMBERS.total_bytes} bytes" in response.content.decode()
     assert now() == before
 
 
@@ -144,7 +155,7 @@ def test_a_form_of_another_site_is_refused(scene):
 
 
 def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before):
-    monkeypatch.setattr("backend.ingest.dry_run.BUDGET_S", -1.0)
+    monkeypatch.setattr("backend.ingest.dry_run.time.monotonic", itertools.count(step=60).__next__)
     html = owner.post(URL, {"paste": WRK}).content.decode()
     assert "It is read after you save it" in html
     assert now() == before

@@ -79,6 +79,7 @@ class UploadForm {
   /** The server renders the page again; only its preview is put in place of the old one. */
   async #preview(): Promise<void> {
     this.#pending?.abort();
+    if (this.#isTooLarge()) return showError(this.#tooLargeText());
     const request = new AbortController();
     this.#pending = request;
     document.getElementById("read")?.setAttribute("aria-busy", "true");
@@ -88,6 +89,25 @@ class UploadForm {
       if (error instanceof DOMException && error.name === "AbortError") return;
       showError("The service could not be reached. Check the connection and try again.");
     }
+  }
+
+  /** Visitors without an account may send little; the server would answer with an error page. */
+  get #mostKib(): number {
+    return Number(this.#form.dataset.mostKib ?? Number.POSITIVE_INFINITY);
+  }
+
+  #sentBytes(): number {
+    const files = [...(this.#files?.files ?? [])].reduce((sum, file) => sum + file.size, 0);
+    return files + new Blob([this.#paste?.value ?? ""]).size;
+  }
+
+  #isTooLarge(): boolean {
+    return this.#sentBytes() > this.#mostKib * 1024;
+  }
+
+  #tooLargeText(): string {
+    const kib = Math.ceil(this.#sentBytes() / 1024);
+    return `This has ${kib} KiB. Without an account, at most ${this.#mostKib} KiB are read. Sign in to read more.`;
   }
 
   async #renderedPage(signal: AbortSignal): Promise<Document> {

@@ -1,0 +1,93 @@
+"""Previews of files that are not saved: what was sent, and what is read in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpRequest
+
+from backend.analysis.grouping.fired_checks import describe_check, find_check
+from backend.errors import InvalidInput, LoadsheetError, TooMany
+from backend.ingest.dry_run import DryFile, DryTrial
+from backend.ingest.receive import IncomingFile
+from backend.ingest.sandbox import ParserFailed
+from backend.problems import Answer, answer_to
+from backend.runs.checks import SEVERITIES
+
+PASTED = "pasted.txt"
+EXAMPLE = "Running 10s test @ http://127.0.0.1:8080/\n  2 threads and 64 connections\n  …"
+
+
+class NotSent(InvalidInput):
+    """The form has nothing to read; the message is a sentence that says why."""
+
+
+def sent_files(request: HttpRequest) -> list[IncomingFile]:
+    """The files and the pasted text of an upload form. Raises NotSent."""
+    files: list[IncomingFile] = [file for file in request.FILES.getlist("file") if file.size]
+    pasted = request.POST.get("paste", "")
+    if pasted.strip():
+        files.append(SimpleUploadedFile(PASTED, pasted.replace("\r\n", "\n").encode()))
+    if not files:
+        raise NotSent("Nothing was sent. Paste the output of a load tool, or choose its file.")
+    return files
+
+
+def preview_context(
+    request: HttpRequest, *, files: Sequence[DryFile] | None = None, refused: str = ""
+) -> dict[str, Any]:
+    """The context of a form with its preview. `files` is None before anything was sent."""
+    return {
+        "pasted": request.POST.get("paste", ""),
+        "example": EXAMPLE,
+        "files": None if files is None else [_shown(file) for file in files],
+        "trial_count": sum(len(file.trials) for file in files or ()),
+        "refused": refused,
+    }
+
+
+def explain_refusal(error: LoadsheetError) -> tuple[str, Answer]:
+    """Why the form was refused and what to do, with the answer for it.
+
+    Raises `error` itself where it is a fault and no refusal.
+    """
+    answer = answer_to(error)
+    if answer is None:
+        raise error
+    if isinstance(error, NotSent | TooMany | ParserFailed):
+        return str(error), answer
+    return f"{error} {error.hint or answer.page_hint}", answer
+
+
+def _shown(file: DryFile) -> dict[str, Any]:
+    trials = [_trial(trial) for trial in file.trials]
+    return {
+        "name": file.name,
+        "refusals": file.refusals,
+        "trials": trials,
+        "checks": _fired_checks(trials),
+    }
+
+
+def _trial(trial: DryTrial) -> dict[str, Any]:
+    findings = [
+        {**describe_check(find_check(finding.id)), "detail": finding.detail}
+        for finding in trial.findings
+    ]
+    return {"trial": trial, "checks": findings, **trial.figures}
+
+
+def _fired_checks(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each check once, the gravest first, with the numbers of its trials and its details."""
+    fired: dict[str, dict[str, Any]] = {}
+    for number, trial in enumerate(trials, start=1):
+        for check in trial["checks"]:
+            entry = fired.setdefault(check["id"], {**check, "numbers": [], "details": {}})
+            entry["numbers"].append(number)
+            # As keys: trials with the same detail show it once.
+            entry["details"][check["detail"]] = None
+    for entry in fired.values():
+        entry["details"] = [detail for detail in entry["details"] if detail]
+    return sorted(fired.values(), key=lambda entry: SEVERITIES.index(entry["severity"]))
