@@ -3,7 +3,17 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
-const PAGES = ["compare", "embed", "new_upload", "run", "site", "theme", "trial", "upload"];
+const PAGES = [
+  "compare",
+  "embed",
+  "introduction",
+  "new_upload",
+  "run",
+  "site",
+  "theme",
+  "trial",
+  "upload",
+];
 // Where charts.js leaves what it holds. A page that draws names it before its own script; modules
 // would share by themselves, but a framed page without an origin may not load any.
 const SHARED = "loadsheetCharts";

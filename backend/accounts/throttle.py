@@ -35,6 +35,12 @@ def seconds_until_preview(user: str) -> int:
     return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "preview", user))
 
 
+def seconds_until_try(address: str) -> int:
+    """As `seconds_until_preview`, for a preview from `address` without an account."""
+    limit = _parsed(f"{settings.TRIES_PER_MINUTE}/minute")
+    return _in_cache_or_here(lambda limiter: _hit(limiter, limit, "try", address))
+
+
 def seconds_until_sign_in(address: str) -> int:
     """0 when `address` may try to sign in, else how long to wait. Counts nothing."""
     return _seconds_until_failure("sign-in", settings.FAILED_SIGN_INS_PER_HOUR, address)

@@ -108,6 +108,9 @@ PARTS_MAX_BYTES = env.whole(
 PREVIEWS_PER_MINUTE = env.whole(
     "PREVIEWS_PER_MINUTE", "uploads a minute that one user may have read before saving", default=60
 )
+TRIES_PER_MINUTE = env.whole(
+    "TRIES_PER_MINUTE", "previews a minute of one address without an account", default=10
+)
 FAILED_SIGN_INS_PER_HOUR = env.whole(
     "FAILED_SIGN_INS_PER_HOUR", "wrong passwords and links an hour of one address", default=60
 )

@@ -59,3 +59,5 @@ class Slots:
 
 
 LONG_WORK = Slots(running=RUNNING, waiting=WAITING)
+# Previews of people without an account never take the last slot of long work.
+STRANGERS = Slots(running=1, waiting=0)

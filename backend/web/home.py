@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.cache import cache
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -19,6 +19,7 @@ from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
 from backend.web import visible
+from backend.web.visitors import introduction
 
 PLACEHOLDER = "<token>"
 LATEST = 8
@@ -34,9 +35,11 @@ def curl_command(token: str = PLACEHOLDER) -> str:
 
 
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: HttpRequest) -> HttpResponseBase:
     """An introduction; for a member, their workspace or a choice of workspaces."""
     workspaces = list(access.workspaces_of(visible.viewer(request)))
+    if not workspaces:
+        return introduction(request)
     if len(workspaces) == 1:
         return _front(request, workspaces[0])
     context = {
@@ -47,8 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
                 "latest": _latest(workspace),
             }
             for workspace in workspaces
-        ],
-        "curl_command": curl_command(),
+        ]
     }
     return render(request, "home.html", context)
 

@@ -25,11 +25,13 @@ from backend.web import (
     sign_in,
     trials,
     uploads,
+    visitors,
     workspaces,
 )
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("try", visitors.try_it, name="try"),
     path("sign-in/<str:token>", sign_in.sign_in, name="sign-in"),
     path("first-owner/<str:token>", workspaces.first_owner, name="first-owner"),
     path("workspaces", workspaces.workspaces_page, name="workspaces"),

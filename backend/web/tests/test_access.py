@@ -64,6 +64,7 @@ ROWS = {
     "livez": Row("/livez", EVERYONE),
     "readyz": Row("/readyz", EVERYONE),
     "home": Row("/", EVERYONE),
+    "try": Row("/try", EVERYONE),
     "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
     "first-owner": Row("/first-owner/nonsense", expected(410, 410, 410, 410, 410, 410)),
     "workspaces": Row("/workspaces", SIGNED_IN_PAGE),

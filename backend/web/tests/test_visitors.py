@@ -1,0 +1,145 @@
+"""The front page of people without an account, and the preview that they may try."""
+
+import gzip
+import secrets
+from datetime import timedelta
+from ipaddress import ip_address
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from backend.ingest.dry_run import OF_STRANGERS
+from backend.ingest.models import Artefact, Upload
+from backend.ingest.slots import STRANGERS
+from backend.runs.models import Run, Trial
+from backend.sharing.models import Kind, Visibility
+from backend.testing.scenes import make_result_set
+from backend.testing.uploads import WRK, make_file
+from backend.web.tests.pages import html_of
+
+pytestmark = pytest.mark.django_db
+GZIPPED_ZEROS = gzip.compress(b"0" * (8 * OF_STRANGERS.quick.unpacked_bytes))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept():
+    cache.clear()
+
+
+@pytest.fixture
+def stranger():
+    # Previews are counted by address: each test has its own.
+    return Client(REMOTE_ADDR=str(ip_address(0x0A000000 + secrets.randbelow(1 << 24))))
+
+
+def rows():
+    return [model.objects.count() for model in (Upload, Artefact, Run, Trial)]
+
+
+def page(client, path="/"):
+    return client.get(path).content.decode()
+
+
+def test_the_front_page_asks_one_question_and_shows_no_command(stranger):
+    html = page(stranger)
+    assert "Which HTTP server is faster, and can you trust the answer?" in html
+    assert "curl" not in html
+    assert "<iframe" not in html
+    assert "Public result sets" not in html
+
+
+def test_the_newest_public_set_is_the_one_to_play_with(stranger, scene):
+    older = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    newest = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    response = stranger.get("/")
+    html = response.content.decode()
+    assert f'src="/embed/{newest.link}"' in html
+    assert f"/embed/{newest.link}?metric=p99" in html
+    assert "frame-src 'self'" in response["Content-Security-Policy"]
+    gallery = html.split('class="gallery"')[1]
+    assert str(older.link) in gallery
+    assert str(newest.link) not in gallery
+    assert "secret-finding" in gallery
+    for look in ("", "?metric=p50", "?metric=p99", "?view=nines", "?view=tradeoff"):
+        assert stranger.get(f"/embed/{newest.link}{look}").status_code == 200
+
+
+HIDDEN = {
+    "private": {"visibility": Visibility.PRIVATE},
+    "unlisted": {"visibility": Visibility.UNLISTED},
+    "withdrawn": {"withdrawn_at": timezone.now(), "withdrawn_reason": "wrong"},
+    "expired": {"expires_at": timezone.now() - timedelta(days=1)},
+    "live": {"kind": Kind.LIVE},
+}
+
+
+@pytest.mark.parametrize("fields", HIDDEN.values(), ids=HIDDEN)
+def test_only_what_everyone_may_read_stands_on_the_front_page(stranger, scene, fields):
+    visibility = fields.get("visibility", Visibility.PUBLIC)
+    shown = make_result_set(scene.own.workspace, visibility)
+    changed = dict(fields)
+    if changed.get("kind") == Kind.LIVE:
+        changed["snapshot"] = None
+    type(shown).objects.filter(pk=shown.pk).update(**changed)
+    assert str(shown.link) not in page(stranger)
+
+
+def test_a_superseded_set_gives_way_to_its_successor(stranger, scene):
+    newer = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    older = make_result_set(scene.own.workspace, Visibility.PUBLIC, superseded_by=newer)
+    html = page(stranger)
+    assert str(newer.link) in html
+    assert str(older.link) not in html
+
+
+def test_a_visitor_sees_an_output_read_and_checked_and_nothing_is_stored(stranger):
+    before = rows()
+    html = html_of(stranger.post("/try", {"paste": WRK}))
+    assert "1 trial, nothing was stored" in html
+    assert 'value="6000.0" data-format="rate"' in html
+    assert "unknown-server-version" in html
+    assert rows() == before
+
+
+def test_a_signed_in_form_of_another_site_is_refused(db):
+    client = Client(enforce_csrf_checks=True)
+    assert client.post("/try", {"paste": WRK}).status_code == 403
+
+
+def test_an_address_may_try_so_often_and_is_told_when_to_come_back(stranger, settings):
+    settings.TRIES_PER_MINUTE = 2
+    statuses = [stranger.post("/try", {"paste": WRK}).status_code for _ in range(2)]
+    refused = stranger.post("/try", {"paste": WRK})
+    assert [*statuses, refused.status_code] == [200, 200, 429]
+    assert "Too many previews within a minute" in refused.content.decode()
+    assert int(refused["Retry-After"]) > 0
+    other = stranger.post("/try", {"paste": WRK}, REMOTE_ADDR="192.0.2.7")
+    assert other.status_code == 200
+
+
+def test_one_visitor_at_a_time_is_served_by_a_process(stranger):
+    with STRANGERS.take():
+        # A thread that holds the slot keeps it; another request comes in a thread of its own.
+        STRANGERS._own.is_taken = False
+        response = stranger.post("/try", {"paste": WRK})
+    assert response.status_code == 503
+    assert int(response["Retry-After"]) > 0
+
+
+def test_a_body_above_the_limit_of_strangers_is_refused_unread(stranger):
+    big = make_file(b"x" * (OF_STRANGERS.total_bytes + 4096))
+    assert stranger.post("/try", {"file": big}).status_code == 413
+
+
+def test_a_file_that_unpacks_to_more_than_a_visitor_may_read_is_refused(stranger):
+    html = html_of(stranger.post("/try", {"file": make_file(GZIPPED_ZEROS, "zeros.gz")}))
+    assert "notice-error" in html
+    assert f"more than {OF_STRANGERS.quick.unpacked_bytes} bytes" in html
+
+
+def test_an_empty_form_says_what_to_do(stranger):
+    response = stranger.post("/try", {"paste": " "})
+    assert response.status_code == 400
+    assert "Paste the output of a load tool, or choose its file." in response.content.decode()

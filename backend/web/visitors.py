@@ -1,0 +1,88 @@
+"""The pages for people without an account: the front page, and reading an output to try it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_update
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from backend.accounts import throttle
+from backend.errors import Refused, TooMany
+from backend.ingest.dry_run import OF_STRANGERS, DryFile, dry_run
+from backend.ingest.envelope import Envelope
+from backend.ingest.sandbox import ParserFailed
+from backend.ingest.slots import STRANGERS, Busy
+from backend.links import link_to
+from backend.problems import seconds_to_wait
+from backend.sharing.gallery import list_exhibits
+from backend.sharing.models import ResultSet
+from backend.web.previews import explain_refusal, preview_context, sent_files
+
+EXHIBITS = 7
+# What a visitor may look at in the embedded comparison: a name, and the fields of its link.
+LOOKS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("Throughput", {}),
+    ("Latency p50", {"metric": "p50"}),
+    ("Latency p99", {"metric": "p99"}),
+    ("All percentiles", {"view": "nines"}),
+    ("Latency and throughput", {"view": "tradeoff"}),
+)
+
+
+@csp_update({"frame-src": [SELF]})
+def introduction(request: HttpRequest) -> HttpResponse:
+    """What Loadsheet answers, with a comparison to play with and a form to try it."""
+    exhibits = list_exhibits(EXHIBITS)
+    showcase = exhibits[0] if exhibits else None
+    context = {
+        "showcase": showcase,
+        "looks": [] if showcase is None else _looks(showcase.result_set),
+        "gallery": exhibits[1:],
+        **_form_context(request),
+    }
+    return render(request, "introduction.html", context)
+
+
+def _looks(result_set: ResultSet) -> list[tuple[str, str]]:
+    return [(name, link_to("embed", result_set.link, query=query)) for name, query in LOOKS]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def try_it(request: HttpRequest) -> HttpResponse:
+    """Read and check an output without an account. Nothing is stored."""
+    if request.method != "POST":
+        return render(request, "try.html", _form_context(request))
+    try:
+        files = _read(request)
+    except (Refused, ParserFailed, Busy) as error:
+        return _refused(request, error)
+    return render(request, "try.html", _form_context(request, files=files))
+
+
+def _read(request: HttpRequest) -> list[DryFile]:
+    files = sent_files(request)
+    if wait := throttle.seconds_until_try(throttle.address_of(request.META)):
+        raise TooMany(f"Too many previews within a minute. Wait {wait} s, or sign in.", wait_s=wait)
+    with STRANGERS.take():
+        return dry_run(files, Envelope(), limits=OF_STRANGERS)
+
+
+def _refused(request: HttpRequest, error: Refused | ParserFailed | Busy) -> HttpResponse:
+    sentence, answer = explain_refusal(error)
+    context = _form_context(request, refused=sentence)
+    response = render(request, "try.html", context, status=answer.status)
+    if (wait_s := seconds_to_wait(error, answer)) is not None:
+        response["Retry-After"] = str(wait_s)
+    return response
+
+
+def _form_context(request: HttpRequest, **preview: Any) -> dict[str, Any]:
+    return {
+        **preview_context(request, **preview),
+        "kept": "nothing was stored",
+        "most_kib": OF_STRANGERS.total_bytes >> 10,
+    }
