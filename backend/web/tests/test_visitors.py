@@ -1,12 +1,14 @@
 """The front page of people without an account, and the preview that they may try."""
 
 import gzip
+import io
 import secrets
 from datetime import timedelta
 from ipaddress import ip_address
 
 import pytest
 from django.core.cache import cache
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -15,6 +17,7 @@ from backend.ingest.models import Artefact, Upload
 from backend.ingest.slots import STRANGERS
 from backend.runs.models import Run, Trial
 from backend.sharing.models import Kind, Visibility
+from backend.testing.rows import CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import WRK, make_file
 from backend.web.tests.pages import html_of
@@ -143,3 +146,18 @@ def test_an_empty_form_says_what_to_do(stranger):
     response = stranger.post("/try", {"paste": " "})
     assert response.status_code == 400
     assert "Paste the output of a load tool, or choose its file." in response.content.decode()
+
+
+def test_the_demo_is_published_once_for_the_front_page(stranger):
+    workspace = make_workspace("demo")
+    run = make_run(workspace, CellSpec("fast"), CellSpec("slow"))
+    paths = {publish(run) for _ in range(2)}
+    assert len(paths) == 1
+    link = paths.pop().removeprefix("/s/")
+    assert f'src="/embed/{link}"' in page(stranger)
+
+
+def publish(run):
+    out = io.StringIO()
+    call_command("publish_demo", str(run.pk), stdout=out)
+    return out.getvalue().strip()
