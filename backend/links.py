@@ -73,6 +73,11 @@ def compare_link(slug: str, **fields: Any) -> str:
     return link_to("compare-page", slug, query=sorted(pairs))
 
 
+def pair_link(slug: str, a: UUID | str, b: UUID | str) -> str:
+    """Two runs, or two versions of a server, side by side; a is the baseline."""
+    return link_to("compare-pair", slug, query=[("a", str(a)), ("b", str(b))])
+
+
 def run_link(run_id: UUID | str) -> str:
     """The page of a run."""
     return link_to("run-page", run_id)

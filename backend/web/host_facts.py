@@ -91,3 +91,11 @@ def _inside(name: str, value: Any, labels: Mapping[str, str]) -> list[tuple[str,
 
 def _gib(size_bytes: int | None) -> str | None:
     return None if size_bytes is None else f"{size_bytes / 2**30:.1f} GiB"
+
+
+def fact_label(path: str) -> str:
+    """The label of a fact by its name, or by the dotted path of a nested one."""
+    name, _, inside = path.partition(".")
+    if inside:
+        return _INSIDE_LABELS.get(name, {}).get(inside, f"{name}: {inside}")
+    return _FACT_LABELS.get(name) or _HOST_LINES.get(name) or name.replace("_", " ")

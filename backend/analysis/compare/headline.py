@@ -41,7 +41,8 @@ _ALONE = {
 }
 
 
-def _ahead(metric: str) -> str:
+def ahead_format(metric: str) -> str:
+    """The sentence of a clear difference, with places for a, b, ratio and at."""
     percent = metric.removeprefix("p")
     return _AHEAD.get(metric) or (
         f"{{a}} answers {percent} % of its requests in {{ratio}} the time of {{b}} {{at}}"
@@ -96,7 +97,7 @@ def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -
     metric, place, relevant = where
     text = ratio_text(ratio)
     if ratio.verdict in ("improved", "regressed"):
-        return _ahead(metric).format(a=a.label, b=b.label, ratio=text, at=place)
+        return ahead_format(metric).format(a=a.label, b=b.label, ratio=text, at=place)
     limit = percent(relevant)
     if ratio.verdict == "unchanged":
         return f"{a.label} and {b.label} are level {place}: {text}, within the threshold of {limit}"

@@ -13,6 +13,7 @@ from backend.stats.comparison import (
     AllPairs,
     Comparison,
     Floor,
+    Page,
     against_baseline,
     all_pairs,
     rank_sets,
@@ -64,6 +65,24 @@ class Yardstick:
             for row in zip(*columns, strict=True)
         )
         return [self.ratio(mean) for mean in means]
+
+    def matched(self, pairs: Sequence[tuple[Sample, Sample]]) -> list[Ratio]:
+        """The second ÷ the first of each pair: all intervals hold at once in 95 % of pages.
+
+        The noise of each pair is judged beside that of the others.
+        """
+        page = Page([sample for pair in pairs for sample in pair], self.floor)
+        return [
+            self.ratio(comparison)
+            for at in range(len(pairs))
+            for comparison in page.against(
+                2 * at,
+                [2 * at + 1],
+                better=self.better,
+                relevant=self.relevant,
+                families=len(pairs) * self.families,
+            )
+        ]
 
     def pairs(self, samples: Sequence[Sample]) -> AllPairs:
         """Every pair compared: all intervals hold at once in 95 % of pages."""

@@ -64,12 +64,13 @@ def _values_text(factor: Factor, differences: Differences) -> str:
     values = {factor.read(cell) for cell in differences.cells}
     if factor.rule != "test":
         values.discard(None)
-    texts = [str(text) for text in ordered({_value_text(value) for value in values})]
+    texts = [str(text) for text in ordered({value_text(value) for value in values})]
     more = f" and {len(texts) - MAX_VALUES} more" if len(texts) > MAX_VALUES else ""
     return ", ".join(texts[:MAX_VALUES]) + more
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
+    """A value of a factor as it stands in a sentence."""
     if value is None:
         return "unknown"
     if isinstance(value, bool):

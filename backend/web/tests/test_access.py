@@ -89,6 +89,13 @@ ROWS = {
     "guide-without-slash": Row("/docs", LED_ON),
     "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
     "first-comparison": Row("/w/own-lab/compare/first", expected(404, 404, 302, 302, 404, 404)),
+    # Allowed in, a viewer learns that a run is no pair with itself.
+    "compare-pair": Row(
+        "/w/own-lab/compare/pair?a={run}&b={run}", expected(404, 404, 400, 400, 404, 404)
+    ),
+    "compare-pair-api": Row(
+        "/api/v1/compare/pair?a={run}&b={run}", expected(401, 404, 400, 400, 400, 404)
+    ),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
     "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),

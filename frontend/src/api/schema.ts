@@ -522,6 +522,69 @@ export interface components {
             /** @description Ranked although not comparable */
             readonly overridden?: boolean;
         };
+        /** @description Two runs, or two versions of a server, side by side. */
+        readonly Pair: {
+            readonly a: components["schemas"]["PairSide"];
+            readonly b: components["schemas"]["PairSide"];
+            readonly finding: string;
+            readonly outcome: components["schemas"]["Outcome"];
+            /** @description What a load point counts */
+            readonly axis: string;
+            readonly differences: readonly components["schemas"]["PairDifference"][];
+            /** @description Names of conditions that do not differ */
+            readonly alike: readonly string[];
+            readonly pairs: readonly components["schemas"]["SeriesPair"][];
+            /** @description Series that b has none like */
+            readonly only_a: readonly string[];
+            readonly only_b: readonly string[];
+        };
+        /** @description Something that differs between the sides. */
+        readonly PairDifference: {
+            readonly topic: components["schemas"]["TopicEnum"];
+            readonly name: string;
+            readonly a: string | null;
+            readonly b: string | null;
+            /** @description What it means for the comparison */
+            readonly meaning?: string | null;
+        };
+        /** @description The figure of one side. */
+        readonly PairFigure: {
+            readonly value: number | null;
+            /** @description Null with fewer than three trials */
+            readonly low: number | null;
+            readonly high: number | null;
+            /** @description The smallest step of a latency that the tool prints, µs */
+            readonly step: number | null;
+        };
+        /** @description One metric at one load point. */
+        readonly PairRow: {
+            /** @description A number, or the name of a category */
+            readonly x: number | string;
+            readonly metric: string;
+            readonly a: components["schemas"]["PairFigure"] | null;
+            readonly b: components["schemas"]["PairFigure"] | null;
+            /** @description b ÷ a. The intervals of one metric and load point hold together at 95 %. Null where the sides may not be compared, and for errors */
+            readonly ratio: components["schemas"]["Ratio"] | null;
+            /** @description The ratio as it stands on pages */
+            readonly text: string | null;
+        };
+        /** @description One of the two. */
+        readonly PairSide: {
+            readonly kind: components["schemas"]["PairSideKindEnum"];
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            /** @description Its page */
+            readonly url: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** @description Without warm-ups */
+            readonly trials: number;
+            /** @description Load points */
+            readonly points: number;
+        };
+        /** @enum {string} */
+        readonly PairSideKindEnum: "run" | "server";
         /** @description One panel of a comparison that facet= divides. */
         readonly Panel: {
             readonly value: string;
@@ -948,6 +1011,17 @@ export interface components {
             readonly slot: number;
             readonly points: readonly components["schemas"]["Point"][];
         };
+        /** @description A series of each side that are held against each other. */
+        readonly SeriesPair: {
+            /** @description Its name */
+            readonly a: string;
+            readonly b: string;
+            /** @description The colour of its server */
+            readonly slot: number;
+            readonly finding: string;
+            readonly outcome: components["schemas"]["Outcome"];
+            readonly rows: readonly components["schemas"]["PairRow"][];
+        };
         readonly ServerPage: {
             readonly servers: readonly components["schemas"]["ServerRow"][];
             readonly total: number;
@@ -1012,6 +1086,8 @@ export interface components {
             readonly length_s: number;
             readonly seconds: readonly components["schemas"]["Second"][];
         };
+        /** @enum {string} */
+        readonly TopicEnum: "client host" | "conditions" | "plan" | "run" | "server host";
         readonly Total: {
             readonly cells: number;
             readonly trials: number;
@@ -1233,6 +1309,12 @@ export type NullEnum = components['schemas']['NullEnum'];
 export type Observation = components['schemas']['Observation'];
 export type OriginEnum = components['schemas']['OriginEnum'];
 export type Outcome = components['schemas']['Outcome'];
+export type Pair = components['schemas']['Pair'];
+export type PairDifference = components['schemas']['PairDifference'];
+export type PairFigure = components['schemas']['PairFigure'];
+export type PairRow = components['schemas']['PairRow'];
+export type PairSide = components['schemas']['PairSide'];
+export type PairSideKindEnum = components['schemas']['PairSideKindEnum'];
 export type Panel = components['schemas']['Panel'];
 export type Part = components['schemas']['Part'];
 export type PartList = components['schemas']['PartList'];
@@ -1261,6 +1343,7 @@ export type RunRow = components['schemas']['RunRow'];
 export type Sample = components['schemas']['Sample'];
 export type Second = components['schemas']['Second'];
 export type Series = components['schemas']['Series'];
+export type SeriesPair = components['schemas']['SeriesPair'];
 export type ServerPage = components['schemas']['ServerPage'];
 export type ServerRow = components['schemas']['ServerRow'];
 export type Session = components['schemas']['Session'];
@@ -1269,6 +1352,7 @@ export type SourceRun = components['schemas']['SourceRun'];
 export type StatusEnum = components['schemas']['StatusEnum'];
 export type StoredBytes = components['schemas']['StoredBytes'];
 export type Timeline = components['schemas']['Timeline'];
+export type TopicEnum = components['schemas']['TopicEnum'];
 export type Total = components['schemas']['Total'];
 export type Trial = components['schemas']['Trial'];
 export type Upload = components['schemas']['Upload'];

@@ -1,0 +1,1 @@
+"""Two runs, or two versions of a server, side by side: what differs, and by how much."""

@@ -1,0 +1,90 @@
+"""The answer about a pair as typed records, for the page and the API. Null is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio, Record
+
+SideKind = Literal["run", "server"]
+# Where something differs: in what is compared, in the conditions, in the plan, on a host.
+Topic = Literal["run", "conditions", "plan", "server host", "client host"]
+
+
+class PairSide(Record, frozen=True, kw_only=True):
+    """One of the two."""
+
+    kind: SideKind
+    id: Id
+    name: str
+    url: Annotated[str, Meta(description="Its page")]
+    started_at: Instant | None
+    trials: Annotated[int, Meta(description="Without warm-ups")]
+    points: Annotated[int, Meta(description="Load points")]
+
+
+class PairDifference(Record, frozen=True, kw_only=True):
+    """Something that differs between the sides."""
+
+    topic: Topic
+    name: str
+    a: str | None
+    b: str | None
+    meaning: Annotated[str | None, Meta(description="What it means for the comparison")] = None
+
+
+class PairFigure(Record, frozen=True, kw_only=True):
+    """The figure of one side."""
+
+    value: Number | None
+    low: Annotated[Number | None, Meta(description="Null with fewer than three trials")]
+    high: Number | None
+    step: Annotated[
+        Number | None, Meta(description="The smallest step of a latency that the tool prints, µs")
+    ]
+
+
+class PairRow(Record, frozen=True, kw_only=True):
+    """One metric at one load point."""
+
+    x: Place
+    metric: str
+    a: PairFigure | None
+    b: PairFigure | None
+    ratio: Annotated[
+        Ratio | None,
+        Meta(
+            description="b ÷ a. The intervals of one metric and load point hold together at 95 %. "
+            "Null where the sides may not be compared, and for errors"
+        ),
+    ]
+    text: Annotated[str | None, Meta(description="The ratio as it stands on pages")]
+
+
+class SeriesPair(Record, frozen=True, kw_only=True):
+    """A series of each side that are held against each other."""
+
+    a: Annotated[str, Meta(description="Its name")]
+    b: str
+    slot: Annotated[int, Meta(description="The colour of its server")]
+    finding: str
+    outcome: Outcome
+    rows: Sequence[PairRow]
+
+
+class Pair(Record, frozen=True, kw_only=True):
+    """Two runs, or two versions of a server, side by side."""
+
+    a: PairSide
+    b: PairSide
+    finding: str
+    outcome: Outcome
+    axis: Annotated[str, Meta(description="What a load point counts")]
+    differences: Sequence[PairDifference]
+    alike: Annotated[Sequence[str], Meta(description="Names of conditions that do not differ")]
+    pairs: Sequence[SeriesPair]
+    only_a: Annotated[Sequence[str], Meta(description="Series that b has none like")]
+    only_b: Sequence[str]

@@ -1,0 +1,82 @@
+"""Two runs, or two versions of a server, compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.panels import combine
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.loading.viewer_slots import comparison_slot
+from backend.analysis.pages.pair.answer import Pair, SeriesPair
+from backend.analysis.pages.pair.differences import find_differences
+from backend.analysis.pages.pair.headline import write_finding, write_pair_finding
+from backend.analysis.pages.pair.judging import JudgedPair, judge_pairs
+from backend.analysis.pages.pair.matching import match_series
+from backend.analysis.pages.pair.sides import Side, load_sides
+from backend.analysis.query.fields import FIELDS
+from backend.runs.transactions import repeatable_read
+
+NOTHING_SHARED = "the two have no series in common"
+
+
+def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID]) -> Pair:
+    """Both sides with what differs and their figures; ratios are b ÷ a.
+
+    Raises NotVisible, NoPair and TooManyComparisons.
+    """
+    with comparison_slot(workspace_ids), repeatable_read():
+        sides = load_sides(a, b, workspace_ids)
+        return _answer(*sides)
+
+
+def _answer(a: Side, b: Side) -> Pair:
+    matched = match_series(a.gathered.sweeps, b.gathered.sweeps)
+    pairs = judge_pairs(a, b, matched.pairs)
+    comparability = _comparability(pairs)
+    axis, relevant = a.gathered.grouping.x, a.gathered.demands.relevant
+    differences, alike = find_differences(a, b)
+    names = _names(a, b)
+    return Pair(
+        a=a.to_record(),
+        b=b.to_record(),
+        finding=write_finding(pairs, comparability, names, axis=axis, relevant=relevant),
+        outcome=comparability.to_record(),
+        axis=FIELDS[axis].label,
+        differences=differences,
+        alike=alike,
+        pairs=[_series_pair(pair, names, axis, relevant) for pair in pairs],
+        only_a=_labels(matched.only_a),
+        only_b=_labels(matched.only_b),
+    )
+
+
+def _names(a: Side, b: Side) -> tuple[str, str]:
+    """What the sides are called in a sentence: servers by their names, if these differ."""
+    if a.kind == "server" and a.name != b.name:
+        return a.name, b.name
+    return (f"{a.kind} A", f"{b.kind} B")
+
+
+def _comparability(pairs: Sequence[JudgedPair]) -> Comparability:
+    if not pairs:
+        return Comparability("not_comparable", (), (NOTHING_SHARED,))
+    return combine([pair.judgement for pair in pairs])
+
+
+def _series_pair(
+    pair: JudgedPair, names: tuple[str, str], axis: str, relevant: float
+) -> SeriesPair:
+    return SeriesPair(
+        a=pair.a.group.label,
+        b=pair.b.group.label,
+        slot=pair.a.group.first.server.slot,
+        finding=write_pair_finding(pair, names, axis=axis, relevant=relevant),
+        outcome=pair.judgement.comparability.to_record(),
+        rows=pair.rows(),
+    )
+
+
+def _labels(sweeps: Sequence[Sweep]) -> list[str]:
+    return [sweep.group.label for sweep in sweeps]

@@ -1,0 +1,201 @@
+"""What differs between the sides of a pair: conditions, plan and hosts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from backend.analysis.compare.measured_factors import find_measured_factors
+from backend.analysis.compare.reasons import value_text
+from backend.analysis.pages.pair.answer import PairDifference, Topic
+from backend.analysis.pages.pair.sides import Side
+from backend.analysis.query.factors import FACTORS, TESTED, Factor
+from backend.analysis.query.field import Rule, text_of
+from backend.analysis.query.natural_order import ordered
+from backend.analysis.query.records import LoadedCell
+from backend.runs.models import Run, Trial
+
+MEANINGS: dict[Rule, str] = {
+    "test": "This is what is compared.",
+    "must": "It must match: the figures are not comparable.",
+    "axis": "It may differ only where nothing else does.",
+    "note": "A caveat.",
+}
+MAX_ROWS = 200
+MAX_TEXT = 160
+MAX_LEVELS = 8
+# Every run has its date, which stands beside its name; a clock is no condition.
+_NOT_ASKED = frozenset({"date"})
+_NOT_FACTS = frozenset({"clock"})
+_TOPICS: dict[str, Topic] = {"server": "server host", "client": "client host"}
+
+
+def find_differences(a: Side, b: Side) -> tuple[list[PairDifference], list[str]]:
+    """What differs, and the names of the conditions that are alike and known."""
+    conditions, alike = _compare_conditions(a, b)
+    rows = [*conditions, *_compare_loads(a, b)]
+    if a.run is not None and b.run is not None:
+        rows += [*_compare_runs(a.run, b.run), *_compare_plans(a.run, b.run)]
+        rows += [*_compare_hosts(a.run, b.run)]
+    return rows[:MAX_ROWS], alike
+
+
+def _cells(side: Side) -> list[LoadedCell]:
+    return [cell for point in side.gathered.points for cell in point.cells]
+
+
+def _compare_conditions(a: Side, b: Side) -> tuple[list[PairDifference], list[str]]:
+    cells_a, cells_b = _cells(a), _cells(b)
+    factors = (*TESTED, *FACTORS, *find_measured_factors([*cells_a, *cells_b]))
+    differing, alike = [], []
+    for factor in factors:
+        if factor.id in _NOT_ASKED:
+            continue
+        values_a, values_b = _values(factor, cells_a), _values(factor, cells_b)
+        if values_a != values_b:
+            differing.append(_condition(factor, values_a, values_b))
+        elif values_a - {None}:
+            alike.append(factor.word)
+    return differing, list(dict.fromkeys(alike))
+
+
+def _values(factor: Factor, cells: Iterable[LoadedCell]) -> set[object]:
+    return {factor.read(cell) for cell in cells}
+
+
+def _condition(factor: Factor, a: set[object], b: set[object]) -> PairDifference:
+    return PairDifference(
+        topic="conditions",
+        name=factor.word,
+        a=_texts(a),
+        b=_texts(b),
+        # An unknown value contradicts none.
+        meaning=MEANINGS[factor.rule] if a - {None} and b - {None} else "Unknown on one side.",
+    )
+
+
+def _texts(values: set[object]) -> str | None:
+    texts = ordered({value_text(value) for value in values if value is not None})
+    return _short(", ".join(map(str, texts))) if texts else None
+
+
+def _compare_loads(a: Side, b: Side) -> Iterator[PairDifference]:
+    """How it was loaded, beside what the conditions say: load points, trials, their length."""
+    readers = {
+        "load points": _load_points,
+        "trials of a load point": _trial_counts,
+        "threads of the load tool": _threads,
+        "length of a trial": _length,
+    }
+    for name, read in readers.items():
+        texts = read(a), read(b)
+        if texts[0] != texts[1]:
+            yield PairDifference(topic="conditions", name=name, a=texts[0], b=texts[1])
+
+
+def _load_points(side: Side) -> str | None:
+    return _listed(text_of(x) for x in side.gathered.places if x is not None)
+
+
+def _trial_counts(side: Side) -> str | None:
+    return _listed(str(len(point.trials)) for point in side.gathered.points)
+
+
+def _threads(side: Side) -> str | None:
+    trials = (trial for point in side.gathered.points for trial in point.trials)
+    return _listed(str(trial.threads) for trial in trials if trial.threads is not None)
+
+
+def _length(side: Side) -> str | None:
+    """Rounded to what was asked of the load tool: a trial never ends to the millisecond."""
+    ids = [trial.id for point in side.gathered.points for trial in point.trials]
+    rows = Trial.objects.filter(pk__in=ids, elapsed_s__gt=0).values_list("elapsed_s", flat=True)
+    lengths = [length_s for length_s in rows if length_s is not None]
+    return f"about {float(f'{median(lengths):.1g}'):g} s" if lengths else None
+
+
+def _listed(texts: Iterable[str]) -> str | None:
+    return _short(", ".join(str(text) for text in ordered(set(texts)))) or None
+
+
+def _compare_runs(a: Run, b: Run) -> Iterator[PairDifference]:
+    for name, value_a, value_b in (
+        ("version of the agent", a.agent.get("version"), b.agent.get("version")),
+        ("rule that ended it early", a.stopped or None, b.stopped or None),
+        ("interrupted", a.interrupted, b.interrupted),
+    ):
+        if value_a != value_b:
+            yield _row("run", name, value_a, value_b)
+
+
+def _compare_plans(a: Run, b: Run) -> Iterator[PairDifference]:
+    """The keys of the two plans with other values. A run without a plan has none to compare."""
+    if not a.plan or not b.plan or a.plan == b.plan:
+        return
+    plans = [dict(_flat(_read_plan(run.plan))) for run in (a, b)]
+    yield from _compare_maps("plan", plans[0], plans[1])
+
+
+def _read_plan(text: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {"text": text}
+
+
+def _compare_hosts(a: Run, b: Run) -> Iterator[PairDifference]:
+    for role, topic in _TOPICS.items():
+        facts = [dict(_flat(_facts(run, role))) for run in (a, b)]
+        # Without the facts of one side nothing is known to differ.
+        if all(facts):
+            yield from _compare_maps(topic, facts[0], facts[1])
+
+
+def _facts(run: Run, role: str) -> Mapping[str, Any]:
+    facts = run.facts.get(role) if isinstance(run.facts, dict) else None
+    known = facts if isinstance(facts, dict) else {}
+    return {name: value for name, value in known.items() if name not in _NOT_FACTS}
+
+
+def _compare_maps(
+    topic: Topic, a: Mapping[str, Any], b: Mapping[str, Any]
+) -> Iterator[PairDifference]:
+    for name in dict.fromkeys((*a, *b)):
+        if a.get(name) != b.get(name):
+            yield _row(topic, name, a.get(name), b.get(name))
+
+
+def _row(topic: Topic, name: str, a: object, b: object) -> PairDifference:
+    return PairDifference(topic=topic, name=_short(name), a=_text(a), b=_text(b))
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return _short(" ".join(map(str, value)))
+    return _short(value_text(value) if isinstance(value, bool | float) else str(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+
+
+def _flat(value: Any, path: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
+    """The leaves of nested tables by their dotted paths. Tables of a list go by their names."""
+    members = _members(value) if level < MAX_LEVELS else None
+    if members is None:
+        yield path, value
+        return
+    for name, member in members:
+        yield from _flat(member, f"{path}.{name}" if path else str(name), level + 1)
+
+
+def _members(value: Any) -> Sequence[tuple[str, Any]] | None:
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
+        return [(str(part.get("name", at)), part) for at, part in enumerate(value, start=1)]
+    return None

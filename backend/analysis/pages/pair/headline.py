@@ -1,0 +1,116 @@
+"""The sentence about a pair: what changed from the one side to the other, or why none can say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.headline import ahead_format, explain_no_ranking, ratio_text
+from backend.analysis.pages.pair.judging import JudgedPair
+from backend.analysis.query.field import Value, text_of
+from backend.analysis.query.units import at_place
+from backend.stats import Ratio, Verdict
+from backend.stats.thresholds import percent
+
+METRIC = "throughput"
+MAX_NAMED = 3
+_COUNTED: dict[Verdict, str] = {
+    "improved": "faster",
+    "regressed": "slower",
+    "size_uncertain": "different by an uncertain size",
+    "unchanged": "level",
+    "inconclusive": "too noisy to call",
+}
+
+
+def write_finding(
+    pairs: Sequence[JudgedPair],
+    comparability: Comparability,
+    names: tuple[str, str],
+    *,
+    axis: str,
+    relevant: float,
+) -> str:
+    """The answer about all pairs. `names`: what a and b are called in it."""
+    if not pairs:
+        return f"{_sentence_case(names[0])} and {names[1]} have no series in common"
+    if not comparability.allows_ranking:
+        return explain_no_ranking(comparability)
+    if len(pairs) == 1:
+        text = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
+    else:
+        text = _counted(pairs, names)
+    if comparability.intent is None:
+        return _sentence_case(text)
+    return f"{_sentence_case(comparability.intent)}: {text}"
+
+
+def write_pair_finding(
+    pair: JudgedPair, names: tuple[str, str], *, axis: str, relevant: float
+) -> str:
+    """The answer about one pair, at its highest shared load."""
+    if not pair.judgement.comparability.allows_ranking:
+        return explain_no_ranking(pair.judgement.comparability)
+    place = pair.highest_shared
+    if place is None:
+        return _no_place(pair, names, axis)
+    ratio = pair.ratios[place, METRIC]
+    return _compared(ratio, names, at_place(text_of(place), axis), relevant)
+
+
+def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) -> str:
+    a, b = names
+    text, limit = ratio_text(ratio), percent(relevant)
+    if ratio.verdict in ("improved", "regressed"):
+        return ahead_format(METRIC).format(a=b, b=a, ratio=text, at=at)
+    if ratio.verdict == "unchanged":
+        return f"{a} and {b} are level {at}: {text}, within the threshold of {limit}"
+    if ratio.verdict == "size_uncertain":
+        clear = ahead_format(METRIC).format(a=b, b=a, ratio=text, at=at)
+        return f"{clear}, but the difference may be below the threshold of {limit}"
+    lack = "not enough trials" if ratio.low is None else "too noisy"
+    return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.why}"
+
+
+def _no_place(pair: JudgedPair, names: tuple[str, str], axis: str) -> str:
+    measured = [
+        f"{name} {_places_text([point.x for point in sweep.points], axis)}"
+        for name, sweep in zip(names, (pair.a, pair.b), strict=True)
+    ]
+    return f"no load point of both has a figure to compare: {'; '.join(measured)}"
+
+
+def _places_text(places: Sequence[Value], axis: str) -> str:
+    return at_place(", ".join(text_of(x) for x in places if x is not None), axis)
+
+
+def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
+    """`run B against run A: of 4 series, 1 slower (node 0.87× [0.81, 0.93]); 3 level`."""
+    by_verdict: dict[str, list[str]] = defaultdict(list)
+    for pair in pairs:
+        place = pair.highest_shared
+        if place is None:
+            by_verdict["without a shared load point"].append(pair.label)
+            continue
+        ratio = pair.ratios[place, METRIC]
+        by_verdict[_COUNTED[ratio.verdict]].append(f"{pair.label} {ratio_text(ratio)}")
+    words = [*_COUNTED.values(), "without a shared load point"]
+    counts = [_count(word, by_verdict[word]) for word in words if by_verdict[word]]
+    return (
+        f"{names[1]} against {names[0]}, each at its highest shared load: of {len(pairs)} series, "
+        f"{'; '.join(counts)}"
+    )
+
+
+def _count(word: str, labels: Sequence[str]) -> str:
+    if word not in ("faster", "slower"):
+        return f"{len(labels)} {word}"
+    more = f" and {len(labels) - MAX_NAMED} more" if len(labels) > MAX_NAMED else ""
+    return f"{len(labels)} {word} ({', '.join(labels[:MAX_NAMED])}{more})"
+
+
+def _sentence_case(text: str) -> str:
+    """With a capital at the start, but for names: they begin as they are written."""
+    is_ours = text.startswith(("run ", "not ", "too ", "no ", "only "))
+    return text[:1].upper() + text[1:] if is_ours else text

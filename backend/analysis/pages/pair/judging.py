@@ -1,0 +1,159 @@
+"""A series of one side held against a series of the other: comparability, and ratios by load."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from backend.analysis import figures
+from backend.analysis.compare.comparability import judge_comparability
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.panels import Judgement
+from backend.analysis.compare.ratios import Yardstick, floor_of
+from backend.analysis.figures import record_of
+from backend.analysis.grouping.fired_checks import collect_fired_checks, count_trials
+from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.points import Point, place_of
+from backend.analysis.grouping.shared_checks import check_sweeps
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.pages.pair.answer import PairFigure, PairRow
+from backend.analysis.pages.pair.sides import Side
+from backend.analysis.query.field import Value
+from backend.analysis.query.metrics import CORE, METRICS
+from backend.analysis.query.natural_order import ordered
+from backend.stats import Ratio
+from backend.stats.replicates import Sample
+
+# Of a pair, at a load point, of a metric.
+Key = tuple[int, Value, str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """Two series, whether they may be compared, and b ÷ a where they may."""
+
+    a: Sweep
+    b: Sweep
+    judgement: Judgement
+    # By load point and metric.
+    ratios: Mapping[tuple[Value, str], Ratio]
+
+    @property
+    def label(self) -> str:
+        """The name of both where it is one, else the name of each."""
+        names = dict.fromkeys((self.a.group.label, self.b.group.label))
+        return " and ".join(names)
+
+    @property
+    def places(self) -> list[Value]:
+        """The load points of either side, in their order."""
+        return ordered({point.x for sweep in (self.a, self.b) for point in sweep.points})
+
+    @property
+    def highest_shared(self) -> Value:
+        """The highest load point with a ratio of throughput; None where there is none."""
+        shared = [x for x in self.places if (x, "throughput") in self.ratios]
+        return shared[-1] if shared else None
+
+    def rows(self) -> list[PairRow]:
+        return [self._row(x, metric) for x in self.places for metric in CORE]
+
+    def _row(self, x: Value, metric: str) -> PairRow:
+        ratio = self.ratios.get((x, metric))
+        return PairRow(
+            x=place_of(x),
+            metric=metric,
+            a=_figure(self.a.at(x), metric),
+            b=_figure(self.b.at(x), metric),
+            ratio=None if ratio is None else record_of(figures.Ratio, ratio),
+            text=None if ratio is None else ratio_text(ratio),
+        )
+
+
+def _figure(point: Point | None, metric: str) -> PairFigure | None:
+    if point is None:
+        return None
+    measure = point.metrics[metric]
+    return PairFigure(value=measure.value, low=measure.low, high=measure.high, step=measure.step)
+
+
+def judge_pairs(a: Side, b: Side, pairs: Sequence[tuple[Sweep, Sweep]]) -> list[JudgedPair]:
+    """Each pair of series judged, with the ratios of its load points."""
+    judgements = [_judge(a.gathered, b.gathered, pair) for pair in pairs]
+    ratios = _ratios(a.gathered, b.gathered, pairs, judgements)
+    return [
+        JudgedPair(*pair, judgement, own)
+        for pair, judgement, own in zip(pairs, judgements, ratios, strict=True)
+    ]
+
+
+def _judge(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement:
+    # A series that both sides have is two here: checks tell series apart by their ids.
+    sweeps = tuple(
+        replace(sweep, group=replace(sweep.group, id=f"{side}{sweep.group.id}"))
+        for side, sweep in zip("ab", pair, strict=True)
+    )
+    points = [point for sweep in sweeps for point in sweep.points]
+    dismissals = {**a.dismissals, **b.dismissals}
+    comparability = judge_comparability(
+        [sweep.group for sweep in sweeps],
+        fired := collect_fired_checks(points, check_sweeps(sweeps), dismissals),
+        trials=count_trials(points),
+        grouping=a.grouping,
+        must_match=a.demands.must_match,
+    )
+    return Judgement(pair[0].group.label, sweeps, tuple(fired), comparability)
+
+
+def _ratios(
+    a: Gathered,
+    b: Gathered,
+    pairs: Sequence[tuple[Sweep, Sweep]],
+    judgements: Sequence[Judgement],
+) -> list[dict[tuple[Value, str], Ratio]]:
+    """By pair: b ÷ a by load point and metric. One load and metric are one family of intervals."""
+    families: dict[tuple[Value, str], dict[int, tuple[Sample, Sample]]] = defaultdict(dict)
+    for number, (pair, judgement) in enumerate(zip(pairs, judgements, strict=True)):
+        if not judgement.comparability.allows_ranking or a.grouping.x != b.grouping.x:
+            continue
+        for key, samples in _samples(a, b, pair):
+            families[key][number] = samples
+    ratios: list[dict[tuple[Value, str], Ratio]] = [{} for _ in pairs]
+    for (x, metric), samples_of in families.items():
+        yardstick = _yardstick(a, b, metric)
+        for number, ratio in zip(
+            samples_of, yardstick.matched(list(samples_of.values())), strict=True
+        ):
+            ratios[number][x, metric] = ratio
+    return ratios
+
+
+def _samples(
+    a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]
+) -> list[tuple[tuple[Value, str], tuple[Sample, Sample]]]:
+    """The trials of both sides by load point and metric, where they may be compared."""
+    samples = []
+    for point_a in pair[0].points:
+        point_b = pair[1].at(point_a.x)
+        if point_b is None:
+            continue
+        for metric in CORE:
+            own = _comparable(a, pair[0], point_a, metric)
+            other = _comparable(b, pair[1], point_b, metric)
+            if own is not None and other is not None:
+                samples.append(((point_a.x, metric), (own, other)))
+    return samples
+
+
+def _comparable(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
+    """The trials of a metric; None where they must not be ranked, or have no logarithm."""
+    entrant = gathered.entrant(sweep, point)
+    measure: Measure = entrant.measure(metric)
+    return None if entrant.unranked(metric) is not None else measure.sample
+
+
+def _yardstick(a: Gathered, b: Gathered, metric: str) -> Yardstick:
+    floor = floor_of((*a.noises, *b.noises)) if METRICS[metric].group == "rate" else None
+    return Yardstick(METRICS[metric].better, a.demands.relevant, floor)

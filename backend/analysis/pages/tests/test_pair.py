@@ -1,0 +1,191 @@
+"""Two runs or versions side by side: what differs, by how much, and what forbids saying so."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.pages.pair.describe import compare_pair
+from backend.analysis.pages.pair.sides import NoPair
+from backend.runs.models import Server
+from backend.testing.rows import HELLO, MACHINE, STARTED, CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+LATER = STARTED + timedelta(days=1)
+
+
+@pytest.fixture
+def workspace():
+    return make_workspace()
+
+
+def rates(rate):
+    return (rate, rate * 1.002, rate * 0.998)
+
+
+def pair_of(a, b):
+    return compare_pair(a.pk, b.pk, workspace_ids=[a.workspace_id])
+
+
+def differences(pair):
+    return {row.name: (row.a, row.b) for row in pair.differences}
+
+
+def test_a_run_that_serves_half_is_slower_and_only_the_version_differs(workspace):
+    a = make_run(workspace, CellSpec(version="1.0", rates=rates(2000)))
+    b = make_run(workspace, CellSpec(version="1.1", rates=rates(1000)), started_at=LATER)
+    pair = pair_of(a, b)
+    assert pair.finding.startswith("Only the version differs: run B serves 0.5")
+    assert pair.finding.endswith("the requests of run A at 64 connections")
+    assert pair.outcome.intent == "only the version differs"
+    assert differences(pair)["version"] == ("1.0", "1.1")
+    (series,) = pair.pairs
+    ratios = {row.metric: row.ratio for row in series.rows}
+    assert ratios["throughput"].verdict == "regressed"
+    assert ratios["throughput"].value == pytest.approx(0.5, rel=0.01)
+    # Latency: twice as long is worse.
+    assert ratios["p99"].verdict == "regressed"
+    assert ratios["p99"].value == pytest.approx(2, rel=0.01)
+    assert ratios["error_rate"] is None
+
+
+def test_the_ratio_allows_for_runs_that_differ(workspace):
+    """Two runs share no run, so what the host does from run to run widens the interval."""
+    a = make_run(workspace, CellSpec(rates=rates(1000)))
+    b = make_run(workspace, CellSpec(rates=rates(1030)))
+    (row,) = [row for row in pair_of(a, b).pairs[0].rows if row.metric == "throughput"]
+    assert row.ratio.low < 1 < row.ratio.high
+    assert row.ratio.verdict == "inconclusive"
+
+
+def test_equal_runs_differ_in_nothing(workspace):
+    runs = [make_run(workspace, CellSpec(connections=c), CellSpec(connections=8)) for c in (64, 64)]
+    pair = pair_of(*runs)
+    assert pair.differences == []
+    assert "load tool" in pair.alike
+    assert [row.x for row in pair.pairs[0].rows if row.metric == "p50"] == [8, 64]
+
+
+def test_another_tool_with_another_version_is_not_comparable_and_says_why(workspace):
+    a = make_run(workspace, CellSpec(version="1.0"))
+    b = make_run(workspace, CellSpec(version="1.1", tool="ab"))
+    pair = pair_of(a, b)
+    assert pair.outcome.status == "not_comparable"
+    assert "load tool differs: ab, wrk" in pair.finding
+    assert {row.ratio for row in pair.pairs[0].rows} == {None}
+    # The figures themselves stand side by side all the same.
+    assert pair.pairs[0].rows[0].a.value == pytest.approx(1000, rel=0.01)
+    assert differences(pair)["load tool"] == ("wrk", "ab")
+
+
+def test_where_only_the_tool_differs_the_sentence_is_about_the_tool(workspace):
+    a = make_run(workspace, CellSpec(rates=rates(2000)))
+    b = make_run(workspace, CellSpec(rates=rates(1000), tool="ab", tool_version="4.1.0"))
+    assert pair_of(a, b).finding.startswith("Only the load tool differs: run B serves 0.5")
+
+
+def test_a_workload_of_another_size_is_never_comparable(workspace):
+    a = make_run(workspace, CellSpec())
+    b = make_run(workspace, CellSpec(workload={**HELLO, "payload_bytes": 4096}))
+    pair = pair_of(a, b)
+    assert pair.outcome.status == "not_comparable"
+    assert differences(pair)["payload size"] == ("13", "4096")
+    (row,) = [row for row in pair.differences if row.name == "payload size"]
+    assert row.meaning == "It must match: the figures are not comparable."
+
+
+def test_servers_are_matched_by_name_and_the_others_are_listed(workspace):
+    a = make_run(workspace, CellSpec("caddy", version="1"), CellSpec("nginx", version="1"))
+    b = make_run(workspace, CellSpec("caddy", version="2"), CellSpec("h2o", version="1"))
+    pair = pair_of(a, b)
+    assert [(series.a, series.b) for series in pair.pairs] == [("caddy 1", "caddy 2")]
+    assert (pair.only_a, pair.only_b) == (["nginx 1"], ["h2o 1"])
+
+
+def test_one_server_each_is_a_pair_whatever_they_are_called(workspace):
+    a = make_run(workspace, CellSpec("caddy", rates=rates(3000)))
+    b = make_run(workspace, CellSpec("nginx", rates=rates(1000)))
+    assert [(series.a, series.b) for series in pair_of(a, b).pairs] == [
+        ("caddy 23.0", "nginx 23.0")
+    ]
+
+
+def test_several_pairs_are_counted_by_their_verdicts(workspace):
+    names = ("node", "caddy", "nginx")
+    a = make_run(workspace, *(CellSpec(name, rates=rates(2000)) for name in names))
+    slower = {"node": 1000}
+    b = make_run(
+        workspace, *(CellSpec(name, rates=rates(slower.get(name, 2000))) for name in names)
+    )
+    finding = pair_of(a, b).finding
+    assert finding.startswith("Run B against run A, each at its highest shared load: of 3 series")
+    assert "1 slower (node 23.0 0.5" in finding
+
+
+def test_two_versions_of_a_server_over_all_their_runs(workspace):
+    for version, rate in (("1.0", 1000), ("1.1", 2000)):
+        for _ in range(3):
+            make_run(workspace, CellSpec("caddy", version=version, rates=rates(rate)))
+    old, new = Server.objects.order_by("version")
+    pair = compare_pair(old.pk, new.pk, workspace_ids=[workspace.pk])
+    assert (pair.a.kind, pair.a.name, pair.a.trials) == ("server", "caddy 1.0", 9)
+    assert "caddy 1.1 serves 2" in pair.finding
+    assert "the requests of caddy 1.0 at 64 connections" in pair.finding
+
+
+def test_plan_hosts_and_length_of_trials_stand_side_by_side(workspace):
+    a, b = (make_run(workspace, CellSpec()) for _ in range(2))
+    for run, duration, governor in ((a, 10, "performance"), (b, 60, "powersave")):
+        run.plan = f'repeats = 3\n[load]\nduration_s = {duration}\n[[servers]]\nname = "caddy"\n'
+        run.facts = {"server": {"cpu_governor": governor, "clock": {"offset_s": duration}}}
+        run.save()
+        run.trials.update(elapsed_s=duration + 0.01)
+    rows = {(row.topic, row.name): (row.a, row.b) for row in pair_of(a, b).differences}
+    assert rows == {
+        ("conditions", "length of a trial"): ("about 10 s", "about 60 s"),
+        ("plan", "load.duration_s"): ("10", "60"),
+        ("server host", "cpu_governor"): ("performance", "powersave"),
+    }
+
+
+def test_another_host_is_a_difference_with_its_meaning(workspace):
+    a = make_run(workspace, CellSpec())
+    b = make_run(workspace, CellSpec(), host={**MACHINE, "name": "bench-2", "cores": 64})
+    pair = pair_of(a, b)
+    assert differences(pair)["cores of the server host"] == ("2", "64")
+    assert differences(pair)["server host"] == ("bench-1", "bench-2")
+
+
+def test_loads_that_are_not_shared_have_no_ratio(workspace):
+    a = make_run(workspace, CellSpec(connections=8))
+    b = make_run(workspace, CellSpec(connections=64))
+    pair = pair_of(a, b)
+    assert "no load point of both has a figure to compare" in pair.finding.lower()
+    assert differences(pair)["load points"] == ("8", "64")
+
+
+def test_a_failing_side_is_not_ranked(workspace):
+    a = make_run(workspace, CellSpec())
+    b = make_run(workspace, CellSpec(error_rate=0.5))
+    assert [row.ratio for row in pair_of(a, b).pairs[0].rows] == [None] * 4
+
+
+@pytest.mark.parametrize("case", ["the same", "run and server", "nothing shared"])
+def test_what_cannot_be_a_pair_is_refused_with_the_reason(workspace, case):
+    run = make_run(workspace, CellSpec())
+    server = Server.objects.get()
+    others = {"the same": run.pk, "run and server": server.pk}
+    if case == "nothing shared":
+        other = make_run(workspace, CellSpec("a"), CellSpec("b"))
+        assert "have no series in common" in pair_of(run, other).finding
+        return
+    with pytest.raises(NoPair):
+        compare_pair(run.pk, others[case], workspace_ids=[workspace.pk])
+
+
+def test_what_belongs_to_others_is_not_found(workspace):
+    own, foreign = make_run(workspace, CellSpec()), make_run(make_workspace("other"), CellSpec())
+    for other in (foreign.pk, uuid4()):
+        with pytest.raises(NotVisible):
+            compare_pair(own.pk, other, workspace_ids=[workspace.pk])

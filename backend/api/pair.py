@@ -1,0 +1,39 @@
+"""GET /api/v1/compare/pair: two runs, or two versions of a server, side by side."""
+
+from __future__ import annotations
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from msgspec import to_builtins
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.analysis.pages.pair.answer import Pair
+from backend.analysis.pages.pair.describe import compare_pair
+from backend.analysis.pages.pair.sides import read_side_ids
+from backend.api.auth import required_actor
+from backend.api.schema import documented
+
+
+class ComparePair(APIView):
+    """What differs between two, and by how much."""
+
+    @extend_schema(
+        operation_id="compare_pair",
+        parameters=[
+            OpenApiParameter(
+                "a", OpenApiTypes.UUID, required=True, description="The id of a run or a server"
+            ),
+            OpenApiParameter(
+                "b", OpenApiTypes.UUID, required=True, description="Of the same kind as a"
+            ),
+        ],
+        responses={200: Pair, **documented(400, 401, 404, 429)},
+    )
+    def get(self, request: Request) -> Response:
+        """Ratios are b ÷ a, so a is the baseline: the older run, or the older version."""
+        workspace_ids = access.workspace_ids_of(required_actor(request))
+        a, b = read_side_ids(request.query_params)
+        return Response(to_builtins(compare_pair(a, b, workspace_ids=workspace_ids)))

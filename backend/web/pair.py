@@ -1,0 +1,128 @@
+"""Two runs, or two versions of a server, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.accounts.models import Workspace
+from backend.analysis.pages.pair.answer import PairDifference, PairRow, SeriesPair, SideKind
+from backend.analysis.pages.pair.describe import compare_pair
+from backend.analysis.pages.pair.sides import NoPair, read_side_ids
+from backend.analysis.query.metrics import METRICS
+from backend.links import link_to, pair_link
+from backend.runs.models import Run, Server
+from backend.web import visible
+from backend.web.host_facts import fact_label
+
+# Names of the checkboxes in lists, and what is ticked there.
+TICKED: dict[str, SideKind] = {"run": "run", "server": "server"}
+_TOPICS = {
+    "run": "Run",
+    "conditions": "Conditions",
+    "plan": "Plan",
+    "server host": "Server host",
+    "client host": "Client host",
+}
+_KINDS = {"us": "time", "ratio": "ratio", "req/s": "rate"}
+_TRUST = {"comparable": "ok", "caveats": "warning", "not_comparable": "error"}
+_VERDICTS = {
+    "improved": "better",
+    "regressed": "worse",
+    "unchanged": "level",
+    "size_uncertain": "differs",
+    "inconclusive": "too noisy",
+}
+MAX_REASONS = 3
+
+
+@require_safe
+def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pair a and b. A list sends what was ticked, which leads to the pair."""
+    workspace = visible.workspace_or_404(request, slug)
+    for field, kind in TICKED.items():
+        if ticked := request.GET.getlist(field):
+            return HttpResponseRedirect(_pair_of_ticked(workspace, kind, ticked))
+    a, b = read_side_ids(request.GET.dict())
+    pair = compare_pair(a, b, workspace_ids=[workspace.pk])
+    context = {
+        "workspace": workspace,
+        "nav": "runs" if pair.a.kind == "run" else "servers",
+        "pair": pair,
+        "tone": _TRUST[pair.outcome.status],
+        "reasons": pair.outcome.reasons[:MAX_REASONS],
+        "more_reasons": pair.outcome.reasons[MAX_REASONS:],
+        "topics": list(_topics(pair.differences)),
+        "series": [_series(each) for each in pair.pairs],
+        "swapped_url": pair_link(slug, b, a),
+        "api_url": link_to("compare-pair-api", query=[("a", str(a)), ("b", str(b))]),
+    }
+    return render(request, "pair.html", context)
+
+
+def _pair_of_ticked(workspace: Workspace, kind: SideKind, ticked: Sequence[str]) -> str:
+    """The link of the two that were ticked in a list, the older first. Raises NoPair."""
+    if len(set(ticked)) != 2:
+        raise NoPair(f"{len(set(ticked))} {kind}s were ticked, expected two. Go back and tick two.")
+    a, b = read_side_ids(dict(zip("ab", ticked, strict=True)))
+    first, second = sorted((a, b), key=lambda id_: _age(workspace, kind, id_))
+    return pair_link(workspace.slug, first, second)
+
+
+def _age(workspace: Workspace, kind: SideKind, id_: UUID) -> Any:
+    """When the run began, or the server was first measured."""
+    if kind == "run":
+        run = Run.objects.filter(pk=id_, workspace=workspace).first()
+        return (str(run.started_at or run.recorded_at) if run else "", str(id_))
+    server = Server.objects.filter(pk=id_, workspace=workspace).first()
+    return (str(server.created_at) if server else "", str(id_))
+
+
+def _topics(
+    differences: Sequence[PairDifference],
+) -> Iterator[tuple[str, list[tuple[str, PairDifference]]]]:
+    """The differences under a heading each, with their names as people read them."""
+    for topic, rows in groupby(differences, key=lambda row: row.topic):
+        is_fact = topic.endswith("host")
+        yield _TOPICS[topic], [(fact_label(row.name) if is_fact else row.name, row) for row in rows]
+
+
+def _series(pair: SeriesPair) -> dict[str, Any]:
+    """A series pair as a table: a line for each load point, with both figures of each metric."""
+    lines = [
+        {"x": place, "metrics": [_cells(row) for row in rows]}
+        for place, rows in groupby(pair.rows, key=lambda row: row.x)
+    ]
+    return {
+        "pair": pair,
+        "tone": _TRUST[pair.outcome.status],
+        "is_renamed": pair.a != pair.b,
+        "lines": lines,
+        "metrics": [_column(id_) for id_ in dict.fromkeys(row.metric for row in pair.rows)],
+    }
+
+
+def _column(metric: str) -> dict[str, Any]:
+    """The heads of a metric's columns. Shares of failed requests have no ratio."""
+    kind = _KINDS[METRICS[metric].unit]
+    label = METRICS[metric].label.removeprefix("Latency ")
+    return {"label": label, "kind": kind, "has_ratio": METRICS[metric].group != "errors"}
+
+
+def _cells(row: PairRow) -> dict[str, Any]:
+    ratio = row.ratio
+    return {
+        "a": row.a,
+        "b": row.b,
+        **_column(row.metric),
+        "text": row.text,
+        "why": None if ratio is None else ratio.why,
+        "verdict": "" if ratio is None else _VERDICTS[ratio.verdict],
+        "tone": "" if ratio is None else ratio.verdict,
+    }

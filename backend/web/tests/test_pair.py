@@ -1,0 +1,62 @@
+"""The page of two runs or versions, and the way to it from a list."""
+
+from datetime import timedelta
+
+import pytest
+
+from backend.testing.rows import STARTED, CellSpec, make_run
+from backend.web.tests.pages import html_of
+
+
+@pytest.fixture
+def two(scene):
+    workspace = scene.own.workspace
+    a = make_run(workspace, CellSpec("caddy", version="1.0", rates=(2000.0, 2003.0, 1997.0)))
+    b = make_run(
+        workspace,
+        CellSpec("caddy", version="1.1", rates=(1000.0, 1002.0, 998.0)),
+        started_at=STARTED + timedelta(days=1),
+    )
+    return a, b
+
+
+def test_what_was_ticked_leads_to_the_pair_the_older_first(owner, two):
+    a, b = two
+    response = owner.get(f"/w/own-lab/compare/pair?run={b.pk}&run={a.pk}")
+    assert response.status_code == 302
+    assert response["Location"] == f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_another_number_than_two_is_explained(owner, scene, two, count):
+    ticked = "&".join(f"run={run.pk}" for run in [*two, scene.run][:count])
+    response = owner.get(f"/w/own-lab/compare/pair?{ticked}")
+    assert response.status_code == 400
+    assert f"{count} run" in html_of(response)
+    assert "expected two. Go back and tick two." in html_of(response)
+
+
+def test_the_page_says_what_changed_what_differs_and_the_figures(owner, two):
+    a, b = two
+    html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
+    assert "<h1>Only the version differs: run B serves 0.5" in html
+    assert '<th scope="row">Version</th>' in html
+    assert "This is what is compared." in html
+    assert f'href="/r/{a.pk}">caddy 1.0 · hello · wrk</a>' in html
+    assert 'pair-regressed" title="beyond noise and threshold' in html
+    assert f"/w/own-lab/compare/pair?a={b.pk}&amp;b={a.pk}" in html
+
+
+def test_the_api_answers_the_same(owner, two):
+    a, b = two
+    answer = owner.get(f"/api/v1/compare/pair?a={a.pk}&b={b.pk}").json()
+    assert answer["finding"].startswith("Only the version differs: run B serves 0.5")
+    assert answer["pairs"][0]["rows"][0]["ratio"]["verdict"] == "regressed"
+    assert {row["name"] for row in answer["differences"]} == {"version"}
+
+
+@pytest.mark.parametrize("query", ["", "?a=1&b=2", "?a=00000000-0000-0000-0000-000000000000"])
+def test_a_link_that_names_no_pair_is_explained(owner, scene, query):
+    response = owner.get(f"/w/own-lab/compare/pair{query}")
+    assert response.status_code == 400
+    assert "expected the id of a run or a server" in html_of(response)
