@@ -1,0 +1,177 @@
+"""One run with its trials and their evidence, and its deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from backend.accounts.models import Workspace
+from backend.analysis.grouping.fired_checks import describe_check, find_check
+from backend.analysis.loading.selection import NotVisible
+from backend.analysis.pages.reproduction import describe_reproduction
+from backend.analysis.pages.resource_use import resource_columns
+from backend.analysis.pages.run import describe_run
+from backend.fleet.heartbeats import forget_progress
+from backend.fleet.progress import RunProgress, run_progress
+from backend.ingest.download import plan_file
+from backend.ingest.evidence import artefacts_by_trial, rereadings_of
+from backend.ingest.models import Upload
+from backend.ingest.removal import remove_run
+from backend.links import absolute, compare_link, link_to, session_link, trial_link
+from backend.runs.checks import SEVERITIES
+from backend.runs.dismissals import dismissals_of
+from backend.runs.models import Cell, Run, Trial
+from backend.web import visible
+from backend.web.host_facts import shown_host
+
+
+@require_safe
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Every trial of the run with its command and raw output, and the facts of the hosts."""
+    progress = run_progress(run_id, workspace_ids=visible.workspaces(request))
+    if progress is None:
+        raise Http404
+    try:
+        view = describe_run(run_id, workspace_ids=visible.workspaces(request))
+    except NotVisible:
+        return _waiting(request, progress)
+    workspace = visible.workspace_or_404(request, view["workspace"])
+    files = artefacts_by_trial(run_id)
+    trials = [
+        {
+            **trial,
+            "artefacts": files.get(trial["id"], []),
+            "used": resource_columns(trial["resources"]),
+        }
+        for trial in view["trials"]
+    ]
+    upload = Upload.objects.filter(run_id=run_id).only("id", "state").first()
+    context = {
+        "workspace": workspace,
+        "nav": "runs",
+        "run": _shown(view),
+        "session_url": _session_url(workspace, view["session"]),
+        "progress": progress,
+        "trials": trials,
+        "trials_missing": (view["trials_planned"] or 0) > len(trials),
+        "rereadings": rereadings_of(run_id),
+        "has_resources": any(trial["resources"] for trial in trials),
+        **_reproduction(run_id, trials),
+        "checks": _checks(run_id, trials),
+        "may_dismiss": visible.may_write(request, workspace),
+        "compare_url": compare_link(workspace.slug, run=run_id),
+        "upload": upload
+        and {"id": upload.pk, "url": link_to("upload-page", upload.pk), "state": upload.state},
+    }
+    return render(request, "run.html", context)
+
+
+def _reproduction(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The plan, and the commands that run it again."""
+    again = describe_reproduction(Run.objects.get(pk=run_id), (trial["tool"] for trial in trials))
+    is_seeded = again and again.seed is not None and again.order == "randomised"
+    seed = f" --seed {again.seed}" if again and is_seeded else ""
+    commands = (
+        f'curl -fsS -H "Authorization: Bearer $LOADSHEET_TOKEN" -o plan.toml '
+        f"{absolute(link_to('run-plan', run_id))}\nloadsheet run plan.toml{seed}"
+    )
+    return {"again": again, "reproduce_commands": commands}
+
+
+def _session_url(workspace: Workspace, session: Mapping[str, Any]) -> str:
+    name = session.get("name")
+    return session_link(workspace.slug, name) if name else ""
+
+
+def _waiting(request: HttpRequest, progress: RunProgress) -> HttpResponse:
+    """A run that its agent has announced, before any trial has arrived."""
+    workspace = Workspace.objects.get(pk=progress.workspace_id)
+    context = {"workspace": workspace, "nav": "runs", "progress": progress}
+    return render(request, "run_waiting.html", context)
+
+
+@require_safe
+def plan(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The plan of the run; its bytes are those that were hashed."""
+    rows = Run.objects.filter(workspace__in=visible.workspaces(request)).exclude(plan="")
+    run = rows.filter(pk=run_id).first()
+    if run is None:
+        raise Http404
+    return plan_file(run)
+
+
+def _shown(view: Mapping[str, Any]) -> dict[str, Any]:
+    """The run for the template: times as datetimes, facts as lines."""
+    instants = {name: _instant(view[name]) for name in ("started_at", "finished_at")}
+    events = [{**event, "at": _event_instant(event.get("at"))} for event in view["events"]]
+    hosts = [shown_host(host) for host in view["hosts"]]
+    return {**view, **instants, "events": events, "hosts": hosts}
+
+
+def _event_instant(text: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each check that fired, with its trials and load points, the most severe first."""
+    fired: dict[str, dict[str, Any]] = {}
+    for trial in trials:
+        for check in trial["checks"]:
+            entry = fired.setdefault(check["id"], {**check, "trials": [], "cells": 0})
+            entry["trials"].append({"url": trial_link(trial["id"]), "ordinal": trial["ordinal"]})
+    for check_id in _cell_checks(run_id):
+        check = describe_check(find_check(check_id))
+        fired.setdefault(check_id, {**check, "trials": [], "cells": 0})["cells"] += 1
+    dismissals = dismissals_of([run_id])[run_id]
+    entries = [{**entry, "dismissal": dismissals.get(id_)} for id_, entry in fired.items()]
+    return sorted(entries, key=_gravity)
+
+
+def _gravity(entry: Mapping[str, Any]) -> tuple[bool, int, str]:
+    return bool(entry["dismissal"]), SEVERITIES.index(entry["severity"]), entry["id"]
+
+
+def _cell_checks(run_id: UUID) -> list[str]:
+    """The id of each check that fired on a load point, once for each load point."""
+    stored = Cell.objects.filter(run=run_id).values_list("checks", flat=True)
+    return [check["id"] for checks in stored for check in checks]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """What deleting a run takes away, for members who may write. A POST deletes it."""
+    run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    if run is None or not visible.may_write(request, run.workspace):
+        raise Http404
+    if request.method != "POST":
+        return render(request, "delete_run.html", _taken_away(run))
+    remove_run(run)
+    forget_progress(run_id, run.workspace_id)
+    messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
+    return HttpResponseRedirect(link_to("runs-page", run.workspace.slug))
+
+
+def _taken_away(run: Run) -> dict[str, Any]:
+    """The context of the question before a run is deleted."""
+    servers = Cell.objects.filter(run=run).values_list("series__server__name", flat=True)
+    return {
+        "workspace": run.workspace,
+        "nav": "runs",
+        "run": run,
+        "servers": sorted(set(servers)),
+        "trials": Trial.objects.filter(run=run).count(),
+    }
