@@ -201,6 +201,7 @@ class RunSerializer(serializers.Serializer[Any]):
     """A run with its hosts and every trial, warm-ups included."""
 
     id = serializers.UUIDField()
+    name = serializers.CharField(help_text="Its servers, workloads and load tools")
     workspace = serializers.CharField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)

@@ -28,6 +28,7 @@ from backend.links import absolute, compare_link, link_to, session_link, trial_l
 from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.naming import trial_count_text
 from backend.web import visible
 from backend.web.host_facts import shown_host
 
@@ -52,7 +53,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         }
         for trial in view["trials"]
     ]
-    upload = Upload.objects.filter(run_id=run_id).only("id", "state").first()
+    upload = Upload.objects.filter(run_id=run_id).only("id").first()
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -60,15 +61,15 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "session_url": _session_url(workspace, view["session"]),
         "progress": progress,
         "trials": trials,
+        "trial_count": trial_count_text(len(trials), sum(trial["warmup"] for trial in trials)),
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
         **_reproduction(run_id, trials),
-        "checks": _checks(run_id, trials),
+        "check_groups": _check_groups(_checks(run_id, trials)),
         "may_dismiss": visible.may_write(request, workspace),
         "compare_url": compare_link(workspace.slug, run=run_id),
-        "upload": upload
-        and {"id": upload.pk, "url": link_to("upload-page", upload.pk), "state": upload.state},
+        "upload": upload and {"url": link_to("upload-page", upload.pk)},
     }
     return render(request, "run.html", context)
 
@@ -139,6 +140,20 @@ def _checks(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> list[dict[str,
     dismissals = dismissals_of([run_id])[run_id]
     entries = [{**entry, "dismissal": dismissals.get(id_)} for id_, entry in fired.items()]
     return sorted(entries, key=_gravity)
+
+
+# What each severity is called above its checks.
+_GROUPS = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
+_DISMISSED = "Dismissed"
+
+
+def _check_groups(checks: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The checks by severity, the worst first; at the end those that members dismissed."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for check in checks:
+        label = _DISMISSED if check["dismissal"] else _GROUPS[check["severity"]]
+        groups.setdefault(label, []).append(check)
+    return list(groups.items())
 
 
 def _gravity(entry: Mapping[str, Any]) -> tuple[bool, int, str]:

@@ -14,6 +14,7 @@ from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
 from backend.runs.measured import throughput_origin_of
 from backend.runs.models import Host, Run, Trial
+from backend.runs.naming import run_name
 from backend.runs.transactions import repeatable_read
 
 _UNSHOWN = ("histogram", "parsed", "tool_errors", "glance")
@@ -27,13 +28,14 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
     if run is None:
         raise NotVisible(f"There is no run {run_id}, or it is not shared with you.")
-    trials = (
+    trials = list(
         Trial.objects.filter(run=run)
         .select_related("cell__series__server", "cell__series__workload")
         .defer(*_UNSHOWN, *("cell__histogram", "cell__curve"))
     )
     return {
         "id": str(run.pk),
+        "name": _name(trials),
         "workspace": run.workspace.slug,
         "started_at": instant(run.started_at),
         "finished_at": instant(run.finished_at),
@@ -53,8 +55,17 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "max_rates": run.max_rates,
         "server_tails": run.server_tails,
         "hosts": describe_hosts(run),
-        "trials": _describe_trials(list(trials), run.workspace_id),
+        "trials": _describe_trials(trials, run.workspace_id),
     }
+
+
+def _name(trials: Sequence[Trial]) -> str:
+    series = [trial.cell.series for trial in trials]
+    return run_name(
+        (str(each.server) for each in series),
+        (each.workload.name for each in series),
+        (each.tool for each in series),
+    )
 
 
 def _describe_trials(trials: Sequence[Trial], workspace_id: uuid.UUID) -> list[dict[str, Any]]:

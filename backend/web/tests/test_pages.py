@@ -163,6 +163,27 @@ def test_the_run_page_shows_trials_commands_and_raw_output(owner, scene):
     assert f"/w/own-lab/compare?run={scene.run.pk}" in page
 
 
+def test_a_run_is_called_by_what_it_measured(owner, scene):
+    page = html_of(owner.get(f"/r/{scene.run.pk}"))
+    title = "secret-server 1.0 and other-server 1.0 · hello · wrk"
+    assert f"<title>{title} · Loadsheet</title>" in page
+    heading = page[page.index("<h1>") : page.index("</h1>")]
+    assert title in heading
+    assert "12 trials" in heading
+    Trial.objects.filter(run=scene.run, repeat=0).update(warmup=True)
+    assert "8 trials and 4 warm-ups" in html_of(owner.get(f"/r/{scene.run.pk}"))
+
+
+def test_the_checks_of_a_run_are_grouped_and_their_text_is_closed(owner, scene):
+    page = html_of(owner.get(f"/r/{scene.run.pk}"))
+    section = page[page.index('id="checks-title"') :]
+    assert section.index("<h3>Warnings") < section.index('id="check-same-host"')
+    assert "<details open" not in section
+    owner.post(f"/r/{scene.run.pk}/dismissals", {"check": "same-host", "reason": "Known."})
+    section = html_of(owner.get(f"/r/{scene.run.pk}"))
+    assert section.index("<h3>Dismissed") < section.index('id="check-same-host"')
+
+
 def test_a_load_is_not_read_as_part_of_a_version(owner, scene):
     Trial.objects.filter(run=scene.run).update(resources={"server_cpu_s": 1.5})
     page = html_of(owner.get(f"/r/{scene.run.pk}"))

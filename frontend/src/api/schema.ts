@@ -868,6 +868,8 @@ export interface components {
         readonly Run: {
             /** Format: uuid */
             readonly id: string;
+            /** @description Its servers, workloads and load tools */
+            readonly name: string;
             readonly workspace: string;
             /** Format: date-time */
             readonly started_at: string | null;

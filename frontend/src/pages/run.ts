@@ -4,12 +4,13 @@ import { followRun } from "../site/live_run";
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) followRun(live);
 
-// A link to one trial opens it.
+// A link to one trial or check opens it.
 function openTarget(): void {
   const id = targetId();
   const target = id ? document.getElementById(id) : null;
-  if (target instanceof HTMLDetailsElement) {
-    target.open = true;
+  const details = target?.closest("details") ?? target?.querySelector("details");
+  if (target && details) {
+    details.open = true;
     target.scrollIntoView({ block: "start" });
   }
 }
