@@ -8,6 +8,7 @@ from django.conf import settings
 
 from backend.ingest.archives import MAX_FILES as ARCHIVE_FILES
 from backend.ingest.decompress import MAX_MEMBERS, MAX_RATIO
+from backend.runs.names import MAX_LABELS, MAX_NAME
 
 # A request without a valid token or session.
 ANONYMOUS_BYTES = 64 << 10
@@ -20,10 +21,10 @@ JSON_BRACKETS = 250_000
 JSON_INTEGER_BITS = 64
 ENVELOPE_BYTES = 4 << 20
 ENVELOPE_TRIALS = 5_000
-LABELS = 100
+LABELS = MAX_LABELS
 # Members of one map: facts, a configuration, headers.
 MAP_MEMBERS = 1_000
-NAME_LENGTH = 200
+NAME_LENGTH = MAX_NAME
 TEXT_LENGTH = 2_000
 PLAN_LENGTH = 200_000
 TAIL_LENGTH = 20_000

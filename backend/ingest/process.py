@@ -24,9 +24,9 @@ from backend.noise.record import refresh_noise
 from backend.runs.bulk import insert_rows
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Trial
+from backend.runs.names import is_unknown
 from backend.runs.observations import apply_observations
 from backend.runs.record import RunInput, record_early, record_run
-from backend.runs.registry import is_unknown
 
 # What a shell interprets.
 SHELL_MARKS = ("|", "&", ";", "<", ">", "`", "$(", "\n")

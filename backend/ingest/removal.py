@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Length
 
 from backend.ingest.collector import remove_unnamed_later
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota import add, bytes_of_uploads
 from backend.noise.record import hosts_of, refresh_hosts
-from backend.runs.models import Cell, Host, Observation, Run, Series, Server, Workload
+from backend.runs.models import Observation, Run
 from backend.runs.registry import lock_names
+from backend.runs.unused import remove_unused
 
 
 @transaction.atomic
@@ -38,10 +38,7 @@ def remove_run(run: Run) -> None:
     Upload.objects.filter(pk__in=ids).delete()
     observations.delete()
     Run.objects.filter(pk=run.pk).delete()
-    # Series without measurements go: links must not offer their values.
-    measured = Cell.objects.filter(series=OuterRef("pk"))
-    Series.objects.filter(~Exists(measured), workspace=run.workspace_id).delete()
-    _remove_unused_names(run.workspace_id)
+    remove_unused(run.workspace_id)
     refresh_hosts(hosts_of(run))
     run.workspace.changed()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
@@ -50,13 +47,3 @@ def remove_run(run: Run) -> None:
 def _bytes_of(observations: QuerySet[Observation]) -> int:
     total = observations.aggregate(total=Coalesce(Sum(Length("packed")), 0))["total"]
     return int(total)
-
-
-def _remove_unused_names(workspace_id: UUID) -> None:
-    """Servers, workloads and hosts that nothing is measured of any more."""
-    for model, name in ((Server, "server"), (Workload, "workload")):
-        series = Series.objects.filter(**{name: OuterRef("pk")})
-        model._default_manager.filter(~Exists(series), workspace=workspace_id).delete()
-    is_host = Q(server_host=OuterRef("pk")) | Q(client_host=OuterRef("pk"))
-    used = Exists(Series.objects.filter(is_host)) | Exists(Run.objects.filter(is_host))
-    Host.objects.filter(~used, workspace=workspace_id).delete()

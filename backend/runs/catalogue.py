@@ -16,6 +16,7 @@ from django.db.models import Count, F, Max, Q
 from django.db.models.functions import Coalesce
 
 from backend.runs.models import Cell, Host, Run, Server, Workload
+from backend.runs.shown import shown_rows
 
 # At most this many related rows are listed, the newest first.
 MAX_RELATED = 100
@@ -53,13 +54,13 @@ class ListPage:
 
 def server_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
     """Servers by name: one entry for all versions and configurations of a name."""
-    rows = Server.objects.filter(workspace__in=list(workspace_ids))
+    rows = shown_rows(Server, workspace_ids)
     return _named_page(rows, "server", after=after, limit=limit)
 
 
 def workload_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
     """Workloads by name: one entry for all of a name."""
-    rows = Workload.objects.filter(workspace__in=list(workspace_ids))
+    rows = shown_rows(Workload, workspace_ids)
     return _named_page(rows, "workload", after=after, limit=limit)
 
 
@@ -82,7 +83,7 @@ def _named_page(rows: Any, kind: str, *, after: str, limit: int) -> ListPage:
 
 def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
     """Hosts in order of their names; hosts with different facts are different entries."""
-    rows = Host.objects.filter(workspace__in=list(workspace_ids))
+    rows = shown_rows(Host, workspace_ids)
     shown = rows.annotate(shown=Coalesce("name", "cpu_model")).order_by("shown", "pk")
     total = rows.count()
     start = int(after) if after.isascii() and after.isdigit() and len(after) < 9 else 0

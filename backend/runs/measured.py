@@ -95,7 +95,7 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         client_steal=_number(resources.get("client_cpu_steal")),
         governors=governors(run.facts),
         requests_asked=_requests_asked(record),
-        server_texts=tuple(_server_texts(record, run)),
+        server_texts=tuple(server_texts(record.server, record.server_tail, run)),
         server_runtime=record.server.get("runtime"),
         server_settings=record.server.get("configuration") or {},
         publication=", ".join(parsed.publication.values()),
@@ -156,16 +156,16 @@ def _shares(value: Any) -> tuple[float, ...]:
     return numbers if len(numbers) == len(shares) else ()
 
 
-def _server_texts(record: TrialRecord, run: Run) -> Iterator[str]:
-    server = record.server
-    for text in (server.get("version"), server.get("runtime"), record.server_tail):
+def server_texts(server: Mapping[str, Any], tail: str, run: Run) -> Iterator[str]:
+    """Everything that is recorded in words of a server in a trial; `tail` is its last output."""
+    for text in (server.get("version"), server.get("runtime"), tail):
         if text:
             yield str(text)
     for name, value in (server.get("configuration") or {}).items():
         yield f"{name}={value}"
-    tail = run.server_tails.get(server.get("name"))
-    if tail:
-        yield tail
+    run_tail = run.server_tails.get(server.get("name"))
+    if run_tail:
+        yield run_tail
 
 
 def _first_known(asked: Any, parsed: Any) -> Any:

@@ -15,7 +15,23 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.formats.model import TimeSlice
+from backend.runs.amendments import Correction, Dismissal, FormerName
 from backend.runs.timeline import describe_slice, pack_slices, unpack_slices
+
+__all__ = [
+    "Cell",
+    "Correction",
+    "Dismissal",
+    "FormerName",
+    "Host",
+    "Observation",
+    "Run",
+    "Series",
+    "Server",
+    "Trial",
+    "TrialTimeline",
+    "Workload",
+]
 
 
 class Identified(models.Model):
@@ -108,6 +124,7 @@ class Run(models.Model):
     interrupted = models.BooleanField(default=False)
     # Annotations: shown, never part of an identity.
     labels = models.JSONField(default=dict)
+    notes = models.TextField(default="", db_default="")
     plan = models.TextField(default="")
     plan_sha256 = models.CharField(max_length=64, default="")
     facts = models.JSONField(default=dict)
@@ -128,6 +145,8 @@ class Run(models.Model):
     session = models.JSONField(default=dict)
     # Its trials come one by one, and the agent has not yet sent the end of the run.
     is_open = models.BooleanField(default=False)
+    # What its upload says where the columns above say otherwise; null: nowhere (corrections.py).
+    as_read = models.JSONField(null=True)
 
     class Meta:
         ordering = ["-recorded_at"]
@@ -255,6 +274,8 @@ class Trial(models.Model):
     printed = models.JSONField(default=dict)
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)
+    # Server and workload of its upload, where its series has others; null: nowhere.
+    as_read = models.JSONField(null=True)
     checks = models.JSONField(default=list)
 
     class Meta:
@@ -320,64 +341,3 @@ class Observation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sample_count} samples of {self.run}"
-
-
-class Dismissal(models.Model):
-    """A member's statement that a check's finding in a run is no caveat, with the reason.
-
-    It is shown wherever the finding is shown. The row of an undone dismissal stays as a record.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="dismissals")
-    check_id = models.CharField(max_length=60)
-    reason = models.CharField(max_length=500)
-    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    dismissed_at = models.DateTimeField(default=timezone.now)
-    undone_at = models.DateTimeField(null=True)
-    undone_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-
-    class Meta:
-        ordering = ["dismissed_at"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["run", "check_id"],
-                condition=models.Q(undone_at=None),
-                name="one_dismissal_of_a_check",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.check_id} of {self.run_id}"
-
-
-class FormerName(models.Model):
-    """A name that a server, host or workload had. Links and uploads may still use it.
-
-    `current` is today's name, never another former name. A name that was given back points at
-    itself: the first row of a server, host or workload holds the name it was first measured under.
-    """
-
-    class Kind(models.TextChoices):
-        SERVER = "server"
-        HOST = "host"
-        WORKLOAD = "workload"
-
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
-    former = models.CharField(max_length=200)
-    current = models.CharField(max_length=200)
-    renamed_at = models.DateTimeField(default=timezone.now)
-    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["workspace", "kind", "former"], name="former_name_of_one_thing"
-            )
-        ]
-        indexes = [models.Index(fields=["workspace", "kind", "current"], name="former_by_current")]
-
-    def __str__(self) -> str:
-        return f"{self.former}, now {self.current}"

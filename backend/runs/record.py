@@ -18,11 +18,19 @@ from django.db import transaction
 
 from backend.accounts.models import User, Workspace
 from backend.errors import Conflict
+from backend.runs.as_read import run_as_read, trial_as_read
 from backend.runs.bulk import insert_rows
-from backend.runs.checks import CheckInput, check_cell, check_trial
-from backend.runs.evidence import printed_facts, with_own_output
+from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
+from backend.runs.checks import CheckInput, check_trial
+from backend.runs.corrections import (
+    correct_input,
+    correct_record,
+    read_of_run,
+    standing_corrections,
+)
+from backend.runs.evidence import printed_facts
 from backend.runs.measured import LoadPoint, TrialRecord, check_input_of, load_point
-from backend.runs.models import Cell, Run, Series, Trial, TrialTimeline
+from backend.runs.models import Cell, Correction, Run, Series, Trial, TrialTimeline
 from backend.runs.registry import (
     SeriesIdentity,
     lock_names,
@@ -31,9 +39,6 @@ from backend.runs.registry import (
     register_servers,
     register_workloads,
 )
-from backend.stats import Histogram
-from backend.stats.curve import percentile_curve
-from backend.stats.percentiles import stored_percentiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class RunInput:
     interrupted: bool = False
     same_host: bool | None = None
     labels: Mapping[str, Any] = field(default_factory=dict)
+    notes: str = ""
     plan: str = ""
     plan_sha256: str = ""
     server_host: Mapping[str, Any] | None = None
@@ -90,15 +96,18 @@ def record_run(
     `meanwhile` is called before each trial; what it raises undoes everything. Raises RunElsewhere.
     """
     lock_names(run_input.workspace)
-    run = _run_row(run_input)
+    corrections = standing_corrections(run_input.id)
+    run = _run_row(run_input, corrections)
     if not _lock(run):
         run.save(force_insert=True)
         everything = [*records, *elsewhere]
-        return _write(run, everything, is_new=True, meanwhile=meanwhile)[: len(records)]
+        return _write(run, everything, corrections, is_new=True, meanwhile=meanwhile)[
+            : len(records)
+        ]
     run.save(force_update=True)
     recorded = set(Trial.objects.filter(run=run.pk).values_list("ordinal", flat=True))
     missing = [record for record in elsewhere if record.ordinal not in recorded]
-    return _write(run, [*records, *missing], meanwhile=meanwhile)[: len(records)]
+    return _write(run, [*records, *missing], corrections, meanwhile=meanwhile)[: len(records)]
 
 
 @transaction.atomic
@@ -114,12 +123,13 @@ def record_early(
     `record_run`. Raises RunElsewhere.
     """
     lock_names(run_input.workspace)
-    run = _run_row(run_input, is_open=True)
+    corrections = standing_corrections(run_input.id)
+    run = _run_row(run_input, corrections, is_open=True)
     # Two first uploads at the same time: one of them makes the run.
     insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
     run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
-    return _write(run, records, meanwhile=meanwhile)
+    return _write(run, records, corrections, meanwhile=meanwhile)
 
 
 @transaction.atomic
@@ -132,7 +142,8 @@ def rerecord_run(
     because results computed from a cell may be cached by its id. Raises Run.DoesNotExist.
     """
     lock_names(run_input.workspace)
-    run = _run_row(run_input)
+    corrections = standing_corrections(run_input.id)
+    run = _run_row(run_input, corrections)
     if not _lock(run):
         raise Run.DoesNotExist(str(run.pk))
     run.save(force_update=True)
@@ -140,7 +151,7 @@ def rerecord_run(
     replaced = Trial.objects.filter(run=run.pk).exclude(ordinal__in=stay)
     trial_ids = dict(replaced.values_list("ordinal", "pk"))
     replaced.delete()
-    return _write(run, records, trial_ids)
+    return _write(run, records, corrections, trial_ids)
 
 
 def _lock(run: Run) -> bool:
@@ -164,6 +175,7 @@ def _lock(run: Run) -> bool:
 def _write(
     run: Run,
     records: Sequence[TrialRecord],
+    corrections: Sequence[Correction],
     trial_ids: Mapping[int, uuid.UUID] | None = None,
     *,
     is_new: bool = False,
@@ -180,12 +192,13 @@ def _write(
         ids |= dict(replaced.values_list("ordinal", "pk"))
         replaced.delete()
     points = [load_point(record) for record in records]
+    corrected = [correct_record(record, corrections) for record in records]
+    all_series = _series_of(run, corrected, points)
     writer = _Writer(run, ids)
-    for record, point, series in zip(
-        records, points, _series_of(run, records, points), strict=True
-    ):
+    for read, record, point, series in zip(records, corrected, points, all_series, strict=True):
         meanwhile()
-        writer.add(record, point, series)
+        as_read = trial_as_read({"server": read.server, "workload": read.workload}, series)
+        writer.add(record, point, series, as_read)
     writer.finish([] if is_new else list(Cell.objects.filter(run=run.pk)))
     run.workspace.changed()
     return writer.trials
@@ -212,8 +225,9 @@ def _series_of(
     return register_series(run.workspace, identities)
 
 
-def _run_row(run_input: RunInput, *, is_open: bool = False) -> Run:
-    return Run(
+def _run_row(read: RunInput, corrections: Sequence[Correction], *, is_open: bool = False) -> Run:
+    run_input = correct_input(read, corrections)
+    run = Run(
         id=run_input.id,
         workspace=run_input.workspace,
         author=run_input.author,
@@ -222,6 +236,7 @@ def _run_row(run_input: RunInput, *, is_open: bool = False) -> Run:
         interrupted=run_input.interrupted,
         same_host=run_input.same_host,
         labels=dict(run_input.labels),
+        notes=run_input.notes,
         plan=run_input.plan,
         plan_sha256=run_input.plan_sha256,
         server_host=register_host(run_input.workspace, run_input.server_host),
@@ -237,6 +252,8 @@ def _run_row(run_input: RunInput, *, is_open: bool = False) -> Run:
         session=dict(run_input.session),
         is_open=is_open,
     )
+    run.as_read = run_as_read(read_of_run(read), run)
+    return run
 
 
 def _host_facts(run_input: RunInput) -> dict[str, Any]:
@@ -255,28 +272,35 @@ class _Writer:
         self.trials: list[Trial] = []
         self.timelines: list[TrialTimeline] = []
 
-    def add(self, record: TrialRecord, point: LoadPoint, series: Series) -> None:
+    def add(
+        self,
+        record: TrialRecord,
+        point: LoadPoint,
+        series: Series,
+        as_read: Mapping[str, Any] | None,
+    ) -> None:
         cell = self._cell(series, point)
         figures = check_input_of(record, point, self.run)
         trial = _trial_row(self.run, cell, record, figures)
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
+        trial.as_read = as_read
         self.trials.append(trial)
         if record.parsed.timeline:
             self.timelines.append(TrialTimeline.of(trial, record.parsed.timeline))
 
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
-        old = [cell for cell in before if _load_of(cell) in self.cells]
+        old = [cell for cell in before if load_of(cell) in self.cells]
         members: dict[uuid.UUID, list[Trial]] = defaultdict(list)
         for trial in self.trials:
             members[trial.cell_id].append(trial)
         for cell in old:
-            members[self.cells[_load_of(cell)].pk] += cell.trials.only(*_MEMBER)
+            members[self.cells[load_of(cell)].pk] += cell.trials.only(*MEMBER_COLUMNS)
         for cell in self.cells.values():
-            _merge(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
+            merge_cell(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
         insert_rows(Cell, self.cells.values())
         for cell in old:
-            cell.trials.update(cell=self.cells[_load_of(cell)])
+            cell.trials.update(cell=self.cells[load_of(cell)])
         # Also the cells whose trials were all replaced by trials of another load.
         Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
         insert_rows(Trial, self.trials)
@@ -290,52 +314,7 @@ class _Writer:
             connections=point.connections,
             rate_rps=point.rate_rps,
         )
-        return self.cells.setdefault(_load_of(cell), cell)
-
-
-def _load_of(cell: Cell) -> tuple[object, ...]:
-    """Series and load: no other cell of the run has both."""
-    return (cell.series_id, cell.connections, cell.rate_rps)
-
-
-# The columns that merging needs of a trial recorded earlier.
-_MEMBER = (
-    *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
-    *("requests_completed", "histogram", "cell", "output_sha256"),
-    *("load", "started_at", "finished_at"),
-)
-
-
-def _merge(cell: Cell, trials: Sequence[Trial]) -> None:
-    """Set the checks, the count and the histogram of a cell; `trials` are in order of execution."""
-    counted = with_own_output([trial for trial in trials if not trial.warmup])
-    # A saved report does not say what ran before it; a plan lists every trial.
-    has_warmup = any(trial.warmup for trial in trials)
-    warmed_up = has_warmup or (False if cell.run.plan else None)
-    _count_and_check(cell, [_stored_figures(trial) for trial in counted], warmed_up=warmed_up)
-    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
-
-
-def _count_and_check(cell: Cell, figures: Sequence[CheckInput], *, warmed_up: bool | None) -> None:
-    findings = check_cell(
-        figures,
-        min_trials=cell.run.workspace.min_trials,
-        warmed_up=warmed_up,
-    )
-    cell.checks = [finding.as_dict() for finding in findings]
-    cell.trial_count = sum(trial.has_figures for trial in figures)
-
-
-def _stored_figures(trial: Trial) -> CheckInput:
-    """What the rules over a cell read of a recorded trial."""
-    return CheckInput(
-        throughput_rps=trial.throughput_rps,
-        error_rate=trial.error_rate,
-        percentiles_us=trial.percentiles_us,
-        server_start=trial.load.get("start"),
-        started_at=trial.started_at,
-        finished_at=trial.finished_at,
-    )
+        return self.cells.setdefault(load_of(cell), cell)
 
 
 def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -> Trial:
@@ -387,13 +366,3 @@ def _evidence(record: TrialRecord) -> dict[str, Any]:
         "printed": printed_facts(record),
         "parsed": record.parsed.as_dict(),
     }
-
-
-def _merge_histograms(cell: Cell, encoded: Sequence[Any]) -> None:
-    # One trial without a distribution makes the merge incomplete: then there is none.
-    if not encoded or any(item is None for item in encoded):
-        return
-    merged = Histogram.merge_all([Histogram.decode(bytes(item)) for item in encoded if item])
-    cell.histogram = merged.encode()
-    cell.percentiles_us = stored_percentiles(merged)
-    cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

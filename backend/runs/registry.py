@@ -18,6 +18,7 @@ from backend.accounts.models import Workspace
 from backend.runs.bulk import insert_rows
 from backend.runs.identity import identity_of
 from backend.runs.models import FormerName, Host, Series, Server, Workload
+from backend.runs.names import is_unknown
 
 SERVER_FIELDS = ("name", "version", "runtime", "configuration")
 HOST_FIELDS = ("name", "cpu_model", "cores", "memory_bytes", "virtualisation", "os", "kernel")
@@ -77,27 +78,34 @@ def register_servers(
     workspace: Workspace, servers: Sequence[Mapping[str, Any]]
 ) -> Sequence[Server]:
     """The server of each identity. A new version keeps the colour slot of its name."""
-    return _register(Server, workspace, [_server_identity(fields) for fields in servers])
+    return _register(Server, workspace, [server_identity(fields) for fields in servers])
 
 
-def _server_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+def server_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity fields among what an upload says of a server; None is unknown."""
     configuration = dict(fields.get("configuration") or {})
     return {**_pick(fields, SERVER_FIELDS), "configuration": configuration}
 
 
 def register_host(workspace: Workspace, fields: Mapping[str, Any] | None) -> Host | None:
     """The host with these facts; None where no fact is known."""
-    return _register(Host, workspace, [_pick(fields, HOST_FIELDS)])[0] if fields else None
+    return _register(Host, workspace, [host_identity(fields)])[0] if fields else None
+
+
+def host_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity fields among what an upload says of a host; None is unknown."""
+    return _pick(fields, HOST_FIELDS)
 
 
 def register_workloads(
     workspace: Workspace, workloads: Sequence[Mapping[str, Any]]
 ) -> Sequence[Workload]:
     """The workload of each identity."""
-    return _register(Workload, workspace, [_workload_identity(fields) for fields in workloads])
+    return _register(Workload, workspace, [workload_identity(fields) for fields in workloads])
 
 
-def _workload_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+def workload_identity(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity fields among what an upload says of a workload; None is unknown."""
     headers = dict(fields.get("headers") or {})
     return {**_pick(fields, WORKLOAD_FIELDS), "headers": headers}
 
@@ -177,6 +185,10 @@ def _choose_slots(workspace: Workspace, servers: Collection[Server]) -> None:
         server.slot = slots[server.name]
 
 
+# The rows that a series is made of.
+_PARTS = ("server", "workload", "server_host", "client_host")
+
+
 @dataclass(frozen=True, slots=True)
 class SeriesIdentity:
     """What makes results one series: everything but the load."""
@@ -197,11 +209,9 @@ class SeriesIdentity:
     @property
     def key(self) -> bytes:
         """SHA-256 over the identities of the parts."""
-        rows = (self.server, self.workload, self.server_host, self.client_host)
-        names = ("server", "workload", "server_host", "client_host")
         return identity_of(
             {
-                **{name: _identity(row) for name, row in zip(names, rows, strict=True)},
+                **{part: _identity(getattr(self, part)) for part in _PARTS},
                 "tool": self.tool,
                 "tool_version": self.tool_version,
                 "loop": self.loop,
@@ -214,7 +224,7 @@ def _identity(row: Server | Workload | Host | None) -> str | None:
 
 
 def register_series(workspace: Workspace, identities: Sequence[SeriesIdentity]) -> Sequence[Series]:
-    """The series of each identity."""
+    """The series of each identity, with its parts loaded."""
     keys = {identity: identity.key for identity in set(identities)}
     stored = _stored_series(workspace, keys.values())
     missing = {key: identity for identity, key in keys.items() if key not in stored}
@@ -222,6 +232,9 @@ def register_series(workspace: Workspace, identities: Sequence[SeriesIdentity]) 
         rows = [_series_row(workspace, key, missing[key]) for key in sorted(missing)]
         insert_rows(Series, rows, ignore_conflicts=True)
         stored |= _stored_series(workspace, missing)
+    for identity, key in keys.items():
+        for part in _PARTS:
+            setattr(stored[key], part, getattr(identity, part))
     return [stored[keys[identity]] for identity in identities]
 
 
@@ -237,8 +250,3 @@ def _series_row(workspace: Workspace, key: bytes, identity: SeriesIdentity) -> S
 
 def _pick(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: None if is_unknown(value := fields.get(name)) else value for name in names}
-
-
-def is_unknown(value: object) -> bool:
-    """Whether an identity field is unknown: missing, empty, or the text "unknown"."""
-    return value is None or (isinstance(value, str) and value.strip().lower() in ("", "unknown"))

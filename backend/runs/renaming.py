@@ -16,6 +16,7 @@ from django.utils import timezone
 from backend.accounts.models import User, Workspace
 from backend.errors import InvalidInput
 from backend.runs.models import FormerName, Series
+from backend.runs.names import MAX_NAME
 from backend.runs.registry import (
     HOST_FIELDS,
     MODELS,
@@ -28,7 +29,6 @@ from backend.runs.registry import (
 from backend.runs.search import UNKNOWN
 
 Kind = FormerName.Kind
-MAX_NAME = 200
 _IDENTITY = {Kind.SERVER: SERVER_FIELDS, Kind.HOST: HOST_FIELDS, Kind.WORKLOAD: WORKLOAD_FIELDS}
 _BATCH = 500
 

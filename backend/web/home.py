@@ -18,6 +18,7 @@ from backend.ingest.models import State, Upload
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
+from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.visitors import introduction
 
@@ -142,15 +143,14 @@ def _shown(workspace: Workspace, question: Question) -> dict[str, Any]:
 
 def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
     slug = workspace.slug
-    names = {
-        kind: model.objects.filter(workspace=workspace).values("name").distinct().count()
-        for kind, model in (("servers", Server), ("workloads", Workload))
-    }
+    own = [workspace.pk]
+    servers = shown_rows(Server, own).values("name").distinct().count()
+    workloads = shown_rows(Workload, own).values("name").distinct().count()
     return [
-        ("run", run_count([workspace.pk]), link_to("runs-page", slug)),
-        ("server", names["servers"], link_to("servers-page", slug)),
-        ("host", Host.objects.filter(workspace=workspace).count(), link_to("hosts-page", slug)),
-        ("workload", names["workloads"], link_to("workloads-page", slug)),
+        ("run", run_count(own), link_to("runs-page", slug)),
+        ("server", servers, link_to("servers-page", slug)),
+        ("host", shown_rows(Host, own).count(), link_to("hosts-page", slug)),
+        ("workload", workloads, link_to("workloads-page", slug)),
     ]
 
 

@@ -18,8 +18,10 @@ from backend.runs import catalogue
 from backend.runs.catalogue import Tally
 from backend.runs.listing import run_page
 from backend.runs.models import FormerName, Host, Run, Server, Workload
-from backend.runs.renaming import MAX_NAME, former_names
+from backend.runs.names import MAX_NAME
+from backend.runs.renaming import former_names
 from backend.runs.search import RunSearch
+from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.host_facts import shown_facts
@@ -55,13 +57,13 @@ def servers(request: HttpRequest, slug: str) -> HttpResponse:
 def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
     """A server: its versions and configurations, where it was measured, and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
-    server = Server.objects.filter(pk=server_id, workspace=workspace).first()
+    server = shown_rows(Server, [workspace.pk]).filter(pk=server_id).first()
     if server is None:
         raise Http404
     same = list(
-        Server.objects.filter(workspace=workspace, name=server.name).order_by("-created_at", "pk")[
-            : catalogue.MAX_RELATED
-        ]
+        shown_rows(Server, [workspace.pk])
+        .filter(name=server.name)
+        .order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
     )
     own = Q(workspace=workspace, series__server__in=[row.pk for row in same])
     tallies = catalogue.tally_by(own, "series__server")
@@ -117,7 +119,7 @@ def hosts(request: HttpRequest, slug: str) -> HttpResponse:
 def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
     """A machine: its facts, the servers measured on it, and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
-    host = Host.objects.filter(pk=host_id, workspace=workspace).first()
+    host = shown_rows(Host, [workspace.pk]).filter(pk=host_id).first()
     if host is None:
         raise Http404
     took_part = Run.objects.filter(Q(server_host=host) | Q(client_host=host))
@@ -163,10 +165,10 @@ def workloads(request: HttpRequest, slug: str) -> HttpResponse:
 def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse:
     """A workload: its request, the servers measured with it, and its latest runs."""
     workspace = visible.workspace_or_404(request, slug)
-    workload = Workload.objects.filter(pk=workload_id, workspace=workspace).first()
+    workload = shown_rows(Workload, [workspace.pk]).filter(pk=workload_id).first()
     if workload is None:
         raise Http404
-    same = Workload.objects.filter(workspace=workspace, name=workload.name)
+    same = shown_rows(Workload, [workspace.pk]).filter(name=workload.name)
     others = same.exclude(pk=workload.pk).order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
     own = Q(workspace=workspace, series__workload=workload)
     context = {

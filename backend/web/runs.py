@@ -16,6 +16,7 @@ from backend.links import link_to, query_string
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Series, Server, Workload
 from backend.runs.search import STATES, RunSearch
+from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.home import curl_command
 
@@ -75,10 +76,10 @@ def _joined(query: str, *, after: str | None) -> str:
 def _names(workspace: Workspace) -> dict[str, list[str]]:
     """The names that each field offers. A name beyond them still works in a link."""
     series = Series.objects.filter(workspace=workspace).order_by("tool")
-    hosts = Host.objects.filter(workspace=workspace)
+    hosts = shown_rows(Host, [workspace.pk])
     shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
-    servers = Server.objects.filter(workspace=workspace).order_by("name")
-    workloads = Workload.objects.filter(workspace=workspace).order_by("name")
+    servers = shown_rows(Server, [workspace.pk]).order_by("name")
+    workloads = shown_rows(Workload, [workspace.pk]).order_by("name")
     return {
         "server": list(servers.values_list("name", flat=True).distinct()[:MAX_NAMES]),
         "workload": list(workloads.values_list("name", flat=True).distinct()[:MAX_NAMES]),

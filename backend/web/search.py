@@ -15,6 +15,7 @@ from backend.links import link_to, run_link
 from backend.runs.listing import run_page
 from backend.runs.models import Host, Server, Workload
 from backend.runs.search import RunSearch
+from backend.runs.shown import shown_rows
 from backend.web import visible
 
 EACH = 6
@@ -70,7 +71,7 @@ def _named(request: HttpRequest, workspace: Workspace, asked: str) -> Iterator[d
 
 def _servers(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(version__icontains=asked)
-    rows = Server.objects.filter(is_named, workspace=workspace)
+    rows = shown_rows(Server, [workspace.pk]).filter(is_named)
     for server in rows.order_by("name", "-created_at")[:EACH]:
         hint = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
         url = link_to("server-page", workspace.slug, server.pk)
@@ -79,7 +80,7 @@ def _servers(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
 
 def _hosts(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(cpu_model__icontains=asked)
-    rows = Host.objects.filter(is_named, workspace=workspace)
+    rows = shown_rows(Host, [workspace.pk]).filter(is_named)
     for host in rows.order_by("name", "pk")[:EACH]:
         hint = " · ".join(filter(None, (host.cpu_model, host.kernel)))
         yield _result("host", str(host), hint, link_to("host-page", workspace.slug, host.pk))
@@ -87,7 +88,7 @@ def _hosts(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
 
 def _workloads(workspace: Workspace, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(path__icontains=asked)
-    rows = Workload.objects.filter(is_named, workspace=workspace)
+    rows = shown_rows(Workload, [workspace.pk]).filter(is_named)
     for workload in rows.order_by("name", "pk")[:EACH]:
         hint = " ".join(filter(None, (workload.method, workload.path)))
         url = link_to("workload-page", workspace.slug, workload.pk)

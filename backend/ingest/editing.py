@@ -1,0 +1,44 @@
+"""Correcting a run and undoing it, with everything that is computed from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from backend.accounts.models import User
+from backend.noise.record import hosts_of, refresh_hosts, refresh_noise
+from backend.runs.editing import correct, undo_correction
+from backend.runs.models import Correction, Run
+from backend.runs.observations import apply_observations
+
+
+def edit_run(
+    run: Run,
+    values: Mapping[str, Any],
+    *,
+    ordinals: Sequence[int] | None = None,
+    author: User | None,
+) -> list[Correction]:
+    """As `backend.runs.editing.correct`."""
+    with _computed_again(run):
+        return correct(run.pk, values, ordinals=ordinals, author=author)
+
+
+def undo_edit(run: Run, correction_id: UUID, *, by: User | None) -> bool:
+    """As `backend.runs.editing.undo_correction`."""
+    with _computed_again(run):
+        return undo_correction(run.pk, correction_id, by=by)
+
+
+@contextmanager
+def _computed_again(run: Run) -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        # A host that a correction took away may have been observed.
+        apply_observations(run.pk)
+        refresh_noise(run.pk)
+        refresh_hosts(hosts_of(run))

@@ -1,0 +1,68 @@
+"""Cells: the trials of one series at one load point within one run, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from backend.runs.checks import CheckInput, check_cell
+from backend.runs.evidence import with_own_output
+from backend.runs.models import Cell, Trial
+from backend.stats import Histogram
+from backend.stats.curve import percentile_curve
+from backend.stats.percentiles import stored_percentiles
+
+
+def load_of(cell: Cell) -> tuple[object, ...]:
+    """Series and load: no other cell of the run has both."""
+    return (cell.series_id, cell.connections, cell.rate_rps)
+
+
+# The columns that merging needs of a trial recorded earlier.
+MEMBER_COLUMNS = (
+    *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
+    *("requests_completed", "histogram", "cell", "output_sha256"),
+    *("load", "started_at", "finished_at"),
+)
+
+
+def merge_cell(cell: Cell, trials: Sequence[Trial]) -> None:
+    """Set the checks, the count and the histogram of a cell; `trials` are in order of execution."""
+    counted = with_own_output([trial for trial in trials if not trial.warmup])
+    # A saved report does not say what ran before it; a plan lists every trial.
+    has_warmup = any(trial.warmup for trial in trials)
+    warmed_up = has_warmup or (False if cell.run.plan else None)
+    _count_and_check(cell, [_stored_figures(trial) for trial in counted], warmed_up=warmed_up)
+    _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
+
+
+def _count_and_check(cell: Cell, figures: Sequence[CheckInput], *, warmed_up: bool | None) -> None:
+    findings = check_cell(
+        figures,
+        min_trials=cell.run.workspace.min_trials,
+        warmed_up=warmed_up,
+    )
+    cell.checks = [finding.as_dict() for finding in findings]
+    cell.trial_count = sum(trial.has_figures for trial in figures)
+
+
+def _stored_figures(trial: Trial) -> CheckInput:
+    """What the rules over a cell read of a recorded trial."""
+    return CheckInput(
+        throughput_rps=trial.throughput_rps,
+        error_rate=trial.error_rate,
+        percentiles_us=trial.percentiles_us,
+        server_start=trial.load.get("start"),
+        started_at=trial.started_at,
+        finished_at=trial.finished_at,
+    )
+
+
+def _merge_histograms(cell: Cell, encoded: Sequence[Any]) -> None:
+    # One trial without a distribution makes the merge incomplete: then there is none.
+    if not encoded or any(item is None for item in encoded):
+        return
+    merged = Histogram.merge_all([Histogram.decode(bytes(item)) for item in encoded if item])
+    cell.histogram = merged.encode()
+    cell.percentiles_us = stored_percentiles(merged)
+    cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

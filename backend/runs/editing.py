@@ -1,0 +1,247 @@
+"""Correcting a run by hand, and undoing it: each change is a row of its own (decision 0027)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from backend.accounts.models import User, Workspace
+from backend.errors import InvalidInput
+from backend.runs.as_read import identity_fields, read_run, read_trial
+from backend.runs.corrections import (
+    HOST_FIELDS_OF_RUN,
+    TRIAL_FIELDS,
+    Field,
+    as_text,
+    standing_corrections,
+)
+from backend.runs.models import Correction, FormerName, Run, Series, Trial
+from backend.runs.names import MAX_LABELS, MAX_NAME, clean_name, is_unknown
+from backend.runs.registry import MODELS, current_name, lock_names
+from backend.runs.regrouping import regroup
+from backend.runs.unused import remove_unused_series
+
+MAX_NOTES = 10_000
+_KINDS = {
+    Field.WORKLOAD: FormerName.Kind.WORKLOAD,
+    Field.SERVER_HOST: FormerName.Kind.HOST,
+    Field.CLIENT_HOST: FormerName.Kind.HOST,
+}
+
+
+class CorrectionRefused(InvalidInput):
+    """Nothing was changed; the message says what was got and what was expected."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": self.field}
+
+
+@transaction.atomic
+def correct(
+    run_id: UUID,
+    values: Mapping[str, Any],
+    *,
+    ordinals: Sequence[int] | None = None,
+    author: User | None,
+) -> list[Correction]:
+    """Set fields of a run, or of its trials with these ordinals, to other values.
+
+    `values`: by `Correction.Field`; None is unknown. Returns a correction for each field that had
+    another value. Raises CorrectionRefused, and Run.DoesNotExist.
+    """
+    run = _lock(run_id)
+    trials = _chosen_trials(run, ordinals)
+    cleaned = {Field(name): _cleaned(Field(name), value) for name, value in values.items()}
+    for field in cleaned if ordinals is not None else ():
+        if field not in TRIAL_FIELDS:
+            raise CorrectionRefused(
+                field, f"{field}: belongs to the whole run. Correct it without naming trials."
+            )
+    made = [
+        Correction(
+            run=run,
+            field=field,
+            ordinals=None if ordinals is None else sorted(set(ordinals)),
+            before=before,
+            value=value,
+            facts=_facts_of(run, field, value, trials),
+            author=author,
+        )
+        for field, value in cleaned.items()
+        if (before := _values_now(run, field, trials)) != [value]
+    ]
+    # One at a time: they are ordered by when they were made.
+    for correction in made:
+        correction.save()
+    if made:
+        _apply(run)
+    return made
+
+
+@transaction.atomic
+def undo_correction(run_id: UUID, correction_id: UUID, *, by: User | None) -> bool:
+    """Undo a correction of the run; whether there was one that was not undone yet."""
+    run = _lock(run_id)
+    standing = Correction.objects.filter(run=run, pk=correction_id, undone_at=None)
+    is_undone = bool(standing.update(undone_at=timezone.now(), undone_by=by))
+    if is_undone:
+        _apply(run)
+    return is_undone
+
+
+def _lock(run_id: UUID) -> Run:
+    workspace = Workspace.objects.get(runs=run_id)
+    # Alone, so that no recording takes a row that is about to go.
+    lock_names(workspace, exclusive=True)
+    rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    return rows.select_for_update(of=("self",)).get(pk=run_id)
+
+
+def _apply(run: Run) -> None:
+    regroup(run, standing_corrections(run.pk))
+    remove_unused_series(run.workspace_id)
+
+
+def _chosen_trials(run: Run, ordinals: Sequence[int] | None) -> list[Trial]:
+    parts = ("cell__series__server", "cell__series__workload")
+    rows = Trial.objects.filter(run=run).select_related(*parts)
+    rows = rows.only("ordinal", "as_read", "cell__series").defer("cell__histogram", "cell__curve")
+    if ordinals is None:
+        return list(rows)
+    trials = list(rows.filter(ordinal__in=ordinals))
+    if missing := set(ordinals) - {trial.ordinal for trial in trials}:
+        raise CorrectionRefused("trials", f"trials: this run has no trial {min(missing)}.")
+    if not trials:
+        raise CorrectionRefused("trials", "trials: got none, expected the number of a trial.")
+    return trials
+
+
+def _values_now(run: Run, field: Field, trials: Sequence[Trial]) -> list[Any]:
+    """The values that the field has, each once."""
+    if field not in TRIAL_FIELDS:
+        value = getattr(run, field)
+        return [as_text(value) if isinstance(value, datetime) else _name_of(field, value)]
+    return list(dict.fromkeys(_value_of_series(field, trial.cell.series) for trial in trials))
+
+
+def _value_of_series(field: Field, series: Series) -> str | None:
+    if field == Field.WORKLOAD:
+        return series.workload.name
+    return series.server.name if field == Field.SERVER else series.server.version
+
+
+def _name_of(field: Field, value: Any) -> Any:
+    return str(value) if field in HOST_FIELDS_OF_RUN and value is not None else value
+
+
+def _facts_of(run: Run, field: Field, name: Any, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Identity fields of the only workload or host of this name that nothing read contradicts.
+
+    A saved output tells little of either: with the name, the thing is meant.
+    """
+    kind = _KINDS.get(field)
+    if kind is None or name is None:
+        return {}
+    reads = _reads(run, field, trials)
+    called = Q(workspace=run.workspace, name=current_name([run.workspace_id], kind, name))
+    rows = [identity_fields(row) for row in MODELS[kind]._default_manager.filter(called)]
+    fitting = [row for row in rows if all(_is_compatible(read, row) for read in reads)]
+    return fitting[0] if len(fitting) == 1 else {}
+
+
+def _reads(run: Run, field: Field, trials: Sequence[Trial]) -> list[Mapping[str, Any]]:
+    """What was read of the workloads or of the host that the field names."""
+    if field == Field.WORKLOAD:
+        return [read_trial(trial)["workload"] for trial in trials]
+    return [read_run(run)[field] or {}]
+
+
+def _is_compatible(read: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """Whether no fact but the name is known of both and differs."""
+    names = (read.keys() & row.keys()) - {"name"}
+    pairs = ((read[name], row[name]) for name in names)
+    return all(fact == other for fact, other in pairs if _is_told(fact) and _is_told(other))
+
+
+def _is_told(fact: object) -> bool:
+    return fact is not None and fact != {}
+
+
+def _cleaned(field: Field, value: Any) -> Any:
+    return _CLEANERS[field](field, value)
+
+
+def _clean_required(field: Field, value: Any) -> str:
+    name = _clean_optional(field, value)
+    if name is None:
+        raise CorrectionRefused(field, f"{field}: got nothing, expected a name.")
+    return name
+
+
+def _clean_optional(field: Field, value: Any) -> str | None:
+    if is_unknown(value):
+        return None
+    name = clean_name(value) if isinstance(value, str) else None
+    if name is None:
+        raise CorrectionRefused(
+            field,
+            f"{field}: expected at most {MAX_NAME} characters without NUL, or nothing where it is "
+            "unknown.",
+        )
+    return name
+
+
+def _clean_time(field: Field, value: Any) -> str | None:
+    if value is None or isinstance(value, datetime):
+        return as_text(value)
+    raise CorrectionRefused(field, f"{field}: expected a time such as 2026-01-31T12:00:00Z.")
+
+
+def _clean_labels(field: Field, value: Any) -> dict[str, str]:
+    labels = dict(value) if isinstance(value, Mapping) else None
+    if labels is None or len(labels) > MAX_LABELS or not all(map(_is_label, labels.items())):
+        raise CorrectionRefused(
+            field,
+            f"{field}: expected at most {MAX_LABELS} names with texts as values, each of 1 to "
+            f"{MAX_NAME} characters without NUL.",
+        )
+    return labels
+
+
+def _is_label(pair: tuple[Any, Any]) -> bool:
+    return all(
+        isinstance(text, str) and 0 < len(text) <= MAX_NAME and "\0" not in text for text in pair
+    )
+
+
+def _clean_notes(field: Field, value: Any) -> str:
+    notes = value or ""
+    if not isinstance(notes, str) or len(notes) > MAX_NOTES or "\0" in notes:
+        raise CorrectionRefused(
+            field, f"{field}: expected at most {MAX_NOTES} characters without NUL."
+        )
+    return notes.strip()
+
+
+_CLEANERS: dict[Field, Callable[[Field, Any], Any]] = {
+    Field.SERVER: _clean_required,
+    Field.VERSION: _clean_optional,
+    Field.WORKLOAD: _clean_required,
+    Field.SERVER_HOST: _clean_optional,
+    Field.CLIENT_HOST: _clean_optional,
+    Field.STARTED_AT: _clean_time,
+    Field.LABELS: _clean_labels,
+    Field.NOTES: _clean_notes,
+}

@@ -1,0 +1,18 @@
+"""Which names a server, host or workload can have, and how long texts of members may be."""
+
+from __future__ import annotations
+
+MAX_NAME = 200
+MAX_LABELS = 100
+
+
+def is_unknown(value: object) -> bool:
+    """Whether an identity field is unknown: missing, empty, or the text "unknown"."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in ("", "unknown"))
+
+
+def clean_name(text: str) -> str | None:
+    """The name with single spaces; None for a text that cannot be a name."""
+    name = " ".join(text.split())
+    is_name = len(name) <= MAX_NAME and "\0" not in name and not is_unknown(name)
+    return name if is_name else None

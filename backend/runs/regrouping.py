@@ -1,0 +1,156 @@
+"""Giving a recorded run the hosts, servers and workloads that its corrections and names lead to.
+
+It starts from what was read (runs/as_read.py), so it gives what recording the run again would give.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from backend.runs.as_read import identity_fields, read_run, read_trial, run_as_read, trial_as_read
+from backend.runs.bulk import MAX_ROWS, insert_rows
+from backend.runs.cells import MEMBER_COLUMNS, load_of, merge_cell
+from backend.runs.checks import CHECKS, CheckInput, check_trial
+from backend.runs.corrections import as_time, correct_run, correct_trial
+from backend.runs.measured import server_texts
+from backend.runs.models import Cell, Correction, Run, Series, Trial
+from backend.runs.registry import (
+    SeriesIdentity,
+    register_host,
+    register_series,
+    register_servers,
+    register_workloads,
+)
+
+# Checks of a trial that depend on the names of what was measured and on nothing that was read.
+NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-mode"})
+_RUN_COLUMNS = (
+    *("server_host", "client_host", "started_at", "finished_at", "labels", "notes", "as_read"),
+)
+_TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail")
+
+
+def regroup(run: Run, corrections: Sequence[Correction]) -> None:
+    """Write the columns of the run, and its cells again where their series changed.
+
+    Call it in a transaction, with the names locked exclusively.
+    """
+    read = read_run(run)
+    corrected = correct_run(read, corrections)
+    for role in ("server_host", "client_host"):
+        setattr(run, role, register_host(run.workspace, corrected[role]))
+    for name in ("started_at", "finished_at"):
+        setattr(run, name, as_time(corrected[name]))
+    run.labels, run.notes = corrected["labels"], corrected["notes"]
+    run.as_read = run_as_read(read, run)
+    run.save(update_fields=_RUN_COLUMNS)
+    _regroup_trials(run, corrections)
+    run.workspace.changed()
+
+
+def _regroup_trials(run: Run, corrections: Sequence[Correction]) -> None:
+    parts = ("server", "workload", "server_host", "client_host")
+    trials = list(
+        Trial.objects.filter(run=run)
+        .select_related(*(f"cell__series__{part}" for part in parts))
+        .defer("cell__histogram", "cell__curve")
+        .only(*_TRIAL_COLUMNS, "cell__run", "cell__series", "cell__connections", "cell__rate_rps")
+    )
+    reads = [read_trial(trial) for trial in trials]
+    all_series = _series_of(run, trials, reads, corrections)
+    for trial, read, series in zip(trials, reads, all_series, strict=True):
+        trial.as_read = trial_as_read(read, series)
+        trial.checks = _checks_by_name(trial, series, run)
+    _regroup_cells(run, trials, all_series)
+    Trial.objects.bulk_update(trials, ["cell", "as_read", "checks"], batch_size=MAX_ROWS)
+    Cell.objects.filter(run=run, trials=None).delete()
+
+
+def _series_of(
+    run: Run,
+    trials: Sequence[Trial],
+    reads: Sequence[Mapping[str, Any]],
+    corrections: Sequence[Correction],
+) -> Sequence[Series]:
+    """The series of each trial, with its server and its workload, made where they are new."""
+    corrected = [
+        correct_trial(read, trial.ordinal, corrections)
+        for trial, read in zip(trials, reads, strict=True)
+    ]
+    servers = register_servers(run.workspace, [parts["server"] for parts in corrected])
+    workloads = register_workloads(run.workspace, [parts["workload"] for parts in corrected])
+    identities = [
+        SeriesIdentity(
+            server=server,
+            workload=workload,
+            server_host=run.server_host,
+            client_host=run.client_host,
+            tool=trial.cell.series.tool,
+            tool_version=trial.cell.series.tool_version,
+            loop=trial.cell.series.loop,
+        )
+        for trial, server, workload in zip(trials, servers, workloads, strict=True)
+    ]
+    return register_series(run.workspace, identities)
+
+
+def _regroup_cells(run: Run, trials: Sequence[Trial], all_series: Sequence[Series]) -> None:
+    """Set the cell of each trial; a cell that gains or loses trials is replaced by a new one.
+
+    Results computed from a cell may be cached by its id, so no stored cell changes.
+    """
+    groups: dict[tuple[object, ...], _Group] = {}
+    for trial, series in zip(trials, all_series, strict=True):
+        cell = Cell(
+            run=run,
+            workspace=run.workspace,
+            series=series,
+            connections=trial.cell.connections,
+            rate_rps=trial.cell.rate_rps,
+        )
+        groups.setdefault(load_of(cell), _Group(cell)).trials.append(trial)
+    sizes = Counter(trial.cell_id for trial in trials)
+    changed = [group for group in groups.values() if not group.is_stored(sizes)]
+    for group in changed:
+        merge_cell(group.cell, group.trials)
+    insert_rows(Cell, [group.cell for group in changed])
+    for group in changed:
+        for trial in group.trials:
+            trial.cell = group.cell
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The trials of one series at one load, and the cell they would have."""
+
+    cell: Cell
+    trials: list[Trial] = field(default_factory=list)
+
+    def is_stored(self, sizes: Mapping[UUID, int]) -> bool:
+        """Whether a stored cell has these trials, and no other; `sizes`: trials of each cell."""
+        (first, *others) = {trial.cell_id for trial in self.trials}
+        is_same_load = load_of(self.trials[0].cell) == load_of(self.cell)
+        return not others and is_same_load and sizes[first] == len(self.trials)
+
+
+def _checks_by_name(trial: Trial, series: Series, run: Run) -> list[dict[str, Any]]:
+    """The stored findings of a trial, with those of `NAME_CHECKS` for its current names."""
+    server = identity_fields(series.server)
+    named = check_trial(
+        CheckInput(
+            server_version=server["version"],
+            host_known=run.server_host is not None,
+            server_texts=tuple(server_texts(server, trial.server_tail, run)),
+        )
+    )
+    kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
+    fired = [finding.as_dict() for finding in named if finding.id in NAME_CHECKS]
+    order = list(CHECKS)
+    return sorted(
+        kept + fired,
+        key=lambda finding: order.index(finding["id"]) if finding["id"] in CHECKS else -1,
+    )
