@@ -48,6 +48,8 @@ QUERY = [
     _parameter("view", "Which chart the page draws large", enum=VIEWS, default="sweep"),
     _parameter("logx", "How the page draws the x axis", enum=["0", "1"]),
     _parameter("logy", "How the page draws the y axis", enum=["0", "1"], default="0"),
+    _parameter("hidden", "Ids of series that the page does not draw", many=True),
+    _parameter("zoom", "Both ends of the part of the x axis that the page draws", many=True),
 ]
 
 

@@ -35,14 +35,16 @@ _Reader = Callable[[str, str], Any]
 # What Python reads as a number is more: 1_000, inf, digits of other scripts.
 _DECIMAL = re.compile(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
-_MANY = (*FILTERS, "series")
+_MANY = (*FILTERS, "series", "hidden", "zoom")
 QUERY_FIELDS = (
     *_MANY,
     *("workspace", "since", "until", "metric", "x", "facet", "at", "baseline", "limit"),
     *("override", "view", "logx", "logy"),
 )
+# The places that an enlarged axis begins and ends at.
+MAX_ENDS = 2
 # How figures are drawn that are there already: what a reader may still choose of a result set.
-DRAWING = ("metric", "view", "logx", "logy")
+DRAWING = ("metric", "view", "logx", "logy", "hidden", "zoom")
 
 
 class QueryError(InvalidInput):
@@ -96,6 +98,10 @@ class CompareQuery:
     # None: the page decides by the span of the load points.
     logx: bool | None = None
     logy: bool = False
+    # Ids of series that are not drawn; they stay in the ranking and in the tables.
+    hidden: tuple[str, ...] = ()
+    # Both ends of the part of the x axis that is drawn, in any order.
+    zoom: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, source: str | Mapping[str, Any]) -> CompareQuery:
@@ -135,7 +141,7 @@ class CompareQuery:
         value = getattr(self, name)
         if value == _DEFAULTS[name]:
             return []
-        if name == "series":
+        if isinstance(value, tuple):
             return sorted(value)
         if isinstance(value, bool):
             return [str(int(value))]
@@ -189,8 +195,9 @@ def _read_field(name: str, texts: Sequence[str], readers: Mapping[str, _Reader])
     read = readers.get(name, _text)
     if name not in _MANY:
         return _single(name, [read(name, text) for text in texts])
-    if len(texts) > MAX_VALUES:
-        raise QueryError(name, f"{len(texts)} values", f"at most {MAX_VALUES} values")
+    most = MAX_ENDS if name == "zoom" else MAX_VALUES
+    if len(texts) > most:
+        raise QueryError(name, f"{len(texts)} values", f"at most {most} values")
     return tuple(sorted({read(name, text) for text in texts}))
 
 
@@ -310,6 +317,7 @@ _READERS: Mapping[str, _Reader] = {
     "override": _flag,
     "view": _one_of(VIEWS),
     "baseline": _series_id,
+    "hidden": _series_id,
     "logx": _flag,
     "logy": _flag,
 }

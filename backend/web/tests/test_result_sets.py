@@ -216,7 +216,7 @@ class TestChanges:
         assert owner.get(f"{keep(scene, save_live).path}/changes").status_code == 404
 
 
-DRAWN = "metric=p99&view=nines&logx=0&logy=1"
+DRAWN = "metric=p99&view=nines&logx=0&logy=1&hidden=00ff00ff&zoom=8&zoom=64"
 
 
 class TestFields:
@@ -227,10 +227,10 @@ class TestFields:
         [
             *((kind, "foo=1", "foo") for kind in ("{s}", "{s}.json", "{s}.csv", "{s}.png")),
             ("{s}.svg", "foo=1", "series"),
-            ("{e}", "foo=1", "metric, view, logx, logy, theme"),
+            ("{e}", "foo=1", "metric, view, logx, logy, hidden, zoom, theme"),
             ("{s}", "metric=bogus", "throughput"),
             ("{s}", "metric=p50&metric=p99", "one value"),
-            ("{s}", "limit=1000", "metric, view, logx, logy"),
+            ("{s}", "limit=1000", "metric, view, logx, logy, hidden, zoom"),
             ("{s}.json", "metric=p99", "This address takes none"),
             ("{s}.png", "metric=p99", "This address takes none"),
             ("{s}.csv", "view=bogus", "sweep, nines"),

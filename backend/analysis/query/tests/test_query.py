@@ -38,6 +38,11 @@ def test_canonical_is_stable():
     assert CompareQuery.parse(once).canonical() == once
 
 
+def test_hidden_series_and_the_zoom_are_part_of_the_link():
+    query = CompareQuery.parse("zoom=64&zoom=8&hidden=00ff00ff&hidden=00aa00aa")
+    assert query.canonical() == "hidden=00aa00aa&hidden=00ff00ff&zoom=64&zoom=8"
+
+
 @pytest.mark.parametrize("at", ["1000000", "1234567", "0.1", "128"])
 def test_a_load_point_survives_its_spelling(at):
     query = CompareQuery.parse(f"at={at}")
@@ -57,6 +62,8 @@ def test_a_load_point_survives_its_spelling(at):
         ("payload=many", "a number of bytes"),
         ("connections=few", "a number above 0"),
         ("limit=0", "a limit in µs"),
+        ("hidden=nginx", "the id of a series"),
+        ("zoom=1&zoom=8&zoom=64", "at most 2 values"),
         ("loop=round", "open, closed, unknown"),
         ("at=many", "a number above 0"),
         ("at=-1", "a number above 0"),
