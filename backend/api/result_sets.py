@@ -29,6 +29,7 @@ from backend.api.result_set_json import (
     WithdrawSerializer,
 )
 from backend.api.schema import documented
+from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.links import link_to
 from backend.sharing.differences import Difference, differences_since
@@ -85,7 +86,7 @@ class ResultSetList(APIView):
         form = KeepSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         asked = form.validated_data
-        workspace = _workspace(actor, asked.get("workspace"))
+        workspace = writable_workspace(actor, asked.get("workspace"))
         result_set = _save(actor, workspace, asked)
         return Response(_shown(request, result_set), status=status.HTTP_201_CREATED)
 
@@ -114,23 +115,6 @@ def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
     save: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
     author = actor.user if isinstance(actor, Token) else actor
     return save(query, workspace=workspace, author=author, description=description)
-
-
-def _workspace(actor: Token | User, slug: str | None) -> Workspace:
-    """Where to keep it. Raises NotFound, also for a workspace that the actor may only read."""
-    visible = access.workspaces_of(actor)
-    if slug is None and isinstance(actor, User):
-        raise Problem(
-            400,
-            "No workspace",
-            "workspace: got nothing, expected the slug of a workspace.",
-            hint="A token knows its workspace; a session must name one.",
-            field="workspace",
-        )
-    workspace = visible.first() if slug is None else visible.filter(slug=current_slug(slug)).first()
-    if workspace is None or not access.may_write(actor, workspace.pk):
-        raise NotFound(NOT_FOUND)
-    return workspace
 
 
 def _readable(request: Request, link: UUID) -> ResultSet:

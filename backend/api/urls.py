@@ -15,6 +15,7 @@ from backend.api import (
     parts,
     result_sets,
     runs,
+    saved_views,
     sessions,
     uploads,
 )
@@ -82,6 +83,8 @@ urlpatterns = [
         result_sets.ResultSetRevoke.as_view(),
         name="result-set-revoke",
     ),
+    path("views", saved_views.ViewList.as_view(), name="view-list"),
+    path("views/<uuid:view_id>", saved_views.ViewDetail.as_view(), name="view"),
     path("limits", limits.LimitList.as_view(), name="limit-list"),
     path("openapi.json", docs.OpenApiDocument.as_view(), name="openapi"),
     path("docs", docs.docs_page, name="api-docs"),

@@ -1,4 +1,4 @@
-"""Links that are cited: result sets, and the image each is shown by elsewhere."""
+"""Comparisons that are kept: result sets, the image each is shown by elsewhere, and saved views."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.links import result_set_link
+from backend.links import link_to, result_set_link
 
 
 class Visibility(models.TextChoices):
@@ -157,3 +157,34 @@ class Drawing(models.Model):
 
     def __str__(self) -> str:
         return f"image of {self.result_set_id}"
+
+
+class SavedView(models.Model):
+    """A comparison under a name, for the members of its workspace: the query, never figures."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="saved_views")
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=120)
+    # Canonical, without the workspace: its page names that.
+    query = models.TextField(default="", blank=True)
+    # The view that Compare in the menu opens.
+    is_default = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["name", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="one_view_of_each_name"),
+            models.UniqueConstraint(
+                fields=["workspace"], condition=Q(is_default=True), name="one_default_view"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def path(self) -> str:
+        """The path of the comparison that it names."""
+        return link_to("compare-page", self.workspace.slug, query=self.query)

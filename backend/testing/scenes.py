@@ -17,7 +17,7 @@ from backend.ingest.storage import storage
 from backend.runs.measured import TrialRecord
 from backend.runs.models import Run, Trial
 from backend.runs.record import RunInput, record_run
-from backend.sharing.models import ResultSet, Visibility
+from backend.sharing.models import ResultSet, SavedView, Visibility
 from backend.testing.figures import make_figures
 from backend.testing.uploads import WRK, Tenant, make_tenant
 
@@ -136,3 +136,8 @@ def make_result_set(workspace: Workspace, visibility: Visibility, **fields: Any)
         sha256=hashlib.sha256(snapshot).hexdigest(),
         **fields,
     )
+
+
+def make_saved_view(workspace: Workspace, **fields: Any) -> SavedView:
+    """A saved view of everything in the workspace."""
+    return SavedView.objects.create(workspace=workspace, **{"name": "secret-view", **fields})

@@ -16,14 +16,16 @@ from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.compare.comparison import compare_as_json
 from backend.analysis.figures import Figures
-from backend.analysis.loading.selection import resolve_query
+from backend.analysis.loading.selection import NotVisible, resolve_query
 from backend.analysis.loading.validation import UnknownValue
 from backend.analysis.pages.comparable_groups import ComparableGroup, list_groups
-from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.links import absolute, compare_link, link_to, query_string
 from backend.runs.listing import run_count
 from backend.sharing.drawing import image_of_view
+from backend.sharing.models import SavedView
+from backend.sharing.saved_views import default_view, views_in
 from backend.web import visible
 from backend.web.home import first_steps
 
@@ -78,17 +80,33 @@ def compare(request: HttpRequest, question: Question) -> HttpResponse:
         "png_url": link_to("compare-png", workspace.slug, query=query),
         "share_url": link_to("share", workspace.slug) if writable else "",
         "groups": _group_links(workspace),
+        "views": views_in([workspace.pk]),
+        "save_view_url": link_to("save-view", workspace.slug) if writable else "",
     }
     return render(request, "compare.html", context)
 
 
 @require_safe
 def first_comparison(request: HttpRequest, slug: str) -> HttpResponse:
-    """Leads to the largest group of servers that can be compared; to everything if it is one."""
+    """Leads to the default view, else to the largest group of servers that can be compared.
+
+    A default view that cannot be answered any more, such as of a deleted run, is passed over.
+    """
     workspace = visible.workspace_or_404(request, slug)
+    view = default_view(workspace)
+    if view is not None and _has_answer(view):
+        return HttpResponseRedirect(view.path)
     groups = _groups(workspace)
     query = groups[0].query if len(groups) > 1 else {}
     return HttpResponseRedirect(compare_link(slug, **query))
+
+
+def _has_answer(view: SavedView) -> bool:
+    try:
+        resolve_query(CompareQuery.parse(view.query), [view.workspace_id])
+    except (QueryError, NotVisible):
+        return False
+    return True
 
 
 def _groups(workspace: Workspace) -> list[ComparableGroup]:

@@ -17,7 +17,7 @@ from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
 
 from backend.sharing.models import Visibility
-from backend.testing.scenes import make_result_set
+from backend.testing.scenes import make_result_set, make_saved_view
 
 pytestmark = pytest.mark.django_db
 DOCUMENT = Path(__file__).parents[3] / "docs/openapi.yaml"
@@ -38,6 +38,7 @@ def ids(scene):
         "upload_id": str(scene.upload.pk),
         "artefact_id": str(scene.artefact.pk),
         "link": str(shared.link),
+        "view_id": str(make_saved_view(scene.own.workspace).pk),
     }
 
 

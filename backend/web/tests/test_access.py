@@ -18,7 +18,7 @@ from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_result_set
+from backend.testing.scenes import make_result_set, make_saved_view
 from backend.testing.uploads import WRK, make_file
 
 VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
@@ -96,6 +96,10 @@ ROWS = {
     "compare-pair-api": Row(
         "/api/v1/compare/pair?a={run}&b={run}", expected(401, 404, 400, 400, 400, 404)
     ),
+    "saved-views": Row("/w/own-lab/views", MEMBERS_PAGE),
+    "save-view": Row("/w/own-lab/views/new", WRITERS_PAGE, "post", {"name": "A name"}),
+    "edit-view": Row("/w/own-lab/views/{view}/edit", WRITERS_PAGE, "post", NEW_NAME),
+    "delete-view": Row("/w/own-lab/views/{view}/delete", WRITERS_PAGE, "post"),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
     "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),
@@ -215,6 +219,8 @@ ROWS = {
         json=True,
     ),
     "result-set-revoke": Row("/api/v1/result-sets/{private}/revoke", WRITERS_API, "post"),
+    "view-list": Row("/api/v1/views", SIGNED_IN_API),
+    "view": Row("/api/v1/views/{view}", WRITERS_API, "patch", NEW_NAME, json=True),
     "limit-list": Row("/api/v1/limits", EVERYONE),
     "openapi": Row("/api/v1/openapi.json", EVERYONE),
     "api-docs": Row("/api/v1/docs", EVERYONE),
@@ -276,6 +282,7 @@ def ids_of(scene):
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
         "viewer": scene.viewer.pk,
         "owner": scene.own.user.pk,
+        "view": make_saved_view(scene.own.workspace).pk,
         "token": Token.objects.get(workspace=scene.own.workspace).pk,
     }
 
@@ -346,6 +353,8 @@ FORMS = {
     "invite": ("/w/own-lab/members", {"role": "viewer"}),
     "agents": ("/w/own-lab/agents", {"name": "mine"}),
     "revoke": ("/w/own-lab/agents/{token}/revoke", {}),
+    "rename-view": ("/w/own-lab/views/{view}/edit", {"name": "another"}),
+    "delete-view": ("/w/own-lab/views/{view}/delete", {}),
     "undo": ("/r/{run}/dismissals", {"check": "same-host", "undo": "1"}),
 }
 
@@ -443,11 +452,11 @@ def test_foreign_and_missing_are_the_same_answer(name, visitor, visitors, ids):
 
 @pytest.mark.parametrize("visitor", ["stranger", "foreign_token"])
 def test_lists_hold_nothing_of_others(visitor, visitors, ids):
-    lists = ["runs", "compare", "servers", "hosts", "workloads"]
+    lists = ["runs", "compare", "servers", "hosts", "workloads", "views"]
     for name in [*lists, *(f"{name}?workspace=own-lab" for name in lists)]:
         body = body_of(visitors[visitor].get(f"/api/v1/{name}"))
         assert str(ids["run"]).encode() not in body
-        for secret in (b"secret-server", b"bench-1", str(ids["workload"]).encode()):
+        for secret in (b"secret-server", b"secret-view", b"bench-1", str(ids["workload"]).encode()):
             assert secret not in body
 
 

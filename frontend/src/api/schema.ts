@@ -452,6 +452,17 @@ export interface components {
             readonly better: components["schemas"]["BetterEnum"];
             readonly group?: components["schemas"]["GroupEnum"];
         };
+        /** @description What to save. */
+        readonly NewView: {
+            /** @description Unique in the workspace */
+            readonly name: string;
+            /** @description The query string of the comparison */
+            readonly query: string;
+            /** @default false */
+            readonly is_default: boolean;
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+        };
         /** @description How noisy a host is. Null is unknown. */
         readonly Noise: {
             /**
@@ -620,6 +631,14 @@ export interface components {
              * @description The id of the newer one, of the same workspace
              */
             readonly superseded_by?: string | null;
+        };
+        /** @description What to change; what is left out stays. */
+        readonly PatchedViewEdit: {
+            readonly name?: string;
+            /** @description The query string of the comparison */
+            readonly query?: string;
+            /** @description Whether Compare in the menu opens it; at most one view is default */
+            readonly is_default?: boolean;
         };
         /**
          * @description * `warmup` - warmup
@@ -1223,6 +1242,24 @@ export interface components {
         };
         /** @enum {string} */
         readonly VerdictEnum: "improved" | "inconclusive" | "regressed" | "size_uncertain" | "unchanged";
+        /** @description A saved view. */
+        readonly View: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly name: string;
+            readonly query?: string;
+            readonly is_default?: boolean;
+            readonly author: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description The comparison */
+            readonly url: string;
+        };
+        /** @description By name. */
+        readonly ViewList: {
+            readonly views: readonly components["schemas"]["View"][];
+        };
         /**
          * @description * `private` - Private
          *     * `unlisted` - Unlisted
@@ -1305,6 +1342,7 @@ export type Me = components['schemas']['Me'];
 export type MeKindEnum = components['schemas']['MeKindEnum'];
 export type Measure = components['schemas']['Measure'];
 export type Metric = components['schemas']['Metric'];
+export type NewView = components['schemas']['NewView'];
 export type Noise = components['schemas']['Noise'];
 export type NotRead = components['schemas']['NotRead'];
 export type NullEnum = components['schemas']['NullEnum'];
@@ -1321,6 +1359,7 @@ export type Panel = components['schemas']['Panel'];
 export type Part = components['schemas']['Part'];
 export type PartList = components['schemas']['PartList'];
 export type PatchedEdit = components['schemas']['PatchedEdit'];
+export type PatchedViewEdit = components['schemas']['PatchedViewEdit'];
 export type PhaseEnum = components['schemas']['PhaseEnum'];
 export type Place = components['schemas']['Place'];
 export type Point = components['schemas']['Point'];
@@ -1362,6 +1401,8 @@ export type UploadForm = components['schemas']['UploadForm'];
 export type UploadStateEnum = components['schemas']['UploadStateEnum'];
 export type Variant = components['schemas']['Variant'];
 export type VerdictEnum = components['schemas']['VerdictEnum'];
+export type View = components['schemas']['View'];
+export type ViewList = components['schemas']['ViewList'];
 export type VisibilityEnum = components['schemas']['VisibilityEnum'];
 export type Withdraw = components['schemas']['Withdraw'];
 export type WorkloadPage = components['schemas']['WorkloadPage'];

@@ -1,0 +1,141 @@
+"""Saved views: comparisons that a workspace keeps under a name."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.accounts.models import Token
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import workspaces_asked
+from backend.api.schema import documented
+from backend.api.workspaces import writable_workspace
+from backend.errors import NotFound
+from backend.sharing.models import SavedView
+from backend.sharing.saved_views import MAX_NAME, change_view, save_view, views_in
+
+MAX_QUERY = 8_000
+
+
+class ViewEditSerializer(serializers.Serializer[Any]):
+    """What to change; what is left out stays."""
+
+    name = serializers.CharField(required=False, max_length=MAX_NAME)
+    query = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_QUERY,
+        help_text="The query string of the comparison",
+    )
+    is_default = serializers.BooleanField(
+        required=False,
+        help_text="Whether Compare in the menu opens it; at most one view is default",
+    )
+
+
+class NewViewSerializer(ViewEditSerializer):
+    """What to save."""
+
+    name = serializers.CharField(max_length=MAX_NAME, help_text="Unique in the workspace")
+    query = serializers.CharField(
+        allow_blank=True, max_length=MAX_QUERY, help_text="The query string of the comparison"
+    )
+    is_default = serializers.BooleanField(default=False)
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+
+
+class ViewSerializer(serializers.ModelSerializer[SavedView]):
+    """A saved view."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    author = serializers.SerializerMethodField()
+    url = serializers.CharField(source="path", help_text="The comparison")
+
+    class Meta:
+        model = SavedView
+        fields = ["id", "workspace", "name", "query", "is_default", "author", "created_at", "url"]
+
+    @extend_schema_field(OpenApiTypes.STR)
+    def get_author(self, view: SavedView) -> str | None:
+        return None if view.author is None else view.author.get_username()
+
+
+class ViewListSerializer(serializers.Serializer[Any]):
+    """By name."""
+
+    views = ViewSerializer(many=True)
+
+
+class ViewList(APIView):
+    """The saved views of one's workspaces; saving one."""
+
+    @extend_schema(
+        operation_id="view_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+        ],
+        responses={200: ViewListSerializer, **documented(400, 401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """All of them, by name."""
+        rows = views_in(workspaces_asked(request))
+        return Response(ViewListSerializer({"views": rows}).data)
+
+    @extend_schema(
+        operation_id="view_create",
+        request=NewViewSerializer,
+        responses={201: ViewSerializer, **documented(400, 401, 404, 409)},
+    )
+    def post(self, request: Request) -> Response:
+        """Save a comparison under a name."""
+        actor = required_actor(request)
+        form = NewViewSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = dict(form.validated_data)
+        workspace = writable_workspace(actor, asked.pop("workspace", None))
+        author = actor.user if isinstance(actor, Token) else actor
+        view = save_view(workspace, author=author, **asked)
+        return Response(ViewSerializer(view).data, status=status.HTTP_201_CREATED)
+
+
+class ViewDetail(APIView):
+    """One saved view."""
+
+    @extend_schema(
+        operation_id="view_edit",
+        request=ViewEditSerializer,
+        responses={200: ViewSerializer, **documented(400, 401, 404, 409)},
+    )
+    def patch(self, request: Request, view_id: UUID) -> Response:
+        """Rename it, change its query, or make it the default."""
+        view = _writable(request, view_id)
+        form = ViewEditSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        change_view(view, **form.validated_data)
+        return Response(ViewSerializer(view).data)
+
+    @extend_schema(operation_id="view_delete", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, view_id: UUID) -> Response:
+        """Forget it. Nothing that was measured is deleted."""
+        _writable(request, view_id).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _writable(request: Request, view_id: UUID) -> SavedView:
+    """The view, for a change. Raises NotFound, also for a view that the actor may only read."""
+    actor = required_actor(request)
+    view = views_in(access.workspace_ids_of(actor)).filter(pk=view_id).first()
+    if view is None or not access.may_write(actor, view.workspace_id):
+        raise NotFound(NOT_FOUND)
+    return view
