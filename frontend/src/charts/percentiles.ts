@@ -40,7 +40,9 @@ export function percentilesChart(figures: Figures, options: ChartOptions): Perce
   const { theme, size } = options;
   const points = shownCurves(options.scope ?? figures).flatMap((curve) => curve.points);
   const values = points.map(([, us]) => us).filter((us) => us > 0);
-  const highest = Math.max(percentilePosition(50), ...points.map(([percent]) => place(percent)));
+  const reached = points.map(([percent]) => place(percent));
+  const highest = Math.max(percentilePosition(50), ...reached);
+  const lowest = options.zoomed ? Math.min(highest, ...reached) : 0;
   const limit = options.limit ?? 0;
   const most = Math.max(0, ...values);
   const extent = {
@@ -56,7 +58,7 @@ export function percentilesChart(figures: Figures, options: ChartOptions): Perce
       normalized: true,
       interaction: { mode: "nearest", axis: "x", intersect: false },
       scales: {
-        x: percentileScale(theme, size, highest),
+        x: percentileScale(theme, size, [lowest, highest]),
         y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),
       },
       plugins: { tooltip: tooltip(theme, tooltipText()) },
@@ -104,8 +106,15 @@ function datasets(figures: Figures, options: ChartOptions): PercentileDataset[] 
   });
 }
 
-function percentileScale(theme: ChartTheme, size: Size, highest: number): object {
-  const ticks = PERCENTILE_TICKS.filter((percent) => percentilePosition(percent) <= highest + 1e-9);
+function percentileScale(
+  theme: ChartTheme,
+  size: Size,
+  [lowest, highest]: readonly [number, number],
+): object {
+  const ticks = PERCENTILE_TICKS.filter((percent) => {
+    const at = percentilePosition(percent);
+    return at >= lowest - 1e-9 && at <= highest + 1e-9;
+  });
   const scale = plainScale(
     theme,
     size,
@@ -113,7 +122,7 @@ function percentileScale(theme: ChartTheme, size: Size, highest: number): object
   );
   return {
     ...scale,
-    min: 0,
+    min: lowest,
     max: highest,
     afterBuildTicks: (axis: TickScale) => {
       axis.ticks = ticks.map((percent) => ({ value: percentilePosition(percent) }));

@@ -16,10 +16,9 @@ import { directionArrows } from "./plugins/direction_arrows";
 import { endLabels } from "./plugins/end_labels";
 import { limitLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
-import { drawable, plainScale, type Size, tick, yScale } from "./style/axes";
+import { aroundRange, drawable, plainScale, tick, yScale } from "./style/axes";
 import { baseOptions, type DrawnSeries, isDense, lineStyle, pointFill } from "./style/line_style";
 import { seriesSlots } from "./style/series_style";
-import type { ChartTheme } from "./style/theme";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions } from "./view";
 
@@ -79,7 +78,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
       parsing: { xAxisKey: "x", yAxisKey: "y" },
       interaction: { mode: "nearest", axis: "xy", intersect: false },
       scales: {
-        x: rateScale(points, theme, size),
+        x: rateScale(points, options),
         y: yScale({ theme, size, kind: "time", log: options.logY, ...extent }),
       },
       plugins: { tooltip: tooltip(theme, tooltipText(figures, latency)) },
@@ -113,15 +112,17 @@ function datasets(figures: Figures, latency: MetricId, options: ChartOptions): T
   });
 }
 
-function rateScale(points: readonly TradePoint[], theme: ChartTheme, size: Size): object {
-  const most = Math.max(0, ...points.map((point) => point.x));
+function rateScale(points: readonly TradePoint[], { theme, size, zoomed }: ChartOptions): object {
+  const rates = points.map((point) => point.x);
+  const most = Math.max(0, ...rates);
   const unit = unitFor("rate", [most]);
   const scale = plainScale(theme, size, "Achieved throughput, req/s");
   return {
     ...scale,
     type: "linear",
-    min: 0,
-    suggestedMax: most * 1.03,
+    ...(zoomed
+      ? aroundRange(Math.min(most, ...rates), most)
+      : { min: 0, suggestedMax: most * 1.03 }),
     ticks: {
       ...scale.ticks,
       maxTicksLimit: size === "main" ? 8 : 4,

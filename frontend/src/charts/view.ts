@@ -21,6 +21,8 @@ export interface ChartOptions {
   readonly at: X | null;
   /** A latency limit in microseconds. */
   readonly limit: number | null;
+  /** Whether only a part of the x axis is drawn, which then need not begin at zero. */
+  readonly zoomed?: boolean;
   /**
    * Figures whose values the axes must hold too: those of all panels, so that panels share axes.
    */
@@ -61,6 +63,26 @@ export interface ViewColumn {
   readonly better: "higher" | "lower" | null;
 }
 
+/** A place where a zoom of the x axis may begin or end. */
+export interface Place {
+  /** Its text in a link. */
+  readonly text: string;
+  /** Its value on the axis of the chart. */
+  readonly at: number;
+}
+
+/** How the x axis of a view is enlarged. */
+export interface ZoomAxis {
+  /** The value on the axis that a link names; NaN where it names none. */
+  readonly at: (figures: Figures, text: string) => number;
+  /** In the order of the axis. */
+  readonly places: (figures: Figures) => readonly Place[];
+  /** What stands between two values of the axis, both included. */
+  readonly crop: (figures: Figures, low: number, high: number) => Figures;
+  /** "8 to 256 connections". */
+  readonly name: (figures: Figures, from: Place, to: Place) => string;
+}
+
 export interface View {
   /** Its value in a link: `view=…`. */
   readonly id: (typeof VIEW_IDS)[number];
@@ -85,6 +107,8 @@ export interface View {
   readonly hasEndLabels: (figures: Figures) => boolean;
   /** Which axes may be logarithmic. */
   readonly logAxes: (figures: Figures) => { readonly x: boolean; readonly y: boolean };
+  /** Null where there is no axis to enlarge: a table. */
+  readonly zoom: ZoomAxis | null;
   /** Whether the view draws the chosen metric over the axis, as the small charts do. */
   readonly isByMetric: boolean;
   /** Whether its title says which direction is better. */

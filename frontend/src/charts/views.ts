@@ -26,6 +26,7 @@ import { joinsPoints, pointWeights, sweepChart } from "./sweep";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
 import { leaveTrend, openTrend, trendChart, whyNoTrend } from "./trend";
 import type { View } from "./view";
+import { overPercentiles, overPlaces, overRates } from "./zoom";
 
 export const VIEWS: readonly View[] = [
   {
@@ -41,6 +42,7 @@ export const VIEWS: readonly View[] = [
     lines: everySeries,
     hasEndLabels: joinsPoints,
     logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
+    zoom: overPlaces,
     isByMetric: true,
     hasDirection: true,
   },
@@ -57,6 +59,7 @@ export const VIEWS: readonly View[] = [
     lines: (figures) => shownCurves(figures).map((curve) => curve.series),
     hasEndLabels: () => true,
     logAxes: () => ({ x: false, y: true }),
+    zoom: overPercentiles,
     isByMetric: false,
     hasDirection: false,
     isFindingOn: (metric) => metric.unit === "us",
@@ -80,6 +83,7 @@ export const VIEWS: readonly View[] = [
     lines: everySeries,
     hasEndLabels: (figures) => !isCategory(figures),
     logAxes: () => ({ x: false, y: true }),
+    zoom: overRates,
     isByMetric: false,
     hasDirection: false,
     cardRank: (figures) => (hasTradeoff(figures, "p99") ? 3 : null),
@@ -97,6 +101,7 @@ export const VIEWS: readonly View[] = [
     lines: everySeries,
     hasEndLabels: () => false,
     logAxes: (figures) => ({ x: !isCategory(figures), y: false }),
+    zoom: overPlaces,
     isByMetric: false,
     hasDirection: false,
     isFindingOn: (metric) => metric.id.startsWith("error_"),
@@ -118,6 +123,7 @@ export const VIEWS: readonly View[] = [
     lines: everySeries,
     hasEndLabels: () => true,
     logAxes: () => ({ x: false, y: false }),
+    zoom: null,
     isByMetric: false,
     hasDirection: true,
   },
@@ -134,6 +140,7 @@ export const VIEWS: readonly View[] = [
     lines: everySeries,
     hasEndLabels: joinsPoints,
     logAxes: (figures) => ({ x: !isCategory(figures), y: true }),
+    zoom: overPlaces,
     isByMetric: true,
     hasDirection: true,
     open: openTrend,
@@ -151,7 +158,9 @@ export function viewOf(query: string): View {
 
 /** The query with another view; a trend is over versions or dates and holds the ranked load. */
 export function withView(query: string, view: View, load: RankedLoad | null = null): string {
-  const left = view.open ? query : (viewOf(query).leave?.(query) ?? query);
+  const before = viewOf(query);
+  const kept = before.zoom === view.zoom ? query : withValue(query, "zoom", null);
+  const left = view.open ? kept : (before.leave?.(kept) ?? kept);
   return withValue(view.open?.(left, load) ?? left, "view", view.id);
 }
 

@@ -42,6 +42,7 @@ const memory: View = {
   lines: (data) => data.series.map(({ id }) => id),
   hasEndLabels: () => false,
   logAxes: () => ({ x: false, y: true }),
+  zoom: null,
   isByMetric: false,
   hasDirection: false,
   isFindingOn: () => false,

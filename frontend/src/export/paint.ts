@@ -1,6 +1,7 @@
 // A view painted onto any 2D context: on the sheet a reader saves, and on the image the service
 // draws. Knows no DOM; `makeCanvas` gives the canvases to draw on.
 import { type Figures, panelsOrWhole } from "../api/figures";
+import { drawnScene } from "../charts/drawn";
 import { ratioView } from "../charts/ratios";
 import { Chart } from "../charts/register";
 import { chartOptions, type Scene } from "../charts/scene";
@@ -22,12 +23,13 @@ const LABELS = 178;
 
 /** The view that the query asks for, or why there is nothing to draw. */
 export function paintView(ctx: CanvasRenderingContext2D, painting: Painting, rect: Rect): void {
-  const { figures, query, metric, theme } = painting;
+  const drawn = { ...painting, ...drawnScene(painting) };
+  const { figures, query, metric, theme } = drawn;
   const view = viewOf(query);
   const empty =
     figures.series.length === 0 ? "There is nothing to draw." : view.empty(figures, metric);
   if (empty !== null) paintText(ctx, empty, rect, theme);
-  else if (view.build) paintCharts(ctx, painting, view.build, rect);
+  else if (view.build) paintCharts(ctx, drawn, view.build, rect);
   else paintRatioTable(ctx, painting, rect);
 }
 

@@ -35,11 +35,12 @@ describe("canonical spelling", () => {
 describe("a change of the drawing", () => {
   it("know which choices need no new figures", () => {
     expect(query.sameFigures("run=1", "logy=1&run=1")).toBe(true);
+    expect(query.sameFigures("run=1", "hidden=a&run=1&zoom=8&zoom=64")).toBe(true);
     expect(query.sameFigures("run=1", "metric=p99&run=1")).toBe(false);
   });
 
   it("forget a place on the axis when the axis changes", () => {
-    expect(query.withAxis("at=64&logx=1&metric=p99", "host")).toBe("metric=p99&x=host");
+    expect(query.withAxis("at=64&logx=1&metric=p99&zoom=8", "host")).toBe("metric=p99&x=host");
   });
 });
 
@@ -102,6 +103,13 @@ describe("permalink", () => {
     expect(query.drawnApart(frozen, "run=1")).toBe("metric=throughput&view=sweep");
     for (const drawn of ["run=1", "metric=p50&run=1", "logy=1&run=1&view=errors", frozen]) {
       expect(query.drawnOver(frozen, query.drawnApart(frozen, drawn))).toBe(drawn);
+    }
+    expect(query.drawnApart("hidden=b&zoom=8&zoom=64", "hidden=b&hidden=a")).toBe(
+      "hidden=a&hidden=b&zoom=",
+    );
+    for (const drawn of ["hidden=a&hidden=b", "zoom=64&zoom=8", ""]) {
+      const kept = "hidden=b&logx=1&zoom=1&zoom=8";
+      expect(query.drawnOver(kept, query.drawnApart(kept, drawn))).toBe(drawn);
     }
     expect(query.drawnOver(frozen, "?run=2&utm_source=x&metric=p50")).toBe(
       "metric=p50&run=1&view=nines",

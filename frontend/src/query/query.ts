@@ -67,7 +67,7 @@ export function withoutFilter(query: string, key: string, value: string): string
 /** Another axis has other places: a place chosen on the old axis is dropped. */
 export function withAxis(query: string, x: string): string {
   const params = new URLSearchParams(query);
-  for (const key of ["at", "logx"]) params.delete(key);
+  for (const key of ["at", "logx", "zoom"]) params.delete(key);
   params.set("x", x);
   return canonical(params);
 }
@@ -86,15 +86,17 @@ export function limitOf(query: string): number | null {
 
 /** Whether two queries ask for the same figures and differ only in how these are drawn. */
 export function sameFigures(before: string, after: string): boolean {
-  const withoutScales = (query: string): string => {
+  const withoutLook = (query: string): string => {
     const params = new URLSearchParams(query);
-    for (const key of ["logx", "logy"]) params.delete(key);
+    for (const key of LOOK) params.delete(key);
     return canonical(params);
   };
-  return withoutScales(before) === withoutScales(after);
+  return withoutLook(before) === withoutLook(after);
 }
 
-const DRAWING = ["metric", "view", "logx", "logy"];
+/** The keys that change the charts and no figure. */
+const LOOK = ["logx", "logy", "hidden", "zoom"];
+const DRAWING = ["metric", "view", ...LOOK];
 
 /** The keys that choose how figures are drawn: the only ones that frozen figures take. */
 function drawingOf(query: string): URLSearchParams {
@@ -105,22 +107,45 @@ function drawingOf(query: string): URLSearchParams {
 /** The frozen query with the drawing keys of another query. */
 export function drawnOver(frozen: string, asked: string): string {
   const query = new URLSearchParams(frozen);
-  for (const [key, value] of drawingOf(asked)) query.set(key, value);
+  const drawn = drawingOf(asked);
+  for (const key of new Set(drawn.keys())) query.delete(key);
+  for (const [key, value] of drawn) query.append(key, value);
   return canonical(query);
 }
 
 /**
- * The drawing keys that differ from the frozen query. Defaults are spelled out: a key that is
- * absent means as frozen.
+ * The drawing keys that differ from the frozen query. Defaults are spelled out, and a key without a
+ * value is left empty: a key that is absent means as frozen.
  */
 export function drawnApart(frozen: string, drawn: string): string {
   const params = new URLSearchParams();
   for (const key of DRAWING) {
-    const [before, now] = [frozen, drawn].map((query) => valueIn(query, key) ?? DEFAULTS[key]);
-    if (now !== undefined && now !== before) params.set(key, now);
+    const [before = [], now = []] = [frozen, drawn].map((query) => drawingValues(query, key));
+    if (String(now) === String(before)) continue;
+    for (const value of now.length > 0 ? now : [""]) params.append(key, value);
   }
   params.sort();
   return params.toString();
+}
+
+function drawingValues(query: string, key: string): readonly string[] {
+  const values = [...valuesIn(query, key)].sort(compare);
+  const usual = DEFAULTS[key];
+  return values.length === 0 && usual !== undefined ? [usual] : values;
+}
+
+/** A text that is equal for queries whose charts of the same figures look alike. */
+export function lookKey(query: string): string {
+  return JSON.stringify(LOOK.map((key) => valuesIn(query, key)));
+}
+
+/** Ids of the series that the reader took out of the charts. */
+export function hiddenIn(query: string): ReadonlySet<string> {
+  return new Set(valuesIn(query, "hidden"));
+}
+
+export function withHidden(query: string, hidden: Iterable<string>): string {
+  return withValues(query, "hidden", [...hidden]);
 }
 
 export function metricIn(query: string): string {

@@ -9,7 +9,7 @@ export function loadLine(at: number | null, theme: ChartTheme): Plugin<ChartType
     id: "guide",
     beforeDatasetsDraw(chart) {
       const scale = chart.scales.x;
-      if (at === null || !Number.isFinite(at) || !scale) return;
+      if (at === null || !scale || !(at >= scale.min && at <= scale.max)) return;
       const { ctx, chartArea } = chart;
       const x = Math.round(scale.getPixelForValue(at)) + 0.5;
       ctx.save();

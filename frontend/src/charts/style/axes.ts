@@ -26,6 +26,7 @@ export interface XOptions {
   readonly theme: ChartTheme;
   readonly size: Size;
   readonly logX: boolean;
+  readonly zoomed?: boolean;
 }
 
 /** The load axis, ticked at the load points; or names, one step apart. */
@@ -40,12 +41,22 @@ function loadScale(figures: Figures, options: XOptions): Scale {
   return {
     ...plainScale(options.theme, options.size, figures.x.label),
     type: options.logX ? "logarithmic" : "linear",
-    min: options.logX ? least / 1.12 : Math.min(0, least),
-    max: options.logX ? most * 1.12 : most * 1.03,
+    ...loadBounds(least, most, options),
     afterBuildTicks: (axis: TickScale) => {
       axis.ticks = values.map((value) => ({ value }));
     },
   };
+}
+
+function loadBounds(least: number, most: number, { logX, zoomed }: XOptions): object {
+  if (logX) return { min: least / 1.12, max: most * 1.12 };
+  return zoomed ? aroundRange(least, most) : { min: Math.min(0, least), max: most * 1.03 };
+}
+
+/** Bounds with a little room on both sides. */
+export function aroundRange(least: number, most: number): { min: number; max: number } {
+  const room = (most - least || most || 1) * 0.03;
+  return { min: least - room, max: most + room };
 }
 
 const NAME_LENGTH = 18;

@@ -127,6 +127,19 @@ export function seriesStyles(figures: Figures): readonly SeriesStyle[] {
   return looks;
 }
 
+/** Lets a part of the figures look as in the whole: a hidden series gives its colour to no other. */
+export function keepStyles(whole: Figures, part: Figures): void {
+  const shown = new Set(part.series.map(({ id }) => id));
+  const styles = seriesStyles(whole).map((style) => ({
+    ...style,
+    ids: style.ids.filter((id) => shown.has(id)),
+  }));
+  kept.set(
+    part,
+    styles.filter(({ ids }) => ids.length > 0),
+  );
+}
+
 /** The look of each series, by id. */
 export function seriesSlots(figures: Figures): ReadonlyMap<string, number> {
   return new Map(seriesStyles(figures).flatMap(({ ids, slot }) => ids.map((id) => [id, slot])));

@@ -2,6 +2,7 @@
 // taller where its link takes more than a line, or its table more rows.
 import type { Canvas, createCanvas } from "@napi-rs/canvas";
 import tokens from "../../../styles/tokens.css";
+import { drawnFigures } from "../../charts/drawn";
 import { highlightedIn } from "../../charts/highlighted";
 import { viewOf } from "../../charts/views";
 import { extraRows, paintView } from "../paint";
@@ -19,8 +20,9 @@ const theme = lightTheme(tokens, "Sheet");
 export function drawImage({ figures, url, date }: ImageRequest, make: typeof createCanvas): Canvas {
   const { query, metric } = figures;
   const view = viewOf(query);
-  const highlighted = highlightedIn(figures, view);
-  const legend = briefLegend(figures, view, highlighted, theme);
+  const drawn = drawnFigures(figures, query);
+  const highlighted = highlightedIn(drawn, view);
+  const legend = briefLegend(drawn, view, highlighted, theme);
   const short = figures.panels != null;
   const sheet = sheetOf(figures, query, metric, { legend, link: url, date, short });
   const width = WIDTH / ZOOM;
