@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 from backend.analysis.compare.differences import Differences, find_differences
 from backend.analysis.compare.reasons import (
+    Harm,
+    Reason,
     caveat,
     check_caveats,
     mixed_reasons,
@@ -28,16 +30,16 @@ from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
 
-NOTHING_MEASURED = "nothing measured matches this query"
+NOTHING_MEASURED = Reason("nothing measured matches this query", "Remove a filter.", Harm.FORBIDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparability:
-    """`differing`: ids of factors. `reasons`: sentences, the gravest first."""
+    """`differing`: ids of factors. `because`: the reasons, those that forbid it first."""
 
     status: Status
     differing: tuple[str, ...]
-    reasons: tuple[str, ...]
+    because: tuple[Reason, ...]
     # The only difference, as a sentence: "only the kernel differs".
     intent: str | None = None
     # Words of differences that occur together, so that no effect can be put down to one.
@@ -45,6 +47,10 @@ class Comparability:
     overridden: bool = False
     # Whether the points of each series differ in their place alone.
     is_alike_along_axis: bool = True
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(reason.sentence for reason in self.because)
 
     @property
     def allows_ranking(self) -> bool:
@@ -80,15 +86,15 @@ def judge_comparability(
     confounded = _confounded(differences)
     caveats = _caveats(differences, confounded)
     points = sum(len(group.points) for group in groups)
-    reasons = (
+    because = (
         *_reasons(differences, refused, caveats),
         *check_caveats(fired, trials=trials, points=points),
     )
     is_refused = bool(refused or differences.mixed)
     return Comparability(
-        status=_status(is_refused=is_refused, has_reasons=bool(reasons)),
+        status=_status(is_refused=is_refused, has_reasons=bool(because)),
         differing=tuple(factor.id for factor in (*differences.across, *differences.within)),
-        reasons=reasons,
+        because=because,
         intent=_intent(differences, confounded),
         confounded=confounded,
         overridden=is_refused and override,
@@ -98,7 +104,7 @@ def judge_comparability(
 
 def _reasons(
     differences: Differences, refused: Sequence[Factor], caveats: Sequence[Factor]
-) -> list[str]:
+) -> list[Reason]:
     """What the differences say against the comparison, the gravest first."""
     return [
         *mixed_reasons(differences),

@@ -17,6 +17,7 @@ from backend.analysis.compare.headline import (
 )
 from backend.analysis.compare.ranking import Ranking, rank
 from backend.analysis.compare.ratios import Yardstick
+from backend.analysis.compare.reasons import Reason
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
@@ -187,27 +188,28 @@ def combine(judgements: Sequence[Judgement]) -> Comparability:
     return Comparability(
         status=max((verdict.status for verdict in verdicts), key=_GRAVITY.index),
         differing=tuple(dict.fromkeys(id_ for verdict in verdicts for id_ in verdict.differing)),
-        reasons=_joint_reasons(judgements),
+        because=_joint_reasons(judgements),
         intent=intent,
         confounded=confounded,
         overridden=any(verdict.overridden for verdict in verdicts),
     )
 
 
-def _joint_reasons(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+def _joint_reasons(judgements: Sequence[Judgement]) -> tuple[Reason, ...]:
     """Each reason once, under its panel's name unless every panel has it."""
     pairs = [
         (judgement.name, reason)
         for judgement in judgements
-        for reason in judgement.comparability.reasons
+        for reason in judgement.comparability.because
     ]
-    counts = Counter(reason for _, reason in pairs)
-    return tuple(
-        dict.fromkeys(
-            reason if counts[reason] == len(judgements) > 1 else f"{name}: {reason}"
-            for name, reason in pairs
-        )
+    counts = Counter(reason.text for _, reason in pairs)
+    joint = (
+        reason
+        if counts[reason.text] == len(judgements) > 1
+        else replace(reason, text=f"{name}: {reason.text}")
+        for name, reason in pairs
     )
+    return tuple({reason.text: reason for reason in joint}.values())
 
 
 def combine_workloads(workloads: Mapping[str, Judgement]) -> Comparability:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
 
 from backend.analysis.compare.differences import Differences
 from backend.analysis.grouping.fired_checks import Fired
@@ -15,33 +17,77 @@ MAX_TEXT = 60
 MAX_VALUES = 3
 
 
-def mixed_reasons(differences: Differences) -> list[str]:
-    """One sentence where points mix results of several kinds; none otherwise."""
+class Harm(IntEnum):
+    """How much a reason takes from what a comparison can tell."""
+
+    UNKNOWN = 0
+    WARNS = 1
+    DIFFERS = 2
+    WITHHOLDS = 3
+    FORBIDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a comparison is to be used with care, or not at all, and what a reader can do.
+
+    `text`: a sentence without its capital and full stop. `remedy`: whole sentences. `choice`: what
+    a reader can choose on the page. `share`: of the trials or load points that are shown.
+    """
+
+    text: str
+    remedy: str
+    harm: Harm
+    share: float = 1.0
+    # The check that says so.
+    check: str | None = None
+    choice: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """`version differs: 1, 2; choose one version`, in a line of several reasons."""
+        return f"{self.text}; {self.choice}" if self.choice else self.text
+
+
+def _choose(text: str, choice: str) -> Reason:
+    return Reason(text, f"{choice[0].upper()}{choice[1:]}.", Harm.FORBIDS, choice=choice)
+
+
+def mixed_reasons(differences: Differences) -> list[Reason]:
+    """One reason where points mix results of several kinds; none otherwise."""
     if not differences.mixed:
         return []
     kinds = ", ".join(differences.mixed)
-    return [f"points mix different {kinds}; split them into series, or choose one"]
+    return [_choose(f"points mix different {kinds}", "split them into series, or choose one")]
 
 
-def refusal(factor: Factor, differences: Differences) -> str:
+def refusal(factor: Factor, differences: Differences) -> Reason:
     """Why a factor forbids the comparison, and what to choose."""
     where = ""
     if factor in differences.along_axis:
         where = f" along the axis ({differences.axis.label.lower()})"
+    text = f"{factor.word} differs{where}: {_values_text(factor, differences)}"
     remedy = REMEDIES.get(factor.id)
-    hint = f"; choose one {remedy}" if remedy else ""
-    return f"{factor.word} differs{where}: {_values_text(factor, differences)}{hint}"
+    if remedy:
+        return _choose(text, f"choose one {remedy}")
+    return Reason(text, _measure_alike(factor), Harm.FORBIDS)
 
 
-def caveat(factor: Factor, differences: Differences) -> str:
-    return f"{factor.word} differs: {_values_text(factor, differences)}"
+def caveat(factor: Factor, differences: Differences) -> Reason:
+    text = f"{factor.word} differs: {_values_text(factor, differences)}"
+    return Reason(text, _measure_alike(factor), Harm.DIFFERS)
 
 
-def unknown_caveat(factor: Factor) -> str:
-    return f"{factor.word} is unknown for some series"
+def _measure_alike(factor: Factor) -> str:
+    return f"Measure all series with the same {factor.word}."
 
 
-def check_caveats(fired: Sequence[Fired], *, trials: int, points: int) -> list[str]:
+def unknown_caveat(factor: Factor) -> Reason:
+    text = f"{factor.word} is unknown for some series"
+    return Reason(text, "Add it to the upload, or measure with the agent.", Harm.UNKNOWN)
+
+
+def check_caveats(fired: Sequence[Fired], *, trials: int, points: int) -> list[Reason]:
     """Checks of weight as caveats. `trials`, `points`: how many there are to fire on."""
     return [
         _check_caveat(check, trials=trials, points=points)
@@ -50,13 +96,16 @@ def check_caveats(fired: Sequence[Fired], *, trials: int, points: int) -> list[s
     ]
 
 
-def _check_caveat(fired: Fired, *, trials: int, points: int) -> str:
-    title = fired.check.title[0].lower() + fired.check.title[1:]
-    if fired.trials and len(fired.trials) < trials:
-        return f"{title} ({len(fired.trials)} of {trials} trials)"
-    if fired.cells and not fired.trials and len(fired.cells) < points:
-        return f"{title} ({len(fired.cells)} of {points} load points)"
-    return title
+def _check_caveat(fired: Fired, *, trials: int, points: int) -> Reason:
+    check = fired.check
+    text = check.title[0].lower() + check.title[1:]
+    count, total, noun = len(fired.trials), trials, "trials"
+    if not fired.trials:
+        count, total, noun = len(fired.cells), points, "load points"
+    if count < total:
+        text += f" ({count} of {total} {noun})"
+    harm = Harm.WITHHOLDS if check.severity == "error" else Harm.WARNS
+    return Reason(text, check.remedy, harm, count / max(total, 1), check.id)
 
 
 def _values_text(factor: Factor, differences: Differences) -> str:
