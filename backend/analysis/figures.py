@@ -8,12 +8,14 @@ everywhere. A field with a default may be absent in a snapshot that an older ver
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 import orjson
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
+from backend.analysis.answer import Answer
+from backend.analysis.record import Record
 from backend.runs.checks import Severity
 from backend.stats import Better, Verdict
 
@@ -28,14 +30,6 @@ Status = Literal["comparable", "caveats", "not_comparable"]
 Kind = Literal["number", "category"]
 Group = Literal["rate", "latency", "errors", "resources"]
 Origin = Literal["computed", "reported"]
-
-
-# Without the collector of garbage: no record refers to itself, and an answer has thousands.
-class Record(Struct, frozen=True, gc=False):
-    """A part of the figures."""
-
-
-R = TypeVar("R", bound=Record)
 
 
 class Metric(Record, frozen=True, kw_only=True):
@@ -170,7 +164,10 @@ class RankRow(Record, frozen=True, kw_only=True):
     ratio: Ratio | None
     significant: Annotated[bool | None, Meta(description="Beyond noise")] = None
     relevant: Annotated[bool | None, Meta(description="Beyond the workspace's threshold")] = None
-    why: Annotated[str | None, Meta(description="Why it has no place")] = None
+    why: Annotated[str | None, Meta(description="Why its figure may not be compared")] = None
+    over_limit: Annotated[
+        str | UnsetType, Meta(description="Why it does not keep limit=, if it does not")
+    ] = UNSET
 
 
 class Ranking(Record, frozen=True, kw_only=True):
@@ -350,6 +347,10 @@ class Figures(Record, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="The canonical query string")]
     links: Links | UnsetType = UNSET
     finding: str
+    # Left out by older versions, so that what they froze keeps its bytes.
+    answer: Annotated[
+        Answer | UnsetType, Meta(description="What to conclude, and whether to trust it")
+    ] = UNSET
     conditions: str
     replication: Annotated[
         str | None, Meta(description="What more runs would add; null with three runs a point")
@@ -373,11 +374,6 @@ class Figures(Record, frozen=True, kw_only=True):
     not_read: Annotated[
         Sequence[NotRead] | UnsetType, Meta(description="Trials that are in no figure")
     ] = UNSET
-
-
-def record_of(kind: type[R], source: object) -> R:
-    """The record with the attributes of `source`; attributes that it lacks are left out."""
-    return msgspec.convert(source, kind, from_attributes=True)
 
 
 def figures_json(figures: Figures) -> bytes:

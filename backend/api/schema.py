@@ -60,7 +60,7 @@ _REFERENCE = "#/components/schemas/{name}"
 class RecordScheme(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """Makes the components of the document from the records of the figures."""
 
-    target_class = "backend.analysis.figures.Record"
+    target_class = "backend.analysis.record.Record"
     match_subclasses = True
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:

@@ -80,6 +80,20 @@ def _bounded(point: Point) -> Bounded:
     return Bounded(load_of(point), measure.value, measure.low, measure.high, counts)
 
 
+def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
+    """The point of the highest measured load with p99 of at most `limit`; None where none is."""
+    highest = highest_under([_bounded(point) for point in sweep.points], limit)
+    return next((point for point in sweep.points if point.x == highest.x), None)
+
+
+def why_over(point: Point, limit: float) -> str | None:
+    """`p99 71 ms > 50 ms`: why a point does not count as under the limit; None where it does."""
+    value = point.metrics[LIMITED].value
+    if point.failing or point.overload or value is None:
+        return _over(point)
+    return f"p99 {time_text(value)} > {time_text(limit)}" if value > limit else None
+
+
 def _capacity_why(
     sweep: Sweep, highest: Highest, limit: float, among: tuple[str, Sequence[float]]
 ) -> list[str]:

@@ -25,10 +25,11 @@ from backend.analysis.compare.reasons import (
     refusal,
     unknown_caveat,
 )
-from backend.analysis.figures import Outcome, Status, record_of
+from backend.analysis.figures import Outcome, Status
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
+from backend.analysis.record import record_of
 
 NOTHING_MEASURED = Reason("nothing measured matches this query", "Remove a filter.", Harm.FORBIDS)
 

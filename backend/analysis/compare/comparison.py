@@ -5,25 +5,20 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from msgspec import UNSET
 
 from backend.analysis import figures
-from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.conditions import conditions_of
 from backend.analysis.compare.gathering import Gathered, gather
+from backend.analysis.compare.overall import judge_overall
 from backend.analysis.compare.panels import (
-    RANKED_BY_REQUEST,
     Panel,
-    combine,
-    join_headlines,
     judge_panels,
     merge_fired_checks,
 )
-from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.replication import explain_replication
-from backend.analysis.compare.views import RatioView, Views, make_views
+from backend.analysis.compare.views import Views, make_views
 from backend.analysis.figures import SCHEMA, Figures, figures_json
 from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.sweep import Sweep
@@ -35,15 +30,6 @@ from backend.analysis.query.records import LoadedRun, slug_of
 from backend.analysis.query.timestamps import instant
 from backend.links import link_to, run_link
 from backend.runs.transactions import repeatable_read
-
-
-@dataclass(frozen=True, slots=True)
-class Overall:
-    """What stands above the chart. `ranking`: None where several panels have one each."""
-
-    comparability: Comparability
-    ranking: Ranking | None
-    headline: str
 
 
 def compare(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) -> Figures:
@@ -69,13 +55,14 @@ def compare_as_json(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) 
 
 
 def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figures:
-    overall = _overall(gathered, panels, views)
+    overall = judge_overall(gathered, panels, views)
     has_panels = gathered.grouping.facet is not None
     return Figures(
         schema=SCHEMA,
         query=gathered.query.canonical(),
         links=_links(gathered),
-        finding=overall.headline,
+        finding=overall.headline.text,
+        answer=overall.answer(),
         conditions=conditions_of(gathered.points),
         replication=explain_replication(gathered.points, gathered.noises),
         outcome=overall.comparability.to_record(),
@@ -95,49 +82,6 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         truncated=_truncated(gathered.left_out),
         not_read=[row.to_record() for row in gathered.not_read] or UNSET,
     )
-
-
-def _overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
-    """Where ratios are asked for, they are judged, and nothing is ranked across the workloads."""
-    overall, ratios = _overall_of_panels(gathered, panels), views.ratios
-    if gathered.query.view == "ratios" and ratios is not None:
-        overall = replace(overall, comparability=ratios.comparability, ranking=None)
-        headline = _ratio_headline(gathered, ratios)
-        if headline is not None:
-            return replace(overall, headline=headline)
-    return replace(overall, headline=_view_headline(overall, views.headline))
-
-
-def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
-    if gathered.grouping.facet is None:
-        (panel,) = panels
-        return Overall(panel.comparability, panel.ranking, panel.headline)
-    comparability = combine([panel.judgement for panel in panels])
-    return Overall(comparability, None, join_headlines(gathered, panels))
-
-
-def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
-    """The geometric means, or why there are none; None where workloads may not be compared."""
-    if not ratios.comparability.allows_ranking:
-        return None
-    label, table = gathered.metric.label, ratios.table
-    text = table.headline(label)
-    if text is None and gathered.grouping.facet is None:
-        text = f"{label} relative to {table.baseline}. {table.means_text()}"
-    if text is not None and ratios.comparability.overridden:
-        return f"{RANKED_BY_REQUEST}: {text}"
-    return text
-
-
-def _view_headline(overall: Overall, text: str | None) -> str:
-    """The view's sentence in place of the ranking's, but never without why there is no ranking."""
-    if text is None:
-        return overall.headline
-    if overall.comparability.overridden:
-        return f"Not comparable, shown by request: {text}"
-    if overall.comparability.allows_ranking:
-        return text
-    return f"{overall.headline}. Each series by itself: {text}"
 
 
 def _axis(gathered: Gathered) -> figures.Axis:

@@ -91,7 +91,7 @@ class Gathered:
     def entrant(self, sweep: Sweep, point: Point) -> Entrant:
         """A series at one of its points, with the error checks that forbid a ranking."""
         withheld = withheld_metrics(undismissed_checks(point, self.dismissals))
-        return Entrant(sweep.group.id, sweep.group.label, point, withheld)
+        return Entrant(sweep.group.id, sweep.group.label, point, withheld, self.query.limit)
 
     def yardstick(self, *, families: int = 1) -> Yardstick:
         """What ratios are held against, where `families` panels or columns stand on the page."""

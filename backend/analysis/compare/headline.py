@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import floor, log10
 
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.ranking import Entrant, Ranking, Row
+from backend.analysis.compare.ranking import Contest, Ranking, Row
+from backend.analysis.grouping.measures import Measure
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import at_place, figure_text
+from backend.analysis.query.units import at_place, figure_text, time_text
 from backend.stats import Ratio
 from backend.stats.thresholds import percent
 
@@ -41,6 +43,28 @@ _ALONE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """`sentence`: the answer, without a full stop. `margin`: by how much, or why; None where the
+    sentence says it."""
+
+    sentence: str
+    margin: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.sentence if self.margin is None else f"{self.sentence}: {self.margin}"
+
+    def prefixed(self, prefix: str) -> Headline:
+        return replace(self, sentence=f"{prefix}: {self.sentence}")
+
+    def followed(self, sentence: str) -> Headline:
+        """With another sentence at the end."""
+        if self.margin is None:
+            return replace(self, sentence=f"{self.sentence}. {sentence}")
+        return replace(self, margin=f"{self.margin}. {sentence}")
+
+
 def ahead_format(metric: str) -> str:
     """The sentence of a clear difference, with places for a, b, ratio and at."""
     percent = metric.removeprefix("p")
@@ -56,58 +80,57 @@ def _alone_text(metric: str) -> str:
     )
 
 
-def explain_no_ranking(outcome: Comparability) -> str:
+def explain_no_ranking(outcome: Comparability) -> Headline:
     """Why there is no ranking."""
-    if not outcome.differing:
-        return f"No comparison: {outcome.reasons[0]}"
-    return f"These series cannot be ranked: {outcome.reasons[0]}"
+    sentence = "These series cannot be ranked" if outcome.differing else "No comparison"
+    return Headline(sentence, outcome.reasons[0])
 
 
-def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> str:
+def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> Headline:
     measured = ", ".join(text_of(value) for value in values if value is not None)
-    return f"Nothing was measured {at_place(asked, axis)}; measured are {measured}"
+    return Headline(f"Nothing was measured {at_place(asked, axis)}; measured are {measured}")
 
 
-def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> str:
+def write_headline(ranking: Ranking, *, axis: str, relevant: float) -> Headline:
     """The sentence of a ranking."""
-    place = at_place("" if ranking.x is None else text_of(ranking.x), axis)
+    place = place_text(ranking, axis)
     if METRICS[ranking.metric].group == "errors":
-        return _errors(ranking, place)
-    ranked = [row for row in ranking.rows if row.entrant.unranked(ranking.metric) is None]
-    if not ranked:
-        first = ranking.rows[0].entrant
-        return f"Nothing can be ranked {place}. {first.label}: {first.unranked(ranking.metric)}"
-    if len(ranked) == 1:
-        return _alone(ranked[0], ranking, place)
-    other, ratio = _opponent(ranked, ranking)
-    if ratio is None or ratio.value is None:
-        return _alone(ranked[0], ranking, place)
-    return _pair(ranked[0].entrant, other, ratio, (ranking.metric, place, relevant))
+        return Headline(_errors(ranking, place))
+    if not ranking.ranked:
+        return Headline(_explain_no_places(ranking, place))
+    contest = ranking.contest
+    if contest is None:
+        return Headline(_alone(ranking.ranked[0], ranking, place))
+    return _pair(contest, (ranking.metric, place, relevant))
 
 
-def _opponent(ranked: Sequence[Row], ranking: Ranking) -> tuple[Entrant, Ratio | None]:
-    """The asked baseline, or the runner-up; with the ratio of the leader to it."""
-    base, leader = ranking.baseline, ranked[0]
-    if ranking.is_baseline_asked and base is not None and base in ranked and base is not leader:
-        return base.entrant, leader.ratio
-    return ranked[1].entrant, ranking.lead
+def _explain_no_places(ranking: Ranking, place: str) -> str:
+    limit = ranking.rows[0].entrant.limit_us
+    if limit is not None and all(row.over_limit for row in ranking.rows):
+        return f"No series keeps p99 under {time_text(limit)} {place}"
+    first = ranking.rows[0]
+    return f"Nothing can be ranked {place}. {first.entrant.label}: {first.why_unranked}"
 
 
-def _pair(a: Entrant, b: Entrant, ratio: Ratio, where: tuple[str, str, float]) -> str:
+def place_text(ranking: Ranking, axis: str) -> str:
+    """`at 64 connections`: where the series are ranked."""
+    return at_place("" if ranking.x is None else text_of(ranking.x), axis)
+
+
+def _pair(contest: Contest, where: tuple[str, str, float]) -> Headline:
     metric, place, relevant = where
+    a, b, ratio = contest.leader.entrant, contest.other.entrant, contest.ratio
     text = ratio_text(ratio)
     if ratio.verdict in ("improved", "regressed"):
-        return ahead_format(metric).format(a=a.label, b=b.label, ratio=text, at=place)
-    limit = percent(relevant)
+        return Headline(ahead_format(metric).format(a=a.label, b=b.label, ratio=text, at=place))
+    threshold = f"the threshold of {percent(relevant)}"
     if ratio.verdict == "unchanged":
-        return f"{a.label} and {b.label} are level {place}: {text}, within the threshold of {limit}"
+        return Headline(f"{a.label} and {b.label} are level {place}", f"{text}, within {threshold}")
     if ratio.verdict == "size_uncertain":
-        return (
-            f"{a.label} is ahead of {b.label} {place} ({text}), but perhaps by less than the "
-            f"threshold of {limit}"
-        )
+        sentence = f"{a.label} is ahead of {b.label} {place}, but perhaps by less than {threshold}"
+        return Headline(sentence, text)
     lack = "Not enough trials" if ratio.low is None else "Too noisy"
-    return f"{lack} to rank {a.label} and {b.label} {place} ({text}): {ratio.why}"
+    return Headline(f"{lack} to rank {a.label} and {b.label} {place}", f"{text}; {ratio.why}")
 
 
 def _alone(row: Row, ranking: Ranking, place: str) -> str:
@@ -115,13 +138,23 @@ def _alone(row: Row, ranking: Ranking, place: str) -> str:
     return _alone_text(ranking.metric).format(a=row.entrant.label, value=value, at=place)
 
 
+def measure_text(measure: Measure, unit: str) -> str | None:
+    """`4.2 ms`, or `< 1 ms` below the smallest step of the load tool; None where it is unknown."""
+    if measure.value is None:
+        return None
+    step = measure.step or 0.0
+    if measure.value < step:
+        return f"< {figure_text(step, unit)}"
+    return figure_text(measure.value, unit)
+
+
 def _value(row: Row, metric: str) -> str:
     unit, measure = METRICS[metric].unit, row.measure
-    if measure.value is None:
+    text = measure_text(measure, unit)
+    if text is None or measure.value is None:
         return "an unknown time" if unit == "us" else "an unknown amount"
     step = measure.step or 0.0
     is_below = measure.value < step
-    text = f"< {figure_text(step, unit)}" if is_below else figure_text(measure.value, unit)
     if measure.low is None or measure.high is None:
         return f"{text} (no interval)"
     if is_below and measure.high <= step:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis import figures
+from backend.analysis.compare.capacity import highest_load_under
 from backend.analysis.compare.comparability import Comparability, judge_comparability
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
+    Headline,
     explain_no_points,
     explain_no_ranking,
     write_headline,
@@ -19,6 +21,7 @@ from backend.analysis.compare.ranking import Ranking, rank
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Reason
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
+from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import Value, text_of
@@ -53,7 +56,7 @@ class Panel:
     judgement: Judgement
     place: Value
     ranking: Ranking | None
-    headline: str
+    headline: Headline
 
     @property
     def name(self) -> str | None:
@@ -67,16 +70,16 @@ class Panel:
         return figures.Panel(
             value=self.name or "",
             series=[sweep.group.id for sweep in self.judgement.sweeps],
-            finding=self.headline,
+            finding=self.headline.text,
             outcome=self.comparability.to_record(),
             ranking=None if self.ranking is None else self.ranking.to_record(),
         )
 
     def told(self) -> str:
         """The headline under the panel's name, unless it begins with that name."""
-        if self.headline == self.name or self.headline.startswith(f"{self.name} "):
-            return self.headline
-        return f"{self.name}: {self.headline}"
+        text = self.headline.text
+        is_named = text == self.name or text.startswith(f"{self.name} ")
+        return text if is_named else f"{self.name}: {text}"
 
 
 def judge_panels(gathered: Gathered) -> list[Panel]:
@@ -123,15 +126,27 @@ def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Pa
 
 
 def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
-    """The asked place on the axis, else the last of those that most series share."""
+    """The asked place on the axis; else the best load that keeps the limit; else the last of the
+    places that most series share."""
     series_by_place = Counter(point.x for point in points_of(sweeps))
     asked = gathered.query.at
     if asked is not None:
         places = (x for x in series_by_place if x is not None and text_of(x) == asked)
         return next(places, None)
+    if (best := _best_under_limit(gathered, sweeps)) is not None:
+        return best.x
     most = max(series_by_place.values(), default=0)
     shared = ordered(x for x, count in series_by_place.items() if count == most)
     return shared[-1] if shared else None
+
+
+def _best_under_limit(gathered: Gathered, sweeps: Sequence[Sweep]) -> Point | None:
+    """Of the highest loads that keep the limit, the one with the most throughput."""
+    limit = gathered.query.limit
+    if limit is None or not gathered.grouping.x_is_load:
+        return None
+    points = filter(None, (highest_load_under(sweep, limit) for sweep in sweeps))
+    return max(points, key=lambda point: point.metrics["throughput"].value or 0.0, default=None)
 
 
 def _ranking(
@@ -155,28 +170,29 @@ def _ranking(
     )
 
 
-def _headline(gathered: Gathered, judgement: Judgement, ranking: Ranking | None) -> str:
+def _headline(gathered: Gathered, judgement: Judgement, ranking: Ranking | None) -> Headline:
     """Who is ahead in a panel, or why nothing can be said."""
     comparability, axis = judgement.comparability, gathered.grouping.x
     if not comparability.allows_ranking:
         return explain_no_ranking(comparability)
     if ranking is None:
         return explain_no_points(gathered.query.at or "", axis, places_of(judgement.sweeps))
-    text = write_headline(ranking, axis=axis, relevant=gathered.demands.relevant)
+    headline = write_headline(ranking, axis=axis, relevant=gathered.demands.relevant)
     if comparability.overridden:
-        text = f"{RANKED_BY_REQUEST}: {text}"
+        headline = headline.prefixed(RANKED_BY_REQUEST)
     if gathered.query.baseline is not None and ranking.baseline is None:
         name = gathered.baseline_name or "that was asked for"
-        return f"{text}. The baseline {name} is not shown here"
-    return text
+        headline = headline.followed(f"The baseline {name} is not shown here")
+    return headline
 
 
-def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> str:
+def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
     """The headlines of the first panels, one after the other."""
     texts = [panel.told() for panel in panels[:MAX_PANELS_TOLD]]
     more = len(panels) - len(texts)
     tail = f"; and {more} more" if more else ""
-    return f"By {FIELDS[gathered.grouping.facet or ''].label.lower()}: {'; '.join(texts)}{tail}"
+    label = FIELDS[gathered.grouping.facet or ""].label.lower()
+    return Headline(f"By {label}: {'; '.join(texts)}{tail}")
 
 
 def combine(judgements: Sequence[Judgement]) -> Comparability:
@@ -204,12 +220,10 @@ def _joint_reasons(judgements: Sequence[Judgement]) -> tuple[Reason, ...]:
     ]
     counts = Counter(reason.text for _, reason in pairs)
     joint = (
-        reason
-        if counts[reason.text] == len(judgements) > 1
-        else replace(reason, text=f"{name}: {reason.text}")
+        reason if counts[reason.text] == len(judgements) > 1 else replace(reason, panel=name)
         for name, reason in pairs
     )
-    return tuple({reason.text: reason for reason in joint}.values())
+    return tuple({reason.sentence: reason for reason in joint}.values())
 
 
 def combine_workloads(workloads: Mapping[str, Judgement]) -> Comparability:

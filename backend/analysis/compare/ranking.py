@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import UNSET
+
 from backend.analysis import figures
+from backend.analysis.compare.capacity import why_over
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
-from backend.analysis.figures import record_of
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
+from backend.analysis.record import record_of
 from backend.runs.checks import Check
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
@@ -33,12 +36,22 @@ class Entrant:
     point: Point
     # The error check that makes the figures of a group of metrics unfit, by the group.
     withheld: Mapping[Any, Check] = field(default_factory=dict)
+    # Of p99, in microseconds.
+    limit_us: float | None = None
 
     def measure(self, metric: str) -> Measure:
         return self.point.metrics[metric]
 
+    @property
+    def over_limit(self) -> str | None:
+        """`p99 71 ms > 50 ms`: why it does not keep the limit; None if it does, or without one."""
+        return None if self.limit_us is None else why_over(self.point, self.limit_us)
+
+    def has_place(self, metric: str) -> bool:
+        return self.unranked(metric) is None and self.over_limit is None
+
     def unranked(self, metric: str) -> str | None:
-        """Why this series gets no tier, or None."""
+        """Why its figure may not be compared, or None."""
         group = METRICS[metric].group
         rate = self.point.metrics["error_rate"].value
         if group != "errors" and self.point.failing and rate is not None:
@@ -62,8 +75,14 @@ class Row:
     ratio: Ratio | None
     # Why there is no ratio.
     why: str | None
-    # Why it has no place.
+    # Why its figure may not be compared, and why it does not keep the limit.
     unranked: str | None
+    over_limit: str | None = None
+
+    @property
+    def why_unranked(self) -> str | None:
+        """Why it has no place."""
+        return self.unranked or self.over_limit
 
     def to_record(self) -> figures.RankRow:
         return figures.RankRow(
@@ -77,12 +96,22 @@ class Row:
             significant=None if self.ratio is None else self.ratio.significant,
             relevant=None if self.ratio is None else self.ratio.relevant,
             why=self.unranked,
+            over_limit=self.over_limit or UNSET,
         )
 
     def _ratio(self) -> figures.Ratio | None:
         if self.ratio is not None:
             return record_of(figures.Ratio, self.ratio)
         return None if self.why is None else record_of(figures.Ratio, no_ratio(self.why))
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The leader, the series that a headline holds it against, and the leader's ratio to it."""
+
+    leader: Row
+    other: Row
+    ratio: Ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +125,22 @@ class Ranking:
     # Of the first row to the second, within all pairs; None where it is unknown.
     lead: Ratio | None = None
 
+    @property
+    def ranked(self) -> tuple[Row, ...]:
+        """The rows that have a place."""
+        return tuple(row for row in self.rows if row.why_unranked is None)
+
+    @property
+    def contest(self) -> Contest | None:
+        """The leader against the asked baseline, else the runner-up; None without a ratio."""
+        if len(self.ranked) < 2:
+            return None
+        leader, runner_up, *_ = self.ranked
+        base = self.baseline
+        if self.is_baseline_asked and base is not None and base in self.ranked[1:]:
+            return _contest(leader, base, leader.ratio)
+        return _contest(leader, runner_up, self.lead)
+
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
             x=place_of(self.x),
@@ -103,6 +148,10 @@ class Ranking:
             baseline=self.baseline.entrant.series if self.baseline else None,
             rows=[row.to_record() for row in self.rows],
         )
+
+
+def _contest(leader: Row, other: Row, ratio: Ratio | None) -> Contest | None:
+    return None if ratio is None or ratio.value is None else Contest(leader, other, ratio)
 
 
 def rank(
@@ -113,7 +162,7 @@ def rank(
     baseline: str | None,
     yardstick: Yardstick,
 ) -> Ranking:
-    """Best first; series that are not ranked come last.
+    """Best first; series that are not ranked, or do not keep the limit, come last.
 
     `entrants` in the order of the page. Without `baseline`, the first of them that is ranked is
     the baseline: it must not be chosen by its result.
@@ -130,6 +179,7 @@ def rank(
             ratio=ratios.get(entrant.series),
             why=_why_no_ratio(entrant, base, metric),
             unranked=entrant.unranked(metric),
+            over_limit=entrant.over_limit,
         )
         for entrant in in_order
     ]
@@ -141,7 +191,7 @@ def _order(entrant: Entrant, metric: str) -> tuple[bool, float, str]:
     value = entrant.measure(metric).value
     sign = -1 if METRICS[metric].better == "higher" else 1
     rank_key = float("inf") if value is None else sign * value
-    return entrant.unranked(metric) is not None, rank_key, entrant.label
+    return not entrant.has_place(metric), rank_key, entrant.label
 
 
 def _baseline(entrants: Sequence[Entrant], metric: str, asked: str | None) -> Entrant | None:
@@ -185,10 +235,11 @@ def _places(
 
     A ranked series whose figure has no logarithm may have any place among the others.
     """
-    compared = _compared(in_order, metric)
+    placed = [entrant for entrant in in_order if entrant.has_place(metric)]
+    compared = _compared(placed, metric)
     if not compared:
         return {}, None
-    ranked = [entrant.series for entrant in in_order if entrant.unranked(metric) is None]
+    ranked = [entrant.series for entrant in placed]
     pairs = yardstick.pairs([sample for _, sample in compared])
     texts = yardstick.rank_texts(pairs, unplaced=len(ranked) - len(compared))
     places = {series: text for (series, _), text in zip(compared, texts, strict=True)}

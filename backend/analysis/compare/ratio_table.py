@@ -18,6 +18,7 @@ from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import MAX_SERIES_NAMED, Sweep, more_series
+from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
 
@@ -112,7 +113,7 @@ class RatioTable:
 
 
 def _ratio_record(cell: Ratio | None) -> figures.Ratio | None:
-    return None if cell is None else figures.record_of(figures.Ratio, cell)
+    return None if cell is None else record_of(figures.Ratio, cell)
 
 
 def entry_of(

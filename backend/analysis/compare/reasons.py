@@ -24,7 +24,8 @@ class Harm(IntEnum):
     WARNS = 1
     DIFFERS = 2
     WITHHOLDS = 3
-    FORBIDS = 4
+    HIDES = 4
+    FORBIDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Reason:
     """Why a comparison is to be used with care, or not at all, and what a reader can do.
 
     `text`: a sentence without its capital and full stop. `remedy`: whole sentences. `choice`: what
-    a reader can choose on the page. `share`: of the trials or load points that are shown.
+    a reader can choose on the page. `share`: of the trials or load points that are shown. `panel`:
+    the name of the panel that it is about, if not of all.
     """
 
     text: str
@@ -42,11 +44,13 @@ class Reason:
     # The check that says so.
     check: str | None = None
     choice: str = ""
+    panel: str | None = None
 
     @property
     def sentence(self) -> str:
-        """`version differs: 1, 2; choose one version`, in a line of several reasons."""
-        return f"{self.text}; {self.choice}" if self.choice else self.text
+        """`json: version differs: 1, 2; choose one version`, in a line of several reasons."""
+        text = f"{self.text}; {self.choice}" if self.choice else self.text
+        return text if self.panel is None else f"{self.panel}: {text}"
 
 
 def _choose(text: str, choice: str) -> Reason:

@@ -22,9 +22,9 @@ from backend.analysis.figures import (
     Point,
     Ranking,
     RankRow,
-    Record,
     Series,
 )
+from backend.analysis.record import Record
 from backend.formats.model import ERROR_CLASSES
 
 Value = str | float | int | None

@@ -10,6 +10,7 @@ from typing import TypeGuard
 from backend.analysis import figures
 from backend.analysis.figures import Group
 from backend.analysis.query.records import LoadedTrial
+from backend.analysis.record import record_of
 from backend.formats.model import ERROR_CLASSES
 from backend.stats import Better
 from backend.stats.percentiles import STORED_PERCENTILES
@@ -183,7 +184,7 @@ METRICS = {
     )
 }
 # As they stand in every answer.
-METRIC_RECORDS = tuple(figures.record_of(figures.Metric, metric) for metric in METRICS.values())
+METRIC_RECORDS = tuple(record_of(figures.Metric, metric) for metric in METRICS.values())
 # Those made of a trial's throughput, which may be the tool's own rate.
 THROUGHPUT_METRICS = ("throughput", "achieved")
 # In every answer: what the page draws side by side.

@@ -15,6 +15,11 @@ def figure_text(value: float, unit: str) -> str:
     return _TEXTS[unit](value)
 
 
+def short_figure_text(value: float, unit: str) -> str:
+    """`12,300 req/s`: as `figure_text`, where room is short."""
+    return f"{_three_digits(value)} req/s" if unit == "req/s" else figure_text(value, unit)
+
+
 def rate_text(value: float) -> str:
     return f"{_three_digits(value)} requests/s"
 

@@ -7,6 +7,13 @@ export interface components {
             readonly version: string;
             readonly hostname: string;
         };
+        /** @description What a reader can conclude from a comparison. */
+        readonly Answer: {
+            readonly sentence: string;
+            /** @description By how much, with its interval, or why nothing can be said */
+            readonly margin?: string | null;
+            readonly trust: components["schemas"]["Trust"];
+        };
         /** @description A raw file as received. */
         readonly Artefact: {
             /** Format: uuid */
@@ -241,6 +248,8 @@ export interface components {
             readonly query: string;
             readonly links?: components["schemas"]["Links"];
             readonly finding: string;
+            /** @description What to conclude, and whether to trust it */
+            readonly answer?: components["schemas"]["Answer"];
             readonly conditions: string;
             /** @description What more runs would add; null with three runs a point */
             readonly replication?: string | null;
@@ -377,6 +386,8 @@ export interface components {
             /** Format: double */
             readonly error_rate: number | null;
         };
+        /** @enum {string} */
+        readonly LevelEnum: "care" | "noisy" | "not_comparable" | "solid";
         /** @description A limit. More is answered with `status`. */
         readonly Limit: {
             readonly name: string;
@@ -738,8 +749,10 @@ export interface components {
             readonly significant?: boolean | null;
             /** @description Beyond the workspace's threshold */
             readonly relevant?: boolean | null;
-            /** @description Why it has no place */
+            /** @description Why its figure may not be compared */
             readonly why?: string | null;
+            /** @description Why it does not keep limit=, if it does not */
+            readonly over_limit?: string;
         };
         /** @description The series at one place on the axis, the best first. */
         readonly Ranking: {
@@ -1192,6 +1205,24 @@ export interface components {
             readonly server_tail: string;
             readonly artefacts: readonly components["schemas"]["Artefact"][];
         };
+        /** @description How far the answer holds. */
+        readonly Trust: {
+            /** @description solid; care: use with care; noisy: too noisy to call; not_comparable */
+            readonly level: components["schemas"]["LevelEnum"];
+            /** @description The most harmful first, at most three */
+            readonly reasons: readonly components["schemas"]["TrustReason"][];
+            /** @description How many reasons are not listed */
+            readonly more?: number;
+        };
+        /** @description Why the answer is not solid, and what to do. */
+        readonly TrustReason: {
+            /** @description A sentence */
+            readonly text: string;
+            /** @description What to do, in sentences; empty where nothing helps */
+            readonly remedy: string;
+            /** @description The id of the check that says so */
+            readonly check?: string | null;
+        };
         /** @description An upload and where its result is. */
         readonly Upload: {
             /** Format: uuid */
@@ -1301,6 +1332,7 @@ export interface components {
     pathItems: never;
 }
 export type Agent = components['schemas']['Agent'];
+export type Answer = components['schemas']['Answer'];
 export type Artefact = components['schemas']['Artefact'];
 export type Asked = components['schemas']['Asked'];
 export type Axis = components['schemas']['Axis'];
@@ -1335,6 +1367,7 @@ export type Keep = components['schemas']['Keep'];
 export type Kept = components['schemas']['Kept'];
 export type Knee = components['schemas']['Knee'];
 export type Last = components['schemas']['Last'];
+export type LevelEnum = components['schemas']['LevelEnum'];
 export type Limit = components['schemas']['Limit'];
 export type LimitList = components['schemas']['LimitList'];
 export type Links = components['schemas']['Links'];
@@ -1396,6 +1429,8 @@ export type Timeline = components['schemas']['Timeline'];
 export type TopicEnum = components['schemas']['TopicEnum'];
 export type Total = components['schemas']['Total'];
 export type Trial = components['schemas']['Trial'];
+export type Trust = components['schemas']['Trust'];
+export type TrustReason = components['schemas']['TrustReason'];
 export type Upload = components['schemas']['Upload'];
 export type UploadForm = components['schemas']['UploadForm'];
 export type UploadStateEnum = components['schemas']['UploadStateEnum'];

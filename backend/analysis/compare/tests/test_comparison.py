@@ -45,7 +45,7 @@ def test_the_shape(lab):
     run = make_run(lab, CellSpec("gthread", rates=FAST), CellSpec("sync"))
     figures = ask(lab, f"run={run.pk}")
     assert set(figures) == {
-        *("schema", "query", "links", "finding", "conditions", "outcome", "x", "metric"),
+        *("schema", "query", "links", "finding", "answer", "conditions", "outcome", "x", "metric"),
         *("metrics", "series", "ranking", "panels", "checks", "runs", "truncated"),
         *("curves", "knees", "capacity", "ratios", "changes", "replication"),
     }

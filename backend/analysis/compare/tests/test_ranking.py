@@ -149,8 +149,10 @@ def test_a_difference_beyond_noise_may_be_below_the_threshold(lab):
     assert row["ratio"]["why"] == "beyond noise, size uncertain"
     assert 1 < row["ratio"]["low"] < 1.02 < row["ratio"]["high"]
     assert row["significant"] is True
-    assert figures["finding"].startswith("b 23.0 is ahead of a 23.0 at 64 connections (1.02× [1.0")
-    assert figures["finding"].endswith("but perhaps by less than the threshold of 2 %")
+    assert figures["finding"].startswith(
+        "b 23.0 is ahead of a 23.0 at 64 connections, but perhaps by less than the threshold of "
+        "2 %: 1.02× [1.0"
+    )
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_a_verdict_needs_the_whole_interval(lab, rate, spread, verdict):
 def test_noise_says_how_much_more_would_decide_and_how_often(lab):
     make_run(lab, server("a", 1000, 9), server("b", 1010, 9))
     finding = ask(lab)["finding"]
-    assert finding.startswith("Too noisy to rank b 23.0 and a 23.0 at 64 connections (1.01× [0.9")
+    assert finding.startswith("Too noisy to rank b 23.0 and a 23.0 at 64 connections: 1.01× [0.9")
     assert " trials on each side for a 67 % chance of a verdict" in finding
 
 

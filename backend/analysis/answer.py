@@ -1,0 +1,43 @@
+"""The part of the figures that a reader sees first: the answer, and whether to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from backend.analysis.record import Record
+
+TrustLevel = Literal["solid", "care", "noisy", "not_comparable"]
+
+
+class TrustReason(Record, frozen=True, kw_only=True):
+    """Why the answer is not solid, and what to do."""
+
+    text: Annotated[str, Meta(description="A sentence")]
+    remedy: Annotated[str, Meta(description="What to do, in sentences; empty where nothing helps")]
+    check: Annotated[str | None, Meta(description="The id of the check that says so")] = None
+
+
+class Trust(Record, frozen=True, kw_only=True):
+    """How far the answer holds."""
+
+    level: Annotated[
+        TrustLevel,
+        Meta(description="solid; care: use with care; noisy: too noisy to call; not_comparable"),
+    ]
+    reasons: Annotated[
+        Sequence[TrustReason], Meta(description="The most harmful first, at most three")
+    ]
+    more: Annotated[int, Meta(description="How many reasons are not listed")] = 0
+
+
+class Answer(Record, frozen=True, kw_only=True):
+    """What a reader can conclude from a comparison."""
+
+    sentence: str
+    margin: Annotated[
+        str | None, Meta(description="By how much, with its interval, or why nothing can be said")
+    ] = None
+    trust: Trust

@@ -1,0 +1,89 @@
+"""What stands above the chart: the headline, the answer, and whether to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from backend.analysis.answer import Answer
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.headline import Headline
+from backend.analysis.compare.panels import RANKED_BY_REQUEST, Panel, combine, join_headlines
+from backend.analysis.compare.ranking import Ranking
+from backend.analysis.compare.recommendation import recommend
+from backend.analysis.compare.trust import judge_trust
+from backend.analysis.compare.views import RatioView, Views
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """`ranking`: None where several panels have one each. `rankings`: those that the headline is
+    about, none where it is about a trend or ratios. `recommendation`: which server to take."""
+
+    comparability: Comparability
+    ranking: Ranking | None
+    headline: Headline
+    rankings: tuple[Ranking, ...] = ()
+    recommendation: Headline | None = None
+
+    def answer(self) -> Answer:
+        told = self.recommendation or self.headline
+        trust = judge_trust(self.comparability, self.rankings)
+        return Answer(sentence=told.sentence, margin=told.margin, trust=trust)
+
+
+def judge_overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
+    """Where ratios are asked for, they are judged, and nothing is ranked across the workloads."""
+    overall, ratios = _overall_of_panels(gathered, panels), views.ratios
+    if gathered.query.view == "ratios" and ratios is not None:
+        overall = replace(overall, comparability=ratios.comparability, ranking=None)
+        text = _ratio_headline(gathered, ratios)
+        if text is not None:
+            return replace(overall, headline=Headline(text), rankings=(), recommendation=None)
+    if views.headline is None:
+        return overall
+    headline = _view_headline(overall, views.headline)
+    if views.capacity:
+        return replace(overall, headline=headline)
+    return replace(overall, headline=headline, rankings=(), recommendation=None)
+
+
+def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
+    rankings = tuple(panel.ranking for panel in panels if panel.ranking is not None)
+    if gathered.grouping.facet is None:
+        (panel,) = panels
+        advice = _advice(gathered, panel)
+        return Overall(panel.comparability, panel.ranking, panel.headline, rankings, advice)
+    comparability = combine([panel.judgement for panel in panels])
+    return Overall(comparability, None, join_headlines(gathered, panels), rankings)
+
+
+def _advice(gathered: Gathered, panel: Panel) -> Headline | None:
+    """Which server to take, with the headline of the ranking as its margin."""
+    if panel.ranking is None or panel.comparability.overridden:
+        return None
+    sentence = recommend(gathered, panel.ranking)
+    return None if sentence is None else Headline(sentence, panel.headline.text)
+
+
+def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
+    """The geometric means, or why there are none; None where workloads may not be compared."""
+    if not ratios.comparability.allows_ranking:
+        return None
+    label, table = gathered.metric.label, ratios.table
+    text = table.headline(label)
+    if text is None and gathered.grouping.facet is None:
+        text = f"{label} relative to {table.baseline}. {table.means_text()}"
+    if text is not None and ratios.comparability.overridden:
+        return f"{RANKED_BY_REQUEST}: {text}"
+    return text
+
+
+def _view_headline(overall: Overall, text: str) -> Headline:
+    """The view's sentence in place of the ranking's, but never without why there is no ranking."""
+    if overall.comparability.overridden:
+        return Headline(f"Not comparable, shown by request: {text}")
+    if overall.comparability.allows_ranking:
+        return Headline(text)
+    return overall.headline.followed(f"Each series by itself: {text}")

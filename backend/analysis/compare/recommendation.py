@@ -1,0 +1,101 @@
+"""Which server to take, where a comparison of servers over loads has a clear winner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.headline import measure_text, place_text
+from backend.analysis.compare.ranking import Ranking, Row
+from backend.analysis.grouping.points import Point
+from backend.analysis.grouping.sweep import Sweep, load_of
+from backend.analysis.query.metrics import METRICS, Metric
+from backend.analysis.query.units import load_text, short_figure_text
+
+RATE, TAIL = "throughput", "p99"
+_RATES = (RATE, "goodput")
+
+
+def recommend(gathered: Gathered, ranking: Ranking) -> str | None:
+    """`Take haproxy 3.0.4 for up to 256 connections: 93,500 req/s at p99 41 ms`
+
+    None where no server is clearly ahead, or where something else than servers is compared.
+    """
+    if not gathered.grouping.x_is_load or not _decides(gathered.metric):
+        return None
+    winner = _winner(ranking)
+    sweeps = {sweep.group.id: sweep for sweep in gathered.sweeps}
+    if winner is None or not _is_of_servers(sweeps, ranking):
+        return None
+    figures = _figures_text(winner.entrant.point, gathered.metric)
+    reach = _reach(gathered, ranking, sweeps[winner.entrant.series])
+    return f"Take {winner.entrant.label} {reach}: {figures}"
+
+
+def _decides(metric: Metric) -> bool:
+    """Whether the best server by this metric is the one to take."""
+    return metric.id in _RATES or (metric.group == "latency" and metric.id != "max")
+
+
+def _winner(ranking: Ranking) -> Row | None:
+    """The first row, where it is beyond noise and threshold ahead of the second.
+
+    Where the limit leaves one row of several, that row.
+    """
+    if len(ranking.ranked) == 1:
+        is_chosen_by_limit = any(row.over_limit for row in ranking.rows)
+        return ranking.ranked[0] if is_chosen_by_limit else None
+    is_ahead = ranking.lead is not None and ranking.lead.verdict == "improved"
+    return ranking.ranked[0] if is_ahead else None
+
+
+def _is_of_servers(sweeps: Mapping[str, Sweep], ranking: Ranking) -> bool:
+    """Whether the first two rows are different servers, versions or configurations."""
+    first, second, *_ = (sweeps[row.entrant.series].group.first.series for row in ranking.rows)
+    return first.server != second.server
+
+
+def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep) -> str:
+    """`for up to 256 connections` where the winner is behind nobody below, else `at …`."""
+    axis = gathered.grouping.x
+    own = {load_of(point): point for point in winner.points}
+    x = next(load for load, point in own.items() if point.x == ranking.x)
+    lower = {load for point in gathered.points if (load := load_of(point)) < x}
+    leads = bool(lower) and all(
+        load in own and _is_behind_nobody(gathered, winner, own[load]) for load in lower
+    )
+    return f"for up to {load_text(x, axis)}" if leads else place_text(ranking, axis)
+
+
+def _is_behind_nobody(gathered: Gathered, winner: Sweep, point: Point) -> bool:
+    """Whether no other series is better at the load of `point` by more than the threshold."""
+    own = _usable_value(gathered, winner, point)
+    rivals = (
+        _usable_value(gathered, sweep, rival)
+        for sweep in gathered.sweeps
+        if (rival := sweep.at(point.x)) is not None
+    )
+    return own is not None and not _is_beaten(own, filter(None, rivals), gathered)
+
+
+def _is_beaten(own: float, rivals: Iterable[float], gathered: Gathered) -> bool:
+    margin = 1 + gathered.demands.relevant
+    if gathered.metric.better == "higher":
+        return any(rival > own * margin for rival in rivals)
+    return any(rival * margin < own for rival in rivals)
+
+
+def _usable_value(gathered: Gathered, sweep: Sweep, point: Point) -> float | None:
+    entrant, metric = gathered.entrant(sweep, point), gathered.query.metric
+    return entrant.measure(metric).value if entrant.has_place(metric) else None
+
+
+def _figures_text(point: Point, metric: Metric) -> str:
+    """The metric, and the throughput or p99 that comes with it, as far as they are known."""
+    is_rate = metric.id in _RATES
+    rate_id, tail_id = (metric.id, TAIL) if is_rate else (RATE, metric.id)
+    rate, tail = point.metrics[rate_id].value, measure_text(point.metrics[tail_id], "us")
+    rate_text = None if rate is None else short_figure_text(rate, METRICS[rate_id].unit)
+    tail_text = None if tail is None else f"{tail_id} {tail}"
+    texts = (rate_text, tail_text) if is_rate else (tail_text, rate_text)
+    return " at ".join(filter(None, texts))

@@ -1,0 +1,199 @@
+"""What stands first on a comparison: which server to take, by how much, and whether to trust it."""
+
+import pytest
+
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.comparison import compare
+from backend.analysis.compare.reasons import Harm, Reason
+from backend.analysis.compare.trust import judge_trust
+from backend.analysis.figures import plain_figures
+from backend.analysis.query.compare_query import CompareQuery
+from backend.testing.rows import MACHINE, CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+NEAR = (1.0, 1.002, 0.998)
+
+
+@pytest.fixture
+def lab():
+    return make_workspace("lab")
+
+
+def ask(workspace, text=""):
+    return plain_figures(compare(CompareQuery.parse(text), workspace_ids=[workspace.pk]))
+
+
+def answer(workspace, text=""):
+    return ask(workspace, text)["answer"]
+
+
+def cells(server, rates, *, p50_us=800.0, spread=1.0, **more):
+    """A server with a rate at each load, and so much latency at its highest load."""
+    return [
+        CellSpec(
+            server,
+            connections=load,
+            rates=tuple(rate * (1 + (share - 1) * spread) for share in NEAR),
+            p50_us=p50_us if load == max(rates) else 800.0,
+            **more,
+        )
+        for load, rate in rates.items()
+    ]
+
+
+def test_a_server_that_leads_at_every_load_is_the_one_to_take(lab):
+    make_run(lab, *cells("fast", {8: 900, 64: 1600}), *cells("slow", {8: 890, 64: 1000}))
+    told = answer(lab)
+    assert told["sentence"] == "Take fast 23.0 for up to 64 connections: 1,600 req/s at p99 990 µs"
+    assert told["margin"].startswith("fast 23.0 serves 1.60× [1.5")
+    assert told["margin"] == ask(lab)["finding"]
+    assert told["trust"] == {"level": "solid", "reasons": [], "more": 0}
+
+
+def test_a_server_that_is_behind_at_a_lower_load_is_taken_at_its_load_alone(lab):
+    make_run(lab, *cells("fast", {8: 800, 64: 1600}), *cells("slow", {8: 890, 64: 1000}))
+    assert answer(lab)["sentence"].startswith("Take fast 23.0 at 64 connections: 1,600 req/s")
+
+
+def test_a_load_that_the_winner_was_not_measured_at_leaves_open_whether_it_leads_there(lab):
+    make_run(lab, *cells("fast", {64: 1600}), *cells("slow", {8: 890, 64: 1000}))
+    assert answer(lab)["sentence"].startswith("Take fast 23.0 at 64 connections")
+
+
+def test_by_a_latency_the_rate_stands_second(lab):
+    fast = cells("fast", {64: 1000}, p50_us=400.0)
+    make_run(lab, *fast, *cells("slow", {64: 1010}))
+    told = answer(lab, "metric=p99")["sentence"]
+    assert told == "Take fast 23.0 at 64 connections: p99 792 µs at 1,000 req/s"
+
+
+@pytest.mark.parametrize("text", ["metric=cpu_per_1k", "metric=max", "metric=error_rate"])
+def test_by_a_metric_that_does_not_decide_the_headline_answers(lab, text):
+    make_run(lab, *cells("fast", {64: 1600}), *cells("slow", {64: 1000}))
+    figures = ask(lab, text)
+    told = figures["answer"]
+    assert ": ".join(filter(None, (told["sentence"], told["margin"]))) == figures["finding"]
+
+
+def test_with_a_limit_the_place_is_the_best_load_that_keeps_it(lab):
+    """At 64 connections both are over the limit; at 8 one is."""
+    fast = cells("fast", {1: 500, 8: 900, 64: 1600}, p50_us=40_000.0)
+    slow = [
+        *cells("slow", {8: 600}, p50_us=30_000.0),
+        *cells("slow", {64: 1000}, p50_us=30_000.0),
+    ]
+    make_run(lab, *fast, *slow)
+    figures = ask(lab, "limit=10000")
+    ranking = figures["ranking"]
+    assert ranking["x"] == 8
+    first, second = ranking["rows"]
+    assert (first["label"], first["tier"]) == ("fast 23.0", "1")
+    assert "over_limit" not in first
+    assert second["over_limit"] == "p99 99 ms > 10 ms"
+    assert second["tier"] is None
+    assert second["ratio"]["value"] < 1
+    told = figures["answer"]["sentence"]
+    assert told == "Take fast 23.0 for up to 8 connections: 900 req/s at p99 1.76 ms"
+    assert figures["answer"]["margin"].startswith("fast 23.0 serves 900 requests/s [")
+
+
+def test_an_asked_place_stays_and_a_limit_that_nobody_keeps_is_said(lab):
+    fast = cells("fast", {8: 900, 64: 1600}, p50_us=40_000.0)
+    make_run(lab, *fast, *cells("slow", {8: 600, 64: 1000}, p50_us=30_000.0))
+    figures = ask(lab, "limit=10000&at=64")
+    assert figures["finding"] == "No series keeps p99 under 10 ms at 64 connections"
+    assert {row["tier"] for row in figures["ranking"]["rows"]} == {None}
+
+
+def test_hosts_are_compared_but_not_taken(lab):
+    make_run(lab, *cells("nginx", {64: 1000}))
+    make_run(lab, *cells("nginx", {64: 2000}), host={**MACHINE, "name": "bench-2", "cores": 8})
+    figures = ask(lab)
+    assert figures["answer"]["sentence"] == figures["finding"]
+
+
+def test_a_difference_within_noise_is_too_noisy_and_says_what_would_decide(lab):
+    make_run(
+        lab, *cells("a", {64: 1000}, spread=9), *cells("b", {64: 1010}, spread=9, checks=["spread"])
+    )
+    told = answer(lab)
+    assert told["sentence"] == "Too noisy to rank b 23.0 and a 23.0 at 64 connections"
+    assert told["margin"].startswith("1.01× [0.9")
+    assert told["trust"]["level"] == "noisy"
+    noise, spread = told["trust"]["reasons"]
+    assert noise["text"] == "The noise is larger than the difference between b 23.0 and a 23.0."
+    assert "trials on each side" in noise["remedy"]
+    assert noise["check"] is None
+    assert spread["check"] == "spread"
+    assert spread["text"].endswith("(1 of 2 load points).")
+    assert spread["remedy"]
+
+
+def test_level_servers_are_a_solid_answer(lab):
+    make_run(lab, *cells("a", {64: 1000}), *cells("b", {64: 1002}))
+    told = answer(lab)
+    assert told["sentence"] == "b 23.0 and a 23.0 are level at 64 connections"
+    assert told["margin"].endswith("within the threshold of 2 %")
+    assert told["trust"]["level"] == "solid"
+
+
+def test_a_lead_that_may_be_too_small_asks_for_care(lab):
+    make_run(lab, *cells("a", {64: 1000}, spread=3), *cells("b", {64: 1020}, spread=3))
+    trust = answer(lab)["trust"]
+    assert trust["level"] == "care"
+    assert trust["reasons"][0]["text"].startswith("The lead of b 23.0 over a 23.0 may be too small")
+
+
+def test_unlike_series_are_not_comparable_also_by_request(lab):
+    make_run(lab, *cells("a", {64: 1000}))
+    make_run(lab, *cells("b", {64: 1600}, tool="k6"), host={**MACHINE, "name": "x", "cores": 8})
+    for text in ("", "override=1"):
+        told = answer(lab, text)
+        assert told["trust"]["level"] == "not_comparable"
+        assert "Take" not in told["sentence"]
+        assert told["trust"]["reasons"][0]["remedy"] == "Choose one tool."
+    assert answer(lab)["sentence"] == "These series cannot be ranked"
+    assert answer(lab)["margin"].startswith("load tool differs: k6, wrk")
+
+
+def test_one_panel_of_several_that_is_too_noisy_asks_for_care(lab):
+    other = {"name": "other", "method": "GET", "path": "/o", "payload_bytes": 13, "keepalive": True}
+    make_run(
+        lab,
+        *cells("a", {64: 1000}),
+        *cells("b", {64: 1600}),
+        *cells("a", {64: 1000}, workload=other, spread=9),
+        *cells("b", {64: 1010}, workload=other, spread=9),
+    )
+    told = answer(lab, "facet=workload")
+    assert told["sentence"] == ask(lab, "facet=workload")["finding"]
+    assert told["trust"]["level"] == "care"
+    assert told["trust"]["reasons"][0]["text"].startswith("The noise is larger")
+
+
+def test_a_trend_is_not_judged_by_the_ranking_of_its_last_version(lab):
+    for version in ("1.0", "1.1"):
+        make_run(lab, *cells("a", {64: 1000}, spread=9, version=version))
+    assert answer(lab, "x=version&view=trend&series=server")["trust"]["level"] != "noisy"
+
+
+def test_three_reasons_are_told_the_most_harmful_first():
+    reasons = (
+        Reason("unknown here", "Add it.", Harm.UNKNOWN),
+        Reason("some warn", "Look.", Harm.WARNS, 0.1, "some"),
+        Reason("all warn", "Look.", Harm.WARNS, 1.0, "all"),
+        Reason("it differs", "Measure alike.", Harm.DIFFERS, panel="json"),
+        Reason("it is wrong", "Mend it.", Harm.WITHHOLDS),
+    )
+    trust = judge_trust(Comparability("caveats", (), reasons))
+    texts = [reason.text for reason in trust.reasons]
+    assert texts == ["It is wrong.", "json: It differs.", "All warn."]
+    assert trust.more == 2
+
+
+def test_what_differs_together_is_a_reason():
+    comparability = Comparability("caveats", (), (), confounded=("kernel", "version"))
+    (reason,) = judge_trust(comparability).reasons
+    assert reason.text == "These differ together: kernel, version."
+    assert reason.remedy

@@ -1,0 +1,77 @@
+"""How far an answer holds: one of four levels, with the three most harmful reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from backend.analysis.answer import Trust, TrustLevel, TrustReason
+from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.ranking import Contest, Ranking
+from backend.analysis.compare.reasons import Harm, Reason
+
+MOST_REASONS = 3
+
+
+def judge_trust(comparability: Comparability, rankings: Iterable[Ranking] = ()) -> Trust:
+    """Whether a reader may build on the answer.
+
+    * not_comparable: the series were not measured alike, also where they are ranked by request.
+    * noisy: no ranking can tell its leader from the series it is held against.
+    * care: a caveat, one ranking of several that is too noisy, or a lead that may be too small to
+      matter.
+    * solid: everything else.
+
+    `rankings`: those that the answer is about, one for each panel.
+    """
+    contests = [contest for ranking in rankings if (contest := ranking.contest) is not None]
+    reasons = [*_doubts(contests), *_confounded(comparability), *comparability.because]
+    worst = sorted(reasons, key=lambda reason: (-reason.harm, -reason.share))
+    return Trust(
+        level=_level(comparability, contests, reasons),
+        reasons=[_to_record(reason) for reason in worst[:MOST_REASONS]],
+        more=max(len(worst) - MOST_REASONS, 0),
+    )
+
+
+def _level(
+    comparability: Comparability, contests: Sequence[Contest], reasons: Sequence[Reason]
+) -> TrustLevel:
+    if comparability.status == "not_comparable":
+        return "not_comparable"
+    if contests and all(contest.ratio.verdict == "inconclusive" for contest in contests):
+        return "noisy"
+    return "care" if reasons else "solid"
+
+
+def _doubts(contests: Iterable[Contest]) -> list[Reason]:
+    """Why rankings cannot be built on, and what would decide them."""
+    reasons = []
+    for contest in contests:
+        ratio = contest.ratio
+        a, b = contest.leader.entrant.label, contest.other.entrant.label
+        if ratio.verdict == "size_uncertain":
+            text = f"the lead of {a} over {b} may be too small to matter"
+            reasons.append(Reason(text, "Measure more trials to learn its size.", Harm.WARNS))
+        elif ratio.verdict == "inconclusive":
+            text = f"the noise is larger than the difference between {a} and {b}"
+            if ratio.low is None:
+                text = f"there are too few trials to tell {a} from {b}"
+            reasons.append(Reason(text, _as_sentence(ratio.why or ""), Harm.HIDES))
+    return reasons
+
+
+def _confounded(comparability: Comparability) -> list[Reason]:
+    if not comparability.confounded:
+        return []
+    text = f"these differ together: {', '.join(comparability.confounded)}"
+    return [Reason(text, "Measure again and change one of them at a time.", Harm.DIFFERS)]
+
+
+def _to_record(reason: Reason) -> TrustReason:
+    panel = "" if reason.panel is None else f"{reason.panel}: "
+    text = f"{panel}{_as_sentence(reason.text)}"
+    return TrustReason(text=text, remedy=reason.remedy, check=reason.check)
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
