@@ -154,10 +154,7 @@ def split_units(sample: Sample) -> Units:
     centre = fmean(means.values())
     n = len(sample.observations) - len(set_aside)
     of_runs = len(by_run) >= LEAST_RUNS
-    if of_runs:
-        distances = [mean - centre for mean in means.values()]
-    else:
-        distances = [trial.value - means[run] for run, trials in by_run.items() for trial in trials]
+    distances = [mean - centre for mean in means.values()] if of_runs else _within(by_run, means)
     squares = sum([distance * distance for distance in distances])
     freedom = len(means) - 1 if of_runs else n - len(means)
     step = max(sample.step, LEAST_STEP)
@@ -198,6 +195,13 @@ def _set_aside(sample: Sample) -> tuple[int, ...]:
         disturbed = disturbed_trials([sample.observations[index].value for index in indices])
         set_aside.extend(indices[place] for place in disturbed or ())
     return tuple(sorted(set_aside))
+
+
+def _within(
+    by_run: Mapping[Hashable, Sequence[Observation]], means: Mapping[Hashable, float]
+) -> list[float]:
+    """The distances of the trials from the means of their runs."""
+    return [trial.value - means[run] for run, trials in by_run.items() for trial in trials]
 
 
 def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Observation]]:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio, Record
+from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
+from backend.analysis.record import Record
 
 SideKind = Literal["run", "server"]
 # Where something differs: in what is compared, in the conditions, in the plan, on a host.

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.panels import combine
+from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.pages.pair.answer import Pair, SeriesPair
@@ -18,7 +19,9 @@ from backend.analysis.pages.pair.sides import Side, load_sides
 from backend.analysis.query.fields import FIELDS
 from backend.runs.transactions import repeatable_read
 
-NOTHING_SHARED = "the two have no series in common"
+NOTHING_SHARED = Reason(
+    "the two have no series in common", "Choose two that measured the same.", Harm.FORBIDS
+)
 
 
 def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID]) -> Pair:

@@ -36,7 +36,7 @@ def write_finding(
     if not pairs:
         return f"{_sentence_case(names[0])} and {names[1]} have no series in common"
     if not comparability.allows_ranking:
-        return explain_no_ranking(comparability)
+        return explain_no_ranking(comparability).text
     if len(pairs) == 1:
         text = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
     else:
@@ -51,7 +51,7 @@ def write_pair_finding(
 ) -> str:
     """The answer about one pair, at its highest shared load."""
     if not pair.judgement.comparability.allows_ranking:
-        return explain_no_ranking(pair.judgement.comparability)
+        return explain_no_ranking(pair.judgement.comparability).text
     place = pair.highest_shared
     if place is None:
         return _no_place(pair, names, axis)

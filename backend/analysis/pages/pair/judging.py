@@ -12,7 +12,6 @@ from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.panels import Judgement
 from backend.analysis.compare.ratios import Yardstick, floor_of
-from backend.analysis.figures import record_of
 from backend.analysis.grouping.fired_checks import collect_fired_checks, count_trials
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of
@@ -23,6 +22,7 @@ from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import CORE, METRICS
 from backend.analysis.query.natural_order import ordered
+from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
 
