@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.accounts.invitations import InvitationRefused
 from backend.accounts.members import MemberRefused
 from backend.accounts.tokens import TokenRefused
 from backend.accounts.workspaces import WorkspaceRefused
@@ -167,6 +168,12 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     DismissalRefused: Answer(
         400, "Nothing was dismissed", "Go back, give a reason, and send it again."
+    ),
+    InvitationRefused: Answer(
+        410,
+        "Invitation refused",
+        "Ask the person who sent it for a new one.",
+        page_title="This invitation does not work",
     ),
     MemberRefused: Answer(409, "Members not changed", "Nothing was changed."),
     WorkspaceRefused: Answer(400, "Nothing was saved", _FORM),

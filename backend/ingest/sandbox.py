@@ -46,7 +46,7 @@ class ParserInterrupted(ParserFailed):
     """The child was ended from outside, or before it read anything: a passing fault."""
 
 
-class _ChildEnded(Exception):
+class _ChildEnded(WorkFailed):
     """The child ended before it answered."""
 
     def __init__(self, death: Death) -> None:

@@ -21,7 +21,6 @@ from backend.accounts.models import Membership, Role, User, Workspace
 from backend.errors import InvalidInput
 from backend.links import absolute, link_to
 from backend.web import visible
-from backend.web.errors import message
 
 # What a role may do, beside everything that the roles before it may.
 ROLE_HELP = {
@@ -85,10 +84,7 @@ def revoke_invitation(request: HttpRequest, slug: str, invitation_id: UUID) -> H
 @require_safe
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Who invites to what, and how to join."""
-    try:
-        invited = invitations.find(token)
-    except invitations.InvitationRefused as refused:
-        return _refused(request, refused)
+    invited = invitations.find(token)
     # The sign-up page asks whether this visitor may make an account.
     request.session[SIGN_UP_TOKEN] = token
     context = {
@@ -104,10 +100,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 @login_required
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """Accept an invitation."""
-    try:
-        workspace = invitations.accept(token, _viewer(request))
-    except invitations.InvitationRefused as refused:
-        return _refused(request, refused)
+    workspace = invitations.accept(token, _viewer(request))
     request.session.pop(SIGN_UP_TOKEN, None)
     messages.info(request, f"You are a member of {workspace.name}.")
     return HttpResponseRedirect(link_to("workspace", workspace.slug))
@@ -168,14 +161,4 @@ def _send(actor: User, workspace: Workspace, role: str, email: str, address: str
         "If you do not know the sender, ignore this mail.\n",
         None,
         [email],
-    )
-
-
-def _refused(request: HttpRequest, refused: invitations.InvitationRefused) -> HttpResponse:
-    return message(
-        request,
-        410,
-        title="This invitation does not work",
-        sentence=str(refused),
-        hint="Ask the person who sent it for a new one.",
     )

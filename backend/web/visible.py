@@ -9,12 +9,13 @@ from django.http import Http404, HttpRequest
 
 from backend.accounts import access
 from backend.accounts.models import User, Workspace
+from backend.errors import LoadsheetError
 from backend.ingest.models import Artefact, Upload
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.reading import find_result_set
 
 
-class Moved(Exception):
+class Moved(LoadsheetError):
     """The workspace was renamed; `slug` is the one that it has today."""
 
     def __init__(self, slug: str) -> None:

@@ -144,6 +144,7 @@ def test_plan_hosts_and_length_of_trials_stand_side_by_side(workspace):
     rows = {(row.topic, row.name): (row.a, row.b) for row in pair_of(a, b).differences}
     assert rows == {
         ("conditions", "length of a trial"): ("about 10 s", "about 60 s"),
+        ("conditions", "CPU governor of the server host"): ("performance", "powersave"),
         ("plan", "load.duration_s"): ("10", "60"),
         ("server host", "cpu_governor"): ("performance", "powersave"),
     }
