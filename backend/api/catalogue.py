@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from backend.api.runs import DEFAULT_LIMIT, MAX_LIMIT, limit_asked, workspaces_asked
+from backend.api.runs import LIMIT, limit_asked, workspaces_asked
 from backend.api.schema import documented
 from backend.links import link_to
 from backend.noise.models import HostNoise
@@ -23,7 +23,7 @@ from backend.runs.catalogue import Listed, ListPage
 
 PARAMETERS = [
     OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-    OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}", default=DEFAULT_LIMIT),
+    LIMIT,
     OpenApiParameter("after", str, description="As given by next"),
 ]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from backend.links import link_to, result_set_link
@@ -87,7 +85,6 @@ class ResultSetSerializer(serializers.ModelSerializer[ResultSet]):
         fields += ["withdrawn_reason", "sha256", "newer_runs", "url", "json_url", "csv_url"]
         fields += ["png_url", "badge_url", "embed_url"]
 
-    @extend_schema_field(OpenApiTypes.STR)
     def get_author(self, result_set: ResultSet) -> str | None:
         return None if result_set.author is None else result_set.author.get_username()
 

@@ -37,8 +37,10 @@ from backend.sharing.edits import edit, revoke, supersede, withdraw
 from backend.sharing.freezing import Description, freeze, save_live
 from backend.sharing.models import Kind, ResultSet, Visibility
 from backend.sharing.reading import find_result_set
+from backend.whole_numbers import whole_number
 
 PER_PAGE = 50
+PAGES = range(1, 100_000)
 
 
 class ResultSetList(APIView):
@@ -48,7 +50,12 @@ class ResultSetList(APIView):
         operation_id="result_set_list",
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            OpenApiParameter("page", int, description="From 1", default=1),
+            OpenApiParameter(
+                "page",
+                {"type": "integer", "minimum": PAGES.start, "maximum": PAGES.stop - 1},
+                description="The first page is 1",
+                default=1,
+            ),
         ],
         responses={200: ResultSetListSerializer, **documented(400, 401, 404)},
     )
@@ -92,16 +99,18 @@ class ResultSetList(APIView):
 
 
 def _page(request: Request) -> int:
-    given = request.query_params.get("page", "1")
-    if not (given.isascii() and given.isdigit() and 1 <= int(given[:9]) < 100_000):
+    given = request.query_params.get("page") or "1"
+    page = whole_number(given, PAGES)
+    if page is None:
         raise Problem(
             400,
             "Bad page",
-            f"page: got {given[:40]!r}, allowed is a whole number from 1.",
+            f"page: got {given[:40]!r}, allowed is a whole number from {PAGES.start} to "
+            f"{PAGES.stop - 1}.",
             hint="Follow next as it is, or leave page out.",
             field="page",
         )
-    return int(given)
+    return page
 
 
 def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> ResultSet:

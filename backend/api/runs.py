@@ -29,9 +29,16 @@ from backend.links import link_to
 from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.search import STATES, RunSearch
+from backend.whole_numbers import whole_number
 
 DEFAULT_LIMIT = 50
-MAX_LIMIT = 200
+LIMITS = range(1, 201)
+LIMIT = OpenApiParameter(
+    "limit",
+    {"type": "integer", "minimum": LIMITS.start, "maximum": LIMITS.stop - 1},
+    description="Entries of a page",
+    default=DEFAULT_LIMIT,
+)
 # Fields of every list, beside those that choose.
 PAGING = ("workspace", "limit", "after")
 
@@ -71,7 +78,7 @@ class RunList(APIView):
         operation_id="run_list",
         parameters=[
             OpenApiParameter("workspace", str, description="Only this workspace, by its slug"),
-            OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}", default=DEFAULT_LIMIT),
+            LIMIT,
             OpenApiParameter("after", str, description="As given by next"),
             OpenApiParameter("q", str, description="Words in label, server, workload, host, tool"),
             OpenApiParameter("server", str, description="The name of a server"),
@@ -112,16 +119,18 @@ def workspaces_asked(request: Request) -> list[UUID]:
 
 def limit_asked(request: Request) -> int:
     """The length of a page; raises Problem for one that is not allowed."""
-    given = request.query_params.get("limit", str(DEFAULT_LIMIT))
-    if not (given.isascii() and given.isdigit() and 1 <= int(given[:9]) <= MAX_LIMIT):
+    given = request.query_params.get("limit") or str(DEFAULT_LIMIT)
+    limit = whole_number(given, LIMITS)
+    if limit is None:
         raise Problem(
             400,
             "Bad limit",
-            f"limit: got {given[:40]!r}, allowed is a whole number from 1 to {MAX_LIMIT}.",
+            f"limit: got {given[:40]!r}, allowed is a whole number from {LIMITS.start} to "
+            f"{LIMITS.stop - 1}.",
             hint="Correct or leave out limit.",
             field="limit",
         )
-    return int(given)
+    return limit
 
 
 class ArtefactSerializer(serializers.Serializer[Any]):

@@ -39,6 +39,16 @@ def documented(*codes: int) -> dict[tuple[int, str], Any]:
     }
 
 
+def allow_empty_values(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of the document: an empty value of the query is the same as none, as forms send it."""
+    operations = [operation for path in result["paths"].values() for operation in path.values()]
+    for operation in operations:
+        for parameter in operation.get("parameters", ()):
+            if parameter["in"] == "query" and not parameter.get("required"):
+                parameter["allowEmptyValue"] = True
+    return result
+
+
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """How the document names the token."""
 
@@ -110,6 +120,8 @@ def _joined(options: list[dict[str, Any]]) -> dict[str, Any]:
     if len(options) == 1:
         return options[0]
     if _is_nullable_type(options):
+        if "enum" in options[0]:
+            return {**options[0], "enum": [*options[0]["enum"], None]}
         return {**options[0], "type": [options[0]["type"], "null"]}
     return {"anyOf": options}
 

@@ -314,6 +314,10 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "backend.api.schema.allow_empty_values",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "AxisKind": ["number", "category"],
         "OriginEnum": ["computed", "reported"],

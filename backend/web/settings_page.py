@@ -16,6 +16,7 @@ from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
 from backend.ingest.quota import stored_bytes
 from backend.web import visible
+from backend.whole_numbers import whole_number
 
 LARGEST_SHARE = 0.5
 MIN_TRIALS = range(2, 51)
@@ -61,12 +62,13 @@ def _share(text: str) -> float:
 
 
 def _trials(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text[:9]) in MIN_TRIALS):
+    trials = whole_number(text, MIN_TRIALS)
+    if trials is None:
         raise NotSaved(
             f"Trials per load point is “{text[:20]}”; expected a whole number from "
             f"{MIN_TRIALS.start} to {MIN_TRIALS.stop - 1}."
         )
-    return int(text)
+    return trials
 
 
 def _factors(given: list[str]) -> list[str] | None:

@@ -445,7 +445,7 @@ export interface components {
             /** @description The value of each trial; null for a trial without one */
             readonly each?: readonly (number | null)[] | null;
             /** @description Computed from the requests, or as the load tool reports it */
-            readonly origin?: components["schemas"]["OriginEnum"];
+            readonly origin?: components["schemas"]["OriginEnum"] | components["schemas"]["NullEnum"];
             /** @description What low and high cover */
             readonly interval?: string | null;
             /** @description A latency over all requests together, where their distribution is known */
@@ -848,7 +848,7 @@ export interface components {
             readonly state: components["schemas"]["ResultSetState"];
             readonly title: string;
             readonly notes?: string;
-            readonly author: string;
+            readonly author: string | null;
             readonly query?: string;
             readonly visibility?: components["schemas"]["VisibilityEnum"];
             /** Format: date-time */
