@@ -19,6 +19,7 @@ from backend.accounts.models import Token, User, Workspace
 from backend.api.auth import agents_token, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
 from backend.errors import NotFound
 from backend.fleet import heartbeats, progress
 from backend.fleet.models import Progress
@@ -72,7 +73,7 @@ def _me(actor: Token | User) -> dict[str, Any]:
     return dict(MeSerializer(whole).data)
 
 
-class AgentSerializer(serializers.Serializer[Any]):
+class AgentSerializer(StrictSerializer):
     """The program that measures, and where."""
 
     name = serializers.CharField(max_length=60)
@@ -80,7 +81,7 @@ class AgentSerializer(serializers.Serializer[Any]):
     hostname = serializers.CharField(max_length=200)
 
 
-class CurrentSerializer(serializers.Serializer[Any]):
+class CurrentSerializer(StrictSerializer):
     """The trial under way."""
 
     ordinal = serializers.IntegerField(min_value=0, max_value=1_000_000)
@@ -92,7 +93,7 @@ class CurrentSerializer(serializers.Serializer[Any]):
     phase = serializers.ChoiceField(["warmup", "measure", "search", "confirm"])
 
 
-class LastSerializer(serializers.Serializer[Any]):
+class LastSerializer(StrictSerializer):
     """The load tool's own figures of the trial before. Null is unknown."""
 
     throughput_rps = serializers.FloatField(min_value=0, max_value=1e12, allow_null=True)
@@ -100,7 +101,7 @@ class LastSerializer(serializers.Serializer[Any]):
     error_rate = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
 
 
-class ReportSerializer(serializers.Serializer[Any]):
+class ReportSerializer(StrictSerializer):
     """How far the run of the agent is."""
 
     id = serializers.UUIDField(help_text="The run's: the id its upload will have")
@@ -122,7 +123,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     )
 
 
-class HeartbeatSerializer(serializers.Serializer[Any]):
+class HeartbeatSerializer(StrictSerializer):
     """The agent, and its run where it has one."""
 
     agent = AgentSerializer()

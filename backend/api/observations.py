@@ -17,6 +17,7 @@ from backend.accounts.models import Token, User
 from backend.api.auth import required_actor
 from backend.api.errors import NOT_FOUND, Problem
 from backend.api.schema import documented
+from backend.api.strict import StrictSerializer
 from backend.errors import NotFound, TooMany
 from backend.fleet.progress import run_progress
 from backend.ingest.envelope import read_host
@@ -29,7 +30,7 @@ MAX_SAMPLES = 20_000
 MAX_CORES = 4096
 
 
-class SampleSerializer(serializers.Serializer[Any]):
+class SampleSerializer(StrictSerializer):
     """The server at one moment. Null is unknown."""
 
     at_s = serializers.FloatField(
@@ -55,7 +56,7 @@ class SampleSerializer(serializers.Serializer[Any]):
     )
 
 
-class ObservationSerializer(serializers.Serializer[Any]):
+class ObservationSerializer(StrictSerializer):
     """What an agent on the server host saw in some time."""
 
     id = serializers.UUIDField(help_text="Made by the agent; sent again it is the same")

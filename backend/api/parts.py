@@ -144,11 +144,13 @@ def _size(request: Request) -> int:
             hint="Send Content-Length; a part is not sent in chunks.",
         )
     size = int(length)
-    if not 0 < size <= MAX_PART_BYTES:
+    if not size:
+        raise Problem(400, "Empty part", "This part has 0 bytes.", hint="Send no empty parts.")
+    if size > MAX_PART_BYTES:
         raise Problem(
             413,
             "Too large",
-            f"This part has {size} bytes, expected 1 to {MAX_PART_BYTES}.",
+            f"This part has {size} bytes; at most {MAX_PART_BYTES} are accepted.",
             hint="Send more and smaller parts.",
         )
     return size

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
+from backend.api.strict import StrictSerializer
 from backend.links import link_to, result_set_link
 from backend.sharing.models import Kind, ResultSet, State, Visibility
 from backend.sharing.newer_runs import newer_runs
@@ -13,7 +14,7 @@ from backend.sharing.notes import MAX_LENGTH
 from backend.stats import Verdict
 
 
-class KeepSerializer(serializers.Serializer[Any]):
+class KeepSerializer(StrictSerializer):
     """What to keep."""
 
     query = serializers.CharField(
@@ -35,7 +36,7 @@ class KeepSerializer(serializers.Serializer[Any]):
     )
 
 
-class EditSerializer(serializers.Serializer[Any]):
+class EditSerializer(StrictSerializer):
     """What to change; what is left out stays. The title of a frozen one is part of its bytes."""
 
     title = serializers.CharField(required=False, max_length=200)
@@ -47,7 +48,7 @@ class EditSerializer(serializers.Serializer[Any]):
     )
 
 
-class WithdrawSerializer(serializers.Serializer[Any]):
+class WithdrawSerializer(StrictSerializer):
     """The reason, which readers of the link see later."""
 
     reason = serializers.CharField(max_length=1_000)

@@ -166,3 +166,35 @@ def test_a_failure_of_ours_is_a_problem_too(scene, monkeypatch):
 def test_a_foreign_host_name():
     response = Client(headers={"host": "evil.example"}).get("/api/v1/runs")
     problem(response, 400)
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "expected"),
+    [
+        ("name", 5, "a text"),
+        ("run", 5, "a UUID as text"),
+        ("parts", "2", "a whole number"),
+        ("parts", 2.5, "a whole number"),
+        ("parts", True, "a whole number"),
+        ("seed", [1], "a whole number"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(client, scene, member, value, expected):
+    body = {
+        "name": "evening",
+        "parts": 2,
+        "plan_sha256": "0" * 64,
+        "seed": 1,
+        "run": str(scene.run.pk),
+        "host_name": "client-1",
+    }
+    headers = {"authorization": f"Bearer {scene.own.token}"}
+
+    def join(body):
+        kind = "application/json"
+        return client.post("/api/v1/sessions", body, content_type=kind, headers=headers)
+
+    assert join({**body, "parts": 2.0}).status_code == 200
+    refused = join({**body, member: value})
+    assert refused.status_code == 400
+    assert f"{member}: Got {str(value)!r}, expected {expected}." in refused.json()["detail"]
