@@ -1,0 +1,160 @@
+"""What takes long for one viewer or one run leaves an answer for everybody else."""
+
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from backend.analysis.compare import comparison
+from backend.analysis.loading import viewer_slots
+from backend.analysis.loading.viewer_slots import RUNNING, WAITING
+from backend.fleet.models import Progress
+from backend.ingest.worker import process
+from backend.links import run_link
+from backend.runs import record
+from backend.runs.models import Run, Trial
+from backend.testing.scenes import make_scene
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# Of a busy machine.
+PATIENCE_S = 60.0
+
+
+class Hold:
+    """Work that stands still until it is let go."""
+
+    def __init__(self):
+        self.begun, self.released = threading.Semaphore(0), threading.Event()
+
+    def wait(self):
+        self.begun.release()
+        self.released.wait(PATIENCE_S)
+
+    def wait_until_begun(self, times=1):
+        for _ in range(times):
+            assert self.begun.acquire(timeout=PATIENCE_S)
+
+
+@pytest.fixture
+def hold():
+    hold = Hold()
+    yield hold
+    hold.released.set()
+
+
+def in_thread(pool, work, *arguments):
+    def run():
+        try:
+            return work(*arguments)
+        finally:
+            connections.close_all()
+
+    return pool.submit(run)
+
+
+def compare(tenant, number):
+    """A question of its own, so that no kept answer is given."""
+    return Client().get(f"/api/v1/compare?limit={number + 1}", headers=tenant.headers)
+
+
+def test_a_viewers_flood_of_comparisons_gets_429_and_another_viewer_an_answer(hold, monkeypatch):
+    scene = make_scene()
+    monkeypatch.setattr(viewer_slots, "PATIENCE_S", PATIENCE_S)
+    compute = comparison.compare
+
+    def compare_slowly(query, *, workspace_ids):
+        if scene.own.workspace.pk in workspace_ids:
+            hold.wait()
+        return compute(query, workspace_ids=workspace_ids)
+
+    monkeypatch.setattr(comparison, "compare", compare_slowly)
+    with ThreadPoolExecutor(RUNNING + WAITING) as pool:
+        held = [in_thread(pool, compare, scene.own, number) for number in range(RUNNING + WAITING)]
+        hold.wait_until_begun(RUNNING)
+        own = frozenset([scene.own.workspace.pk])
+        while viewer_slots._viewers[own].waiting < WAITING:
+            threading.Event().wait(0.01)
+
+        flood = [compare(scene.own, 100 + number) for number in range(20)]
+        other = compare(scene.foreign, 0)
+        hold.released.set()
+        answered = [future.result(PATIENCE_S) for future in held]
+
+    assert [answer.status_code for answer in flood] == [429] * 20
+    assert {answer["Retry-After"] for answer in flood} == {str(viewer_slots.RETRY_AFTER_S)}
+    assert all("wait" in answer.json()["detail"] for answer in flood)
+    assert other.status_code == 200
+    assert [answer.status_code for answer in answered] == [200] * (RUNNING + WAITING)
+    assert compare(scene.own, 200).status_code == 200
+
+
+def trial(ordinal, **more):
+    return {**make_trial(ordinal), "phase": "measure", **more}
+
+
+def heartbeat(tenant, run_id, done):
+    run = {"id": str(run_id), "state": "running", "trials_done": done, "trials_planned": 9}
+    body = {"agent": {"name": "a", "version": "1", "hostname": "bench-1"}, "run": run}
+    headers = tenant.headers
+    return Client().post(
+        "/api/v1/heartbeat", body, content_type="application/json", headers=headers
+    )
+
+
+def send_early(tenant, run_id):
+    envelope = make_envelope(0)
+    envelope["trials"] = [trial(0, artefacts=["0.txt"])]
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]"}
+    upload = make_upload(tenant, WRK, envelope=envelope)
+    process(upload.pk)
+    return upload
+
+
+def send_whole(tenant, run_id, early):
+    """The upload that ends the run: eight more trials."""
+    envelope = make_envelope(0, id=str(run_id))
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]", "trials_planned": 9}
+    others = [trial(ordinal, artefacts=["0.txt"]) for ordinal in range(1, 9)]
+    envelope["trials"] = [trial(0, artefacts=[], upload=str(early.pk)), *others]
+    return make_upload(tenant, WRK.replace("18000", "18300"), envelope=envelope)
+
+
+def test_a_run_that_is_written_slowly_is_shown_as_it_was_and_its_agent_is_heard(hold, monkeypatch):
+    tenant, run_id = make_tenant(), uuid.uuid4()
+    assert heartbeat(tenant, run_id, 1).status_code == 200
+    early = send_early(tenant, run_id)
+    whole = send_whole(tenant, run_id, early)
+    viewer = Client()
+    viewer.force_login(tenant.user)
+    check = record.check_trial
+
+    def check_slowly(figures):
+        hold.wait()
+        return check(figures)
+
+    monkeypatch.setattr(record, "check_trial", check_slowly)
+    progress = f"/api/v1/runs/{run_id}/progress"
+    with ThreadPoolExecutor(1) as pool:
+        writing = in_thread(pool, process, whole.pk)
+        hold.wait_until_begun()
+
+        for done in range(2, 9):
+            assert heartbeat(tenant, run_id, done).status_code == 200
+            told = viewer.get(progress).json()
+            assert (told["state"], told["trials_recorded"]) == ("running", 1)
+            assert told["trials_done"] == done
+            assert viewer.get(run_link(run_id)).status_code == 200
+        trials = viewer.get(f"/api/v1/runs/{run_id}").json()["trials"]
+        hold.released.set()
+        writing.result(PATIENCE_S)
+
+    assert [entry["ordinal"] for entry in trials] == [0]
+    assert Trial.objects.filter(run=run_id).count() == 9
+    assert not Run.objects.get(pk=run_id).is_open
+    assert Progress.objects.get(run=run_id).trials_done == 8
+    told = viewer.get(progress).json()
+    assert (told["state"], told["trials_recorded"]) == ("finished", 9)
