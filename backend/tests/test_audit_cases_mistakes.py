@@ -311,3 +311,11 @@ def test_a_text_of_wrk_with_count_and_rate_raised(lab):
     lab.upload(every(raise_count_and_rate, texts()))
     answer = lab.ask()
     assert answer.fired["tool-disagrees"] == "warning"
+
+
+@pytest.mark.parametrize("rounds", [3, 5])
+def test_one_server_always_measured_after_the_other(lab, rounds):
+    slowed = {"alpha": [8_000.0 + at for at in range(rounds)],
+              "beta": [7_600.0 + at for at in range(rounds)]}  # fmt: skip
+    lab.upload(texts(**slowed), in_order=True)
+    assert lab.ask().fired["fixed-order"] == "info"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.natural_order import ordered
-from backend.runs.checks import ComparedPoint, at_ceiling, check_comparison
+from backend.runs.checks import ComparedPoint, Round, at_ceiling, check_comparison
 
 
 def check_sweeps(sweeps: Sequence[Sweep]) -> dict[str, list[Point]]:
@@ -78,7 +78,7 @@ def _span(point: Point) -> tuple[datetime, datetime] | None:
     return (min(starts), max(starts)) if starts else None
 
 
-def _turns(point: Point) -> dict[Hashable, int]:
+def _turns(point: Point) -> dict[Round, int]:
     return {
         (cell.run.id, trial.repeat): trial.ordinal
         for cell in point.cells

@@ -3,7 +3,7 @@
 from backend.runs.checks.cell import FEW_TRIALS, check_cell
 from backend.runs.checks.check import SEVERITIES, Check, Severity
 from backend.runs.checks.check_input import CheckInput, Finding
-from backend.runs.checks.comparison import ComparedPoint, at_ceiling, check_comparison
+from backend.runs.checks.comparison import ComparedPoint, Round, at_ceiling, check_comparison
 from backend.runs.checks.page import as_markdown
 from backend.runs.checks.table import CHECKS, withheld_metrics
 from backend.runs.checks.trial import check_trial
@@ -16,6 +16,7 @@ __all__ = [
     "CheckInput",
     "ComparedPoint",
     "Finding",
+    "Round",
     "Severity",
     "as_markdown",
     "at_ceiling",

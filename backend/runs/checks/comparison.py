@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from math import factorial
 
 from msgspec import Struct
@@ -20,8 +21,14 @@ UNEQUAL_LENGTHS = 2.0
 FLAT_SHARE = 0.02
 FLAT_LOADS = 3
 FLAT_RANGE = 4
+# From so many rounds on, it is no chance that one server came after the other.
+LEAST_ROUNDS = 3
 # A shuffled order is the same in every round with at most this chance.
 ORDER_CHANCE = 0.07
+
+
+# The run and its repeat.
+Round = tuple[Hashable, int]
 
 
 class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
@@ -46,7 +53,7 @@ class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     # How many connections wait until the server accepts them, as its settings say.
     backlog: str | None = None
     measured: tuple[datetime, datetime] | None = None
-    turns: Mapping[Hashable, int] = {}
+    turns: Mapping[Round, int] = {}
 
 
 def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
@@ -146,20 +153,39 @@ def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]
 
 
 def _fixed_order(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
-    """Points whose trials came in the same order in every round that all of them share."""
+    """Points whose trials came in the same order in every round that all of them share.
+
+    Few rounds tell it only where the servers were measured one after the other.
+    """
     ordered = [point for point in points if point.turns]
     if len({point.server for point in ordered}) < 2:
         return []
     rounds = set(ordered[0].turns).intersection(*(point.turns for point in ordered[1:]))
+    if len({_order(ordered, round_) for round_ in rounds}) != 1:
+        return []
     # The number of orders grows so fast that ten servers stand for more.
     orders = factorial(min(len(ordered), 10))
-    if not rounds or orders ** (1 - len(rounds)) > ORDER_CHANCE:
-        return []
-    is_fixed = len({_order(ordered, round_) for round_ in rounds}) == 1
-    return ordered if is_fixed else []
+    is_chance = orders ** (1 - len(rounds)) > ORDER_CHANCE
+    return [] if is_chance and not _came_one_by_one(ordered, rounds) else ordered
 
 
-def _order(points: Sequence[ComparedPoint], round_: Hashable) -> tuple[int, ...]:
+def _came_one_by_one(points: Sequence[ComparedPoint], rounds: Collection[Round]) -> bool:
+    """Whether all trials of a server came before those of the next one, in each run."""
+    rounds_by_run: dict[Hashable, list[Round]] = defaultdict(list)
+    for run, repeat in rounds:
+        rounds_by_run[run].append((run, repeat))
+    return len(rounds) >= LEAST_ROUNDS and all(
+        _are_apart([point.turns[round_] for round_ in of_run] for point in points)
+        for of_run in rounds_by_run.values()
+    )
+
+
+def _are_apart(turns_by_point: Iterable[Collection[int]]) -> bool:
+    spans = sorted((min(turns), max(turns)) for turns in turns_by_point)
+    return all(last < first for (_, last), (first, _) in pairwise(spans))
+
+
+def _order(points: Sequence[ComparedPoint], round_: Round) -> tuple[int, ...]:
     """The positions of the points in the order in which the round measured them."""
     return tuple(sorted(range(len(points)), key=lambda at: points[at].turns[round_]))
 
@@ -222,8 +248,9 @@ COMPARISON_CHECKS = (
         id="fixed-order",
         severity="info",
         title="Servers were always measured in the same order",
-        explanation="In every round, the servers came in the same order. What one server leaves "
-        "behind (heat, connections, caches) always meets the same next server.",
-        remedy='Set `order = "randomised"` in the plan.',
+        explanation="In every round, the servers came in the same order, or one server was "
+        "measured after the other. What one server leaves behind (heat, connections, caches) "
+        "always meets the same next server, and a machine that slows down meets the last one.",
+        remedy='Measure the servers in turn, with `order = "randomised"` in the plan.',
     ),
 )

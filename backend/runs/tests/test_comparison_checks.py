@@ -112,3 +112,15 @@ def test_many_servers_need_few_rounds():
 def test_queues_of_different_length_are_told_where_both_are_known():
     assert "unequal-backlog" in fired([point("a", backlog="500"), point("b", backlog="5000")])
     assert fired([point("a", backlog="500"), point("b", backlog="500"), point("c")]) == set()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ids"),
+    [
+        ([0, 1, 2], [3, 4, 5], {"fixed-order"}),
+        ([0, 1, 3], [2, 4, 5], set()),
+        ([0, 1], [2, 3], set()),
+    ],
+)
+def test_servers_measured_one_after_the_other_are_told(a, b, ids):
+    assert fired([turns("a", a), turns("b", b)]) == ids

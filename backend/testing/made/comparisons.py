@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 from numpy.random import Generator
 
-from backend.runs.checks import ComparedPoint, at_ceiling, check_comparison
+from backend.runs.checks import ComparedPoint, Round, at_ceiling, check_comparison
 
 LOADS = (1, 4, 16, 64)
 ROUNDS = 5
@@ -30,7 +30,7 @@ def make_comparison(draw: Generator) -> Points:
     points = []
     for server in range(count):
         limit, half = 10 ** draw.uniform(3, 4.5), draw.uniform(2, 12)
-        turns: dict[Hashable, int] = {
+        turns: dict[Round, int] = {
             ("run", turn): int(count * turn + order[server]) for turn, order in enumerate(orders)
         }
         for load in LOADS:
