@@ -319,3 +319,20 @@ def test_one_server_always_measured_after_the_other(lab, rounds):
               "beta": [7_600.0 + at for at in range(rounds)]}  # fmt: skip
     lab.upload(texts(**slowed), in_order=True)
     assert lab.ask().fired["fixed-order"] == "info"
+
+
+def test_a_server_whose_output_is_unreadable(lab):
+    lab.upload({"alpha": print_trials("wrk", RATES), "beta": ["Segmentation fault"] * 3})
+    answer = lab.ask()
+    (left_out,) = answer["not_read"]
+    assert (left_out["label"], left_out["trials"]) == ("beta 1.0", 3)
+    assert answer["outcome"]["status"] == "caveats"
+    assert "not shown, because no output could be read: beta 1.0" in answer.reasons
+
+
+def test_a_server_whose_output_is_truncated(lab):
+    cut = [text[: text.index("requests in") - 8] for text in texts()["beta"]]
+    lab.upload({"alpha": print_trials("wrk", RATES), "beta": cut})
+    answer = lab.ask()
+    assert "cut off" in answer["not_read"][0]["reason"]
+    assert answer["outcome"]["status"] == "caveats"

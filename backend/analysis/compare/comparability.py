@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.analysis.compare.differences import Differences, find_differences
 from backend.analysis.compare.reasons import (
@@ -21,6 +21,7 @@ from backend.analysis.compare.reasons import (
     Reason,
     caveat,
     check_caveats,
+    missing_caveat,
     mixed_reasons,
     refusal,
     unknown_caveat,
@@ -28,6 +29,7 @@ from backend.analysis.compare.reasons import (
 from backend.analysis.figures import Outcome, Status
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
+from backend.analysis.grouping.unread import UnreadSeries
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
 from backend.analysis.record import record_of
 
@@ -62,6 +64,13 @@ class Comparability:
     def allows_sweeps(self) -> bool:
         """Whether a series may be compared with itself over its loads."""
         return self.is_alike_along_axis or self.overridden
+
+    def without(self, missing: Sequence[UnreadSeries]) -> Comparability:
+        """The same where series are not shown at all: their absence is a caveat."""
+        if not missing:
+            return self
+        status: Status = "caveats" if self.status == "comparable" else self.status
+        return replace(self, status=status, because=(*self.because, missing_caveat(missing)))
 
     def to_record(self) -> Outcome:
         return record_of(Outcome, self)

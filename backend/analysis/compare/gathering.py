@@ -75,6 +75,14 @@ class Gathered:
         return points_of(self.sweeps)
 
     @property
+    def missing(self) -> tuple[UnreadSeries, ...]:
+        """The series of which nothing is shown, because no output could be read."""
+        shown_ids = {sweep.group.id for sweep in self.sweeps}
+        return tuple(
+            row for row in self.not_read if row.x is not None and row.series not in shown_ids
+        )
+
+    @property
     def demands(self) -> Demands:
         """The largest of the workspaces' thresholds, and all that any of them demands."""
         if not self.runs:

@@ -34,6 +34,12 @@ class Overall:
 
 
 def judge_overall(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
+    """What is shown, judged; series that could not be shown at all are a caveat of it."""
+    shown = _judge_shown(gathered, panels, views)
+    return replace(shown, comparability=shown.comparability.without(gathered.missing))
+
+
+def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Overall:
     """Where ratios are asked for, they are judged, and nothing is ranked across the workloads."""
     overall, ratios = _overall_of_panels(gathered, panels), views.ratios
     if gathered.query.view == "ratios" and ratios is not None:

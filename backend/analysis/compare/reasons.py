@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from backend.analysis.compare.differences import Differences
 from backend.analysis.grouping.fired_checks import Fired
+from backend.analysis.grouping.unread import UnreadSeries
 from backend.analysis.query.factors import REMEDIES, Factor
 from backend.analysis.query.field import number_text
 from backend.analysis.query.natural_order import ordered
@@ -91,6 +92,13 @@ def unknown_caveat(factor: Factor) -> Reason:
     return Reason(text, "Add it to the upload, or measure with the agent.", Harm.UNKNOWN)
 
 
+def missing_caveat(missing: Sequence[UnreadSeries]) -> Reason:
+    """That series are not shown at all, because none of their outputs could be read."""
+    labels = list(dict.fromkeys(row.label for row in missing))
+    text = f"not shown, because no output could be read: {_listed(labels)}"
+    return Reason(text, "Upload the outputs again, or measure anew.", Harm.HIDES)
+
+
 def check_caveats(fired: Sequence[Fired], *, trials: int, points: int) -> list[Reason]:
     """Checks of weight as caveats. `trials`, `points`: how many there are to fire on."""
     return [
@@ -117,7 +125,10 @@ def _values_text(factor: Factor, differences: Differences) -> str:
     values = {factor.read(cell) for cell in differences.cells}
     if factor.rule != "test":
         values.discard(None)
-    texts = [str(text) for text in ordered({value_text(value) for value in values})]
+    return _listed([str(text) for text in ordered({value_text(value) for value in values})])
+
+
+def _listed(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - MAX_VALUES} more" if len(texts) > MAX_VALUES else ""
     return ", ".join(texts[:MAX_VALUES]) + more
 
