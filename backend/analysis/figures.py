@@ -150,6 +150,7 @@ class Ratio(Record, frozen=True, kw_only=True):
     high: Number | None
     verdict: Verdict
     why: str | None
+    scope: Annotated[str | None, Meta(description="Which runs the interval covers")] = None
 
 
 class RankRow(Record, frozen=True, kw_only=True):
@@ -293,9 +294,7 @@ class Ratios(Record, frozen=True, kw_only=True):
     means: Annotated[
         Sequence[Ratio | None], Meta(description="The geometric mean of each row")
     ] = ()
-    means_over: Annotated[
-        Sequence[str], Meta(description="The columns that the means are over")
-    ] = ()
+    means_over: Annotated[Sequence[str], Meta(description="The columns of the means")] = ()
     means_text: Annotated[
         str | UnsetType, Meta(description="Over which columns the means are, or why there are none")
     ] = UNSET

@@ -15,7 +15,8 @@ Better = Literal["higher", "lower"]
 class Ratio:
     """other ÷ base of two centres, its 95 % interval and the verdict; None where unknown.
 
-    `significant`: the interval excludes ×1. `relevant`: the value is beyond the threshold.
+    `significant`: the interval excludes ×1. `relevant`: the value is beyond the threshold. `scope`:
+    which runs the interval covers, as words.
     """
 
     value: float | None
@@ -25,3 +26,4 @@ class Ratio:
     why: str
     significant: bool
     relevant: bool
+    scope: str | None = None

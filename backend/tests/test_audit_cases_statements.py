@@ -86,6 +86,33 @@ def test_05_the_advice_is_for_each_side_and_has_odds(lab):
     assert re.search(r"add about \d+ trials on each side for a 67 % chance of a verdict", finding)
 
 
+@pytest.mark.parametrize(
+    ("count", "scope"), [(1, "in this run"), (2, "in these 2 runs"), (3, "over 3 runs")]
+)
+def test_a_verdict_names_the_runs_it_holds_for(lab, count, scope):
+    for run in range(count):
+        lab.upload(
+            {
+                "alpha": print_trials("wrk", around(9_000 + run, 0, 0.2, -0.2)),
+                "beta": print_trials("wrk", around(6_000 + run, 0, 0.2, -0.2)),
+            }
+        )
+    answer = lab.ask()
+    assert answer.row("beta")["ratio"]["verdict"] == "regressed"
+    assert answer.row("beta")["ratio"]["scope"] == scope
+    assert answer["finding"].endswith(f"the requests of beta 1.0 at 10 connections, {scope}")
+
+
+def test_a_verdict_over_different_runs_names_what_it_allows_for(lab):
+    lab.upload({"alpha": print_trials("wrk", around(9_000, 0, 0.2, -0.2))})
+    lab.upload({"beta": print_trials("wrk", around(6_000, 0, 0.2, -0.2))})
+    answer = lab.ask()
+    scope = "allowing for runs that differ by 3 % (assumed)"
+    assert answer.row("beta")["ratio"]["verdict"] == "regressed"
+    assert answer.row("beta")["ratio"]["scope"] == scope
+    assert answer["finding"].endswith(scope)
+
+
 def cut_off(text):
     return text[: text.index("Requests/sec")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.analysis.compare.replication import run_share_text
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
 from backend.stats.thresholds import LEAST_RUNS, percent
@@ -31,12 +32,6 @@ def _limit_text(precision: Precision | None) -> str | None:
     if precision.rounding > precision.floor:
         return "the load tool rounds this figure too much, so more trials would hardly decide"
     return "the host cannot tell so small a difference, so more trials would hardly decide"
-
-
-def run_share_text(comparison: Comparison) -> str:
-    """`3 % (assumed)`: the standard deviation between runs that the interval allows for."""
-    source = "assumed" if comparison.is_assumed else "measured on this host"
-    return f"{percent(round(comparison.run_sd or 0.0, 4))} ({source})"
 
 
 def _text(needed: Advice) -> str:

@@ -121,14 +121,17 @@ def _pair(contest: Contest, where: tuple[str, str, float]) -> Headline:
     metric, place, relevant = where
     a, b, ratio = contest.leader.entrant, contest.other.entrant, contest.ratio
     text = ratio_text(ratio)
+    where_text = f"{place}, {ratio.scope}" if ratio.scope else place
     if ratio.verdict in ("improved", "regressed"):
-        return Headline(ahead_format(metric).format(a=a.label, b=b.label, ratio=text, at=place))
+        sentence = ahead_format(metric).format(a=a.label, b=b.label, ratio=text, at=where_text)
+        return Headline(sentence)
     threshold = f"the threshold of {percent(relevant)}"
     if ratio.verdict == "unchanged":
-        return Headline(f"{a.label} and {b.label} are level {place}", f"{text}, within {threshold}")
+        sentence = f"{a.label} and {b.label} are level {where_text}"
+        return Headline(sentence, f"{text}, within {threshold}")
     if ratio.verdict == "size_uncertain":
-        sentence = f"{a.label} is ahead of {b.label} {place}, but perhaps by less than {threshold}"
-        return Headline(sentence, text)
+        ahead = f"{a.label} is ahead of {b.label} {where_text}"
+        return Headline(f"{ahead}, but perhaps by less than {threshold}", text)
     lack = "Not enough trials" if ratio.low is None else "Too noisy"
     return Headline(f"{lack} to rank {a.label} and {b.label} {place}", f"{text}; {ratio.why}")
 

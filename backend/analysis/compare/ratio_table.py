@@ -8,7 +8,7 @@ for every baseline), and only over the workloads that every row has.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
@@ -97,7 +97,8 @@ class RatioTable:
         means.sort(key=lambda pair: -abs(log(pair[1].value or 1)))
         texts = [f"{row} {ratio_text(mean)}" for row, mean in means[:MAX_SERIES_NAMED]]
         listed = "; ".join([*texts, *more_series(len(means) - MAX_SERIES_NAMED)])
-        return f"{metric} over {len(self.common)} workloads, relative to {self.baseline}: {listed}"
+        over = f"over {len(self.common)} workloads{_common_scope(mean for _, mean in means)}"
+        return f"{metric} {over}, relative to {self.baseline}: {listed}"
 
     def means_text(self) -> str:
         """Over which workloads the means are, or why there are none."""
@@ -110,6 +111,12 @@ class RatioTable:
         return (
             f"{text}; {missing} of {len(self.columns)} left out because a row has no ratio for them"
         )
+
+
+def _common_scope(ratios: Iterable[Ratio]) -> str:
+    """Which runs all the ratios cover, after a comma; empty where they differ."""
+    scopes = {ratio.scope for ratio in ratios}
+    return f", {scopes.pop()}" if len(scopes) == 1 and None not in scopes else ""
 
 
 def _ratio_record(cell: Ratio | None) -> figures.Ratio | None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
-from backend.analysis.compare.advice import advise, run_share_text
+from backend.analysis.compare.advice import advise
+from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
 from backend.stats.comparison import (
@@ -110,9 +111,10 @@ class Yardstick:
             low=None if comparison.low is None else exp(comparison.low),
             high=None if comparison.high is None else exp(comparison.high),
             verdict=comparison.verdict,
-            why=advice or f"{comparison.why}{_run_text(comparison)}",
+            why=advice or comparison.why,
             significant=comparison.significant,
             relevant=abs(comparison.value) > log1p(self.relevant),
+            scope=scope_text(comparison),
         )
 
 
@@ -126,13 +128,6 @@ def floor_of(noises: Sequence[HostNoise]) -> Floor:
         run_sd=None if most is None else most.run_sd,
         run_freedom=0 if most is None else most.run_freedom,
     )
-
-
-def _run_text(comparison: Comparison) -> str:
-    """What was added because the two were not measured in the same run."""
-    if comparison.run_sd is None:
-        return ""
-    return f"; allows for runs that differ by {run_share_text(comparison)}"
 
 
 def no_ratio(why: str) -> Ratio:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from backend.analysis.grouping.points import Point
 from backend.noise.models import HostNoise
 from backend.noise.sentences import floor_sentence
-from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
+from backend.stats.comparison import Comparison
+from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS, percent
 
 
 def explain_replication(points: Iterable[Point], noises: Sequence[HostNoise]) -> str | None:
@@ -17,6 +18,22 @@ def explain_replication(points: Iterable[Point], noises: Sequence[HostNoise]) ->
     noisiest = max(floors, key=lambda noise: noise.floor_share or 0.0, default=None)
     sentences = [_runs_text(points), None if noisiest is None else floor_sentence(noisiest)]
     return " ".join(sentence for sentence in sentences if sentence) or None
+
+
+def scope_text(comparison: Comparison) -> str | None:
+    """Which runs the interval of a ratio covers; None without an interval."""
+    if comparison.precision is None:
+        return None
+    if comparison.run_sd is not None:
+        return f"allowing for runs that differ by {run_share_text(comparison)}"
+    within = {"run": "in this run", "these runs": f"in these {LEAST_RUNS - 1} runs"}
+    return within.get(comparison.scope) or f"over {comparison.precision.units} runs"
+
+
+def run_share_text(comparison: Comparison) -> str:
+    """`3 % (assumed)`: the standard deviation between runs that the interval allows for."""
+    source = "assumed" if comparison.is_assumed else "measured on this host"
+    return f"{percent(round(comparison.run_sd or 0.0, 4))} ({source})"
 
 
 def _runs_text(points: Iterable[Point]) -> str | None:

@@ -770,6 +770,8 @@ export interface components {
             readonly high: number | null;
             readonly verdict: components["schemas"]["VerdictEnum"];
             readonly why: string | null;
+            /** @description Which runs the interval covers */
+            readonly scope?: string | null;
         };
         /** @description Servers × workloads, each cell within its own workload. */
         readonly Ratios: {
@@ -781,7 +783,7 @@ export interface components {
             readonly cells: readonly (readonly (components["schemas"]["Ratio"] | null)[])[];
             /** @description The geometric mean of each row */
             readonly means?: readonly (components["schemas"]["Ratio"] | null)[];
-            /** @description The columns that the means are over */
+            /** @description The columns of the means */
             readonly means_over?: readonly string[];
             /** @description Over which columns the means are, or why there are none */
             readonly means_text?: string;

@@ -74,7 +74,7 @@ def test_the_finding_and_the_conditions(lab):
     make_run(lab, CellSpec("gthread", rates=FAST), CellSpec("sync"))
     figures = ask(lab)
     assert figures["finding"].startswith("gthread 23.0 serves 1.62× [")
-    assert figures["finding"].endswith("] the requests of sync 23.0 at 64 connections")
+    assert figures["finding"].endswith("] the requests of sync 23.0 at 64 connections, in this run")
     assert figures["conditions"] == (
         "wrk 4.1.0 · hello · 13 B · keep-alive · closed loop · 3 trials a point · "
         "1 run · 1 host: 2-core Xeon, Linux 6.1"

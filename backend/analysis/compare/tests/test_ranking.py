@@ -82,7 +82,7 @@ def test_the_headline_holds_the_leader_against_the_runner_up(lab):
     make_run(lab, server("a", 900), server("b", 1000), server("c", 1600))
     finding = ask(lab)["finding"]
     assert finding.startswith("c 23.0 serves 1.60× [1.5")
-    assert finding.endswith("the requests of b 23.0 at 64 connections")
+    assert finding.endswith("the requests of b 23.0 at 64 connections, in this run")
 
 
 def test_a_baseline_that_the_filters_leave_out_is_named(lab):
@@ -150,8 +150,8 @@ def test_a_difference_beyond_noise_may_be_below_the_threshold(lab):
     assert 1 < row["ratio"]["low"] < 1.02 < row["ratio"]["high"]
     assert row["significant"] is True
     assert figures["finding"].startswith(
-        "b 23.0 is ahead of a 23.0 at 64 connections, but perhaps by less than the threshold of "
-        "2 %: 1.02× [1.0"
+        "b 23.0 is ahead of a 23.0 at 64 connections, in this run, but perhaps by less than the "
+        "threshold of 2 %: 1.02× [1.0"
     )
 
 

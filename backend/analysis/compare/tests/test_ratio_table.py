@@ -72,7 +72,9 @@ def test_the_geometric_mean_of_each_row_and_over_what():
 def test_the_finding_tells_how_far_the_farthest_are():
     rows = [*FULL, entry("envoy", "hello", 3000), entry("envoy", "json", 1500)]
     text = table(*rows).headline("Throughput")
-    assert text.startswith("Throughput over 2 workloads, relative to caddy: envoy 3.00× [")
+    assert text.startswith(
+        "Throughput over 2 workloads, in this run, relative to caddy: envoy 3.00× ["
+    )
     assert "; nginx 1.06× [" in text
     # Without a mean of every row there is nothing to say over all of them.
     assert table(*FULL, entry("h2o", "hello")).headline("Throughput") is None
