@@ -13,7 +13,7 @@ from backend.analysis.figures import Figures
 
 _WORDS = {
     "comparable": "comparable",
-    "caveats": "comparable with caveats",
+    "caveats": "Use with care",
     "not_comparable": "not comparable",
 }
 OVERRIDDEN = "ranked although not comparable"
@@ -31,15 +31,26 @@ def is_overridden(figures: Figures) -> bool:
 
 
 def comparability_text(figures: Figures) -> str:
-    """`comparable with caveats: client and server on one host; kernel differs: 6.1, 6.8`"""
+    """`Use with care: 2 warnings – client and server on one host; kernel differs: 6.1, 6.8`"""
     outcome = figures.outcome
     together = ", ".join(outcome.confounded)
     details = [
-        *([outcome.intent] if outcome.intent else []),
-        *([f"these differ together: {together}"] if together else []),
         *outcome.reasons,
+        *([f"these differ together: {together}"] if together else []),
+        *([outcome.intent] if outcome.intent else []),
     ]
     more = len(details) - MAX_REASONS
     sentences = [*details[:MAX_REASONS], *([f"and {more} more"] if more > 0 else [])]
-    lead = OVERRIDDEN if is_overridden(figures) else _WORDS[outcome.status]
-    return f"{lead}: {'; '.join(sentences)}" if sentences else lead
+    lead, separator = _lead(figures)
+    return f"{lead}{separator}{'; '.join(sentences)}" if sentences else lead
+
+
+def _lead(figures: Figures) -> tuple[str, str]:
+    """The status with the number of its warnings, and what stands between it and the details."""
+    if is_overridden(figures):
+        return OVERRIDDEN, ": "
+    outcome = figures.outcome
+    if outcome.status != "caveats" or not outcome.reasons:
+        return _WORDS[outcome.status], ": "
+    plural = "" if len(outcome.reasons) == 1 else "s"
+    return f"{_WORDS['caveats']}: {len(outcome.reasons)} warning{plural}", " – "

@@ -122,7 +122,7 @@ class TestElsewhere:
         made = keep(scene, text=f"run={run.pk}")
         figures = stranger.get(f"{made.path}.json").json()["figures"]
         [reason] = figures["outcome"]["reasons"]
-        said = f"comparable with caveats: {reason}"
+        said = f"Use with care: 1 warning – {reason}"
         frame = html.unescape(stranger.get(f"/embed/{made.link}").content.decode())
         shown = frame.partition('<script id="figures"')[0]
         assert said in shown

@@ -10,7 +10,7 @@ beforeEach(() => {
 describe("evidence", () => {
   it("names the outcome in words and shows errors first", () => {
     document.body.append(...comparabilityLine(figures()), checkList(figures().checks));
-    expect(document.body.textContent).toContain("comparable with 1 caveat");
+    expect(document.body.textContent).toContain("Use with care: 1 warning");
     expect([...document.querySelectorAll("li")].map((item) => item.id)).toEqual([
       "check-errors",
       "check-same-host",

@@ -3,7 +3,7 @@ import { SEVERITIES } from "../api/constants";
 import type { Figures, FiredCheck, SourceRun } from "../api/figures";
 import { button, h } from "../site/dom";
 import { nameElement } from "../site/names";
-import { COMPARABILITY, comparabilityDetails } from "../text/comparability";
+import { COMPARABILITY, comparabilityDetails, comparabilityLead } from "../text/comparability";
 import { plural, relative, short, utc } from "../text/format";
 import { evidenceLink } from "./evidence_link";
 
@@ -11,21 +11,20 @@ import { evidenceLink } from "./evidence_link";
 const MOST_REASONS = 5;
 
 export function comparabilityLine(figures: Figures): HTMLElement[] {
-  const { status, reasons, overridden } = figures.outcome;
+  const { status, overridden } = figures.outcome;
   const words = COMPARABILITY[status];
-  const count = status === "caveats" && reasons.length > 0 ? plural(reasons.length, "caveat") : "";
-  const lead = count ? `comparable with ${count}` : words.text;
+  const lead = comparabilityLead(figures.outcome);
   const details = comparabilityDetails(figures.outcome);
   const more = details.length - MOST_REASONS;
   const why = details
     .slice(0, MOST_REASONS)
-    .flatMap((detail, i) => [i > 0 ? "; " : ": ", nameElement(detail, 200)]);
+    .flatMap((detail, i) => [i > 0 ? "; " : lead.separator, nameElement(detail, 200)]);
   return [
     h(
       "span",
       { class: `status status-${words.tone}` },
       h("span", { "aria-hidden": "true" }, words.mark),
-      ` ${lead}`,
+      ` ${lead.text}`,
     ),
     overridden === true && h("span", { class: "tag tag-error outcome-mark" }, "overridden"),
     details.length > 0

@@ -25,7 +25,7 @@ describe("sheet", () => {
       title: "a beats b",
       subtitle: "Throughput",
       conditions: "wrk 4.1",
-      outcome: "▲ comparable with caveats: one host",
+      outcome: "▲ Use with care: 1 warning – one host",
       status: "caveats" as const,
       truncated: "Not everything is shown: 29 series.",
       legend: [{ label: "server a", colour: "c0", dash: [] }],
@@ -36,7 +36,7 @@ describe("sheet", () => {
     expect(written).toEqual([
       "a beats b",
       "wrk 4.1",
-      "▲ comparable with caveats: one host",
+      "▲ Use with care: 1 warning – one host",
       "Not everything is shown: 29 series.",
       "Throughput",
       "\u2068server a\u2069",
@@ -119,10 +119,10 @@ describe("sheet", () => {
       "■ ranked although not comparable: the CPU differs",
     );
     expect(said({ outcome: { ...unlike, overridden: true } }).outcome).toContain("ranked although");
-    expect(said({}).outcome).toBe("▲ comparable with caveats: client and server share one host");
+    expect(said({}).outcome).toBe("▲ Use with care: 1 warning – client and server share one host");
     const reasons = ["a", "b", "c", "d", "e"];
     expect(said({ outcome: { ...figures().outcome, reasons } }).outcome).toBe(
-      "▲ comparable with caveats: a; b; c; and 2 more",
+      "▲ Use with care: 5 warnings – a; b; c; and 2 more",
     );
     const like = { status: "comparable", differing: [], reasons: [] } as const;
     expect(said({ outcome: { ...like, intent: "only the server differs" } }).outcome).toBe(

@@ -86,7 +86,7 @@ def test_what_an_older_version_froze_is_overridden_by_its_query():
     caveats = {"status": "caveats", "reasons": list("abcde"), "overridden": False}
     assert (
         comparability_text(make_figures(outcome=caveats))
-        == "comparable with caveats: a; b; c; and 2 more"
+        == "Use with care: 5 warnings – a; b; c; and 2 more"
     )
 
 

@@ -90,7 +90,7 @@ def test_from_a_check_to_its_trial(page, live_server):
 def test_a_finding_is_dismissed_where_it_is_read_and_stays_in_sight(page, live_server):
     compare(page, live_server.url, **LIKE, **NEWEST)
     address = page.url
-    expect(page.locator("[data-slot=outcome]")).to_contain_text("caveat")
+    expect(page.locator("[data-slot=outcome]")).to_contain_text("Use with care")
     press_until(page, "Tab", "e.matches('#check-too-short summary')")
     page.keyboard.press("Enter")
     press_until(page, "Tab", "e.matches('#check-too-short input[name=reason]')")
@@ -99,10 +99,10 @@ def test_a_finding_is_dismissed_where_it_is_read_and_stays_in_sight(page, live_s
     page.wait_for_url(f"{address}#check-too-short")
     answered(page)
     expect(page.locator("[data-slot=checks]")).to_contain_text("Ten seconds are what we always")
-    expect(page.locator("[data-slot=outcome]")).not_to_contain_text("caveat")
+    expect(page.locator("[data-slot=outcome]")).not_to_contain_text("Use with care")
     assert_fits(page, "dismissed")
     press_until(page, "Tab", "e.matches('form.undo button')")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-slot=outcome]")).to_contain_text("caveat")
+    expect(page.locator("[data-slot=outcome]")).to_contain_text("Use with care")
     assert page.url.partition("#")[0] == address
     expect(page.locator("form.undo")).to_have_count(0)
