@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
+from backend.stats.simultaneous import (
+    _within_baseline,
+    prepare_quantiles,
+    quantile_against_baseline,
+    quantile_of_all_pairs,
+)
 from backend.stats.student import t_quantile
 
 
@@ -25,6 +30,14 @@ def test_quantiles_of_all_pairs_are_those_of_tukeys_table(count, freedom, expect
 def test_quantiles_against_a_baseline_are_those_of_dunnetts_table(count, freedom, expected):
     quantile = quantile_against_baseline(count, freedom, 0.5, 0.95)
     assert quantile == pytest.approx(expected, abs=0.006)
+
+
+@pytest.mark.parametrize("correlation", [-0.2, 0, 0.37, 0.5, 0.95, 1])
+def test_no_quantile_computes_what_was_prepared(correlation):
+    prepare_quantiles()
+    prepared = _within_baseline.cache_info().misses
+    quantile_against_baseline(6, 11.0, correlation, 0.97)
+    assert _within_baseline.cache_info().misses == prepared
 
 
 def test_one_comparison_is_students_t():

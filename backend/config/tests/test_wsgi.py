@@ -1,0 +1,23 @@
+"""What a web process has ready before its first request."""
+
+import subprocess
+import sys
+
+import pytest
+
+START = """
+from backend.config.wsgi import preparing
+preparing.join()
+from django.urls import get_resolver
+from backend.stats import simultaneous
+print(get_resolver()._populated)
+print(simultaneous._within_baseline.cache_info().currsize)
+"""
+
+
+@pytest.mark.processes
+def test_the_first_comparison_waits_for_no_routes_and_no_shared_tables():
+    done = subprocess.run(
+        [sys.executable, "-c", START], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.split() == ["True", "20"]
