@@ -24,7 +24,8 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
         is_certain=True,
         text="a request for each tick of 15.625 ms",
         edit=lambda trial: replace(trial, throughput_rps=1e6 / TICK_US),
-        fits=lambda tool: not tool.is_open,
+        # The outputs of k6 and JMeter do not say whether the loop was closed.
+        fits=lambda tool: not tool.is_open and tool.name not in ("k6", "JMeter CSV"),
     ),
     "compiling": Mistake(
         is_certain=True,
