@@ -36,8 +36,8 @@ def parcel_of(study: Study, run: StudyRun) -> Parcel:
 
 
 def _head(study: Study, run: StudyRun) -> dict[str, Any]:
-    labels = {"study": study.title, "source": study.source, "published": study.published}
-    head: dict[str, Any] = {"schema": 1, "run": {"labels": {**labels, "part": run.name}}}
+    labels = {"study": study.name, "part": run.name}
+    head: dict[str, Any] = {"schema": 1, "run": {"labels": labels}}
     if run.hosts:
         head["hosts"] = run.hosts
     if run.same_host is not None:
