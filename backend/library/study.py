@@ -82,6 +82,11 @@ def read_studies() -> tuple[Study, ...]:
     return tuple(sorted(_studies(), key=lambda study: study.published))
 
 
+def find_study(name: str) -> Study:
+    """The study of this name. Raises StopIteration where there is none."""
+    return next(study for study in read_studies() if study.name == name)
+
+
 def _studies() -> Iterator[Study]:
     for path in FOLDER.glob("*/study.toml"):
         values = {"name": path.parent.name, **tomllib.loads(path.read_text())}

@@ -32,6 +32,7 @@ ORDER = (
     "statistics",
     "formats",
     "agents",
+    "studies",
 )
 _NAME = re.compile(r"(?:decisions/)?[a-z0-9-]{1,80}", re.ASCII)
 _LINK = re.compile(r'href="(?!https?:|#|/)(\.\./)?([a-z0-9/-]{1,90})\.md(#[^"]{0,80})?"')

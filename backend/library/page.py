@@ -1,0 +1,128 @@
+"""The text of docs/studies.md, printed from the data so that the two cannot differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from statistics import fmean
+
+from backend.formats import ParsedTrial, RawArtefact, parse
+from backend.library.envelopes import output_paths
+from backend.library.shelf import ShelvedServer, read_shelf
+from backend.library.study import Study, StudyRun, find_study, read_studies
+
+HEAD = """# The library of published benchmarks
+
+Loadsheet starts from five published benchmarks. `manage.py load_library` loads them into the public
+workspace `library`, each with a frozen result set; `scripts/start` does it at the first start. This
+page is made from their data: `python -m backend.library > docs/studies.md`.
+
+The data are facts: every table, every figure of the text with its line, and the outputs of the load
+tools where they are kept. What a publication does not say is unknown.
+"""
+# Name of the server, load as a text, and all else that its trials have in common.
+Point = tuple[str, str, str]
+
+
+def page() -> str:
+    """The page in Markdown."""
+    lines = [HEAD, *_studies(), "## Servers\n", *_servers()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _studies() -> Iterator[str]:
+    for study in read_studies():
+        yield f"## {study.title}\n"
+        yield f"{study.question}\n"
+        yield f"* Who won: {study.won}"
+        yield f"* At what load it turned: {study.turned}"
+        yield "* What was wrong with the measurement:"
+        yield from (f"  * {fault}" for fault in study.wrong)
+        yield f"* Not said: {', '.join(study.unsaid)}."
+        yield f"* Can it be repeated? {study.repeatable}"
+        yield f"* Source: {study.source}, by {study.author}, {study.published}.\n"
+
+
+def _servers() -> Iterator[str]:
+    yield "A figure is the highest throughput that the study has for the server, in requests/s.\n"
+    yield "| Server | Language | Studies, with the highest figure | Runs today | Versions tried |"
+    yield "|---|---|---|---|---|"
+    for server in read_shelf():
+        cells = (
+            f"{server.name}",
+            server.language,
+            "; ".join(_in_study(server, study) for study in server.named_in),
+            _today(server),
+            ", ".join(install.version for install in server.installs) or "none",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _today(server: ShelvedServer) -> str:
+    return f"{server.today}. {server.remark}" if server.remark else server.today
+
+
+def _in_study(server: ShelvedServer, study: Study) -> str:
+    figure = highest_figure(server, study)
+    return f"{study.name}: {figure}" if figure else f"{study.name}: no figure"
+
+
+def highest_figure(server: ShelvedServer, study: Study) -> str:
+    """The highest throughput with its load, "7,174 at 100 connections"; empty where there is none.
+
+    One for each name that the server has in the runs. Trials of one load are averaged.
+    """
+    figures = [(name, _highest(name, study)) for name in server.run_names]
+    measured = [(name, figure) for name, figure in figures if figure]
+    if len(measured) == 1:
+        return measured[0][1]
+    return ", ".join(f"{name} {figure}" for name, figure in measured)
+
+
+def _highest(name: str, study: Study) -> str:
+    means = [
+        (fmean(values), load)
+        for (server, load, _), values in _rates(study.name).items()
+        if server == name
+    ]
+    if not means:
+        return ""
+    rate, load = max(means)
+    return f"{rate:,.0f}{load}"
+
+
+@cache
+def _rates(study_name: str) -> Mapping[Point, Sequence[float]]:
+    study = find_study(study_name)
+    rates: dict[Point, list[float]] = {}
+    for run in study.runs:
+        for name, others, trial in _trials(study, run):
+            if trial.reported_rps is not None:
+                point = (name, _load_text(trial), f"{run.name} {others}")
+                rates.setdefault(point, []).append(trial.reported_rps)
+    return rates
+
+
+def _trials(study: Study, run: StudyRun) -> Iterator[tuple[str, str, ParsedTrial]]:
+    """Each trial with the name of its server, and what else sets its series apart."""
+    for table in run.tables:
+        data = (study.folder / table).read_bytes()
+        for trial in _parsed([RawArtefact.of(table, data)]):
+            yield trial.server["name"], f"{trial.server} {trial.workload}", trial
+    for outputs in run.outputs:
+        for path in output_paths(study, outputs):
+            for trial in _parsed([RawArtefact.of(path.name, path.read_bytes())]):
+                yield outputs.server["name"], outputs.folder, trial
+
+
+def _parsed(artefacts: Sequence[RawArtefact]) -> Iterable[ParsedTrial]:
+    return (entry for entry in parse(artefacts) if isinstance(entry, ParsedTrial))
+
+
+def _load_text(trial: ParsedTrial) -> str:
+    if trial.connections is not None:
+        noun = "connection" if trial.connections == 1 else "connections"
+        return f" at {trial.connections:,} {noun}"
+    if trial.requested_rate_rps is not None:
+        return f" at a rate of {trial.requested_rate_rps:,.0f}"
+    return ""

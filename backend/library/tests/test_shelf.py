@@ -1,0 +1,79 @@
+"""The shelf has every server that the studies name, and docs/studies.md is printed from it."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.library.page import highest_figure, page
+from backend.library.shelf import FEATURES, find_shelved, read_shelf
+from backend.library.study import find_study, read_studies
+
+DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
+
+
+def test_the_page_of_studies_is_printed_from_the_data():
+    assert DOCS.read_text() == page(), "run: python -m backend.library > docs/studies.md"
+
+
+def test_the_five_studies_name_32_servers():
+    assert len(read_shelf()) == 32
+    assert len({server.slug for server in read_shelf()}) == 32
+
+
+def test_every_server_is_named_by_a_study_and_every_name_of_a_study_exists():
+    names = {study.name for study in read_studies()}
+    for server in read_shelf():
+        assert server.studies
+        assert set(server.studies) <= names
+
+
+def test_every_measured_server_is_on_the_shelf():
+    on_the_shelf = {name for server in read_shelf() for name in server.run_names}
+    measured = {
+        outputs.server["name"]
+        for study in read_studies()
+        for run in study.runs
+        for outputs in run.outputs
+    }
+    assert measured <= on_the_shelf
+
+
+def test_a_server_that_does_not_run_says_why():
+    not_running = [server for server in read_shelf() if server.today != "yes"]
+    assert [server.name for server in not_running] == ["Chiral", "FriendlyFlow"]
+    assert all(server.remark for server in not_running)
+    assert all(server.installs for server in read_shelf() if server.today != "no")
+
+
+def test_the_14_servers_of_the_feature_table_show_their_row():
+    with_features = [server for server in read_shelf() if server.features]
+    assert len(with_features) == len(FEATURES.read_text().splitlines()) - 1 == 14
+    assert find_shelved("gevent").event_model == "Greenlet"
+    assert find_shelved("circuits").features["Uses epoll"] == "No"
+    assert find_shelved("nginx").features == {}
+
+
+@pytest.mark.parametrize(
+    ("slug", "study", "figure"),
+    [
+        ("fapws", "landshark-2010", "7,174 at 100 connections"),
+        ("nginx", "scaling-twisted-2013", "86,385 at 1,000 connections"),
+        ("twisted", "scaling-twisted-2013", "62,414 at 4,000 connections"),
+        ("twisted", "async-servers-2009", ""),
+        ("tornado", "async-servers-2009", "7,400 at a rate of 7,400"),
+        ("snakelets", "snakelets-2005", "620 at 60 connections"),
+    ],
+)
+def test_the_highest_figure_of_a_server_in_a_study(slug, study, figure):
+    assert highest_figure(find_shelved(slug), find_study(study)) == figure
+
+
+def test_a_server_with_two_names_has_a_figure_for_each():
+    figure = highest_figure(find_shelved("django"), find_study("landshark-2010"))
+    assert figure == (
+        "Django development server 954 at 1,000 connections, mod_wsgi 3,651 at 100 connections"
+    )
+
+
+def test_an_unknown_server_is_none():
+    assert find_shelved("kamaelia") is None
