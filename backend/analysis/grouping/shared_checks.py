@@ -46,6 +46,7 @@ def _describe(series: str, point: Point) -> ComparedPoint:
     return ComparedPoint(
         series=series,
         server=cell.server.name,
+        workload=cell.workload.name,
         place=(cell.workload.name, cell.connections, cell.rate_rps),
         axis_place=point.x,
         connections=cell.connections if cell.series.loop == "closed" else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -42,6 +42,7 @@ class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     series: Hashable
     server: str
     place: Hashable
+    workload: Hashable = None
     axis_place: Hashable = None
     # None in an open loop.
     connections: int | None = None
@@ -70,6 +71,7 @@ def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[Compared
         "far-apart": _gather(_far_apart, by_axis_place),
         "unequal-length": _gather(_unequal_length, by_place),
         "unequal-threads": _gather(_unequal_threads, by_place),
+        "no-common-load": _gather(_no_common_load, _by(points, lambda point: point.workload)),
         "unequal-backlog": list(_unequal_backlog(points)),
         "fixed-order": _gather(_fixed_order, by_place),
     }
@@ -144,6 +146,17 @@ def _ratio(values: Collection[float]) -> float:
 def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     with_threads = [point for point in points if point.threads]
     return with_threads if len({point.threads for point in with_threads}) > 1 else []
+
+
+def _no_common_load(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    """The points of a server that has no number of connections in common with any other."""
+    loads: dict[str, set[int]] = defaultdict(set)
+    for point in points:
+        if point.connections is not None:
+            loads[point.server].add(point.connections)
+    servers = Counter(load for own in loads.values() for load in own)
+    apart = [server for server, own in loads.items() if all(servers[load] == 1 for load in own)]
+    return [point for point in points if point.server in apart] if len(loads) > 1 else []
 
 
 def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
@@ -233,6 +246,15 @@ COMPARISON_CHECKS = (
         title="The load tool had different numbers of threads",
         explanation="A load tool with fewer threads may reach its limit before the server does.",
         remedy="Measure every series with the same number of threads.",
+    ),
+    Check(
+        id="no-common-load",
+        severity="warning",
+        title="A server has no load in common with the others",
+        explanation="No other server was measured with the same number of connections and the same "
+        "workload. Throughput and latency depend on the load, so the difference may not be the "
+        "servers'.",
+        remedy="Measure every server at the same loads.",
     ),
     Check(
         id="unequal-backlog",

@@ -124,3 +124,24 @@ def test_queues_of_different_length_are_told_where_both_are_known():
 )
 def test_servers_measured_one_after_the_other_are_told(a, b, ids):
     assert fired([turns("a", a), turns("b", b)]) == ids
+
+
+def loaded(server, *connections):
+    return [point(server, load, connections=load) for load in connections]
+
+
+def test_a_server_at_other_loads_than_all_others_is_told():
+    nginx, twisted = loaded("nginx", 1_000), loaded("Twisted", 4_000)
+    assert check_comparison([*nginx, *twisted])["no-common-load"] == [*nginx, *twisted]
+    third = loaded("third", 64, 4_000)
+    assert check_comparison([*nginx, *twisted, *third])["no-common-load"] == nginx
+
+
+def test_one_load_in_common_is_enough_and_one_server_has_none_to_share():
+    assert "no-common-load" not in fired([*loaded("a", 1, 8), *loaded("b", 8, 64)])
+    assert fired(loaded("a", 1, 8)) == set()
+    # Another workload is another question.
+    json = [ComparedPoint(series="b", server="b", place=8, connections=8, workload="json")]
+    assert "no-common-load" not in fired([*loaded("a", 1), *json])
+    # In an open loop each server may have been taken to its own limit.
+    assert fired([point("a", 100.0), point("b", 200.0)]) == set()

@@ -96,6 +96,13 @@ def _use_one_thread(draw: Generator) -> Points:
     return _of_first(make_comparison(draw), lambda point: replace(point, threads=frozenset({1})))
 
 
+def _measure_elsewhere(draw: Generator) -> Points:
+    return _of_first(
+        make_comparison(draw),
+        lambda point: replace(point, connections=4_000 + (point.connections or 0)),
+    )
+
+
 def _shorten_queue(draw: Generator) -> Points:
     return _of_first(make_comparison(draw), lambda point: replace(point, backlog="50"))
 
@@ -119,6 +126,7 @@ COMPARISON_MISTAKES: dict[str, tuple[str, Callable[[Generator], Points]]] = {
     "far-apart": ("one server measured 35 to 400 days before", _move_back),
     "unequal-length": ("trials of 300 s beside trials of 10 s", _lengthen),
     "unequal-threads": ("one thread beside four", _use_one_thread),
+    "no-common-load": ("one server at other numbers of connections", _measure_elsewhere),
     "unequal-backlog": ("a backlog of 50 beside 511", _shorten_queue),
     "fixed-order": ("five rounds in one order", _fix_order),
 }
