@@ -14,4 +14,4 @@ def load_library(site: Site) -> None:
     except (StartFailed, OSError) as failed:
         say(f"The library was not loaded: {failed} Loadsheet runs; the next start tries again.")
     else:
-        say(f"The library of published benchmarks is at {site.url}/w/library/")
+        say(f"The library of published benchmarks is at {site.url}/library/")

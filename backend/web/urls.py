@@ -15,6 +15,7 @@ from backend.web import (
     home,
     members,
     pair,
+    library,
     registry,
     renaming,
     result_set_changes,
@@ -45,6 +46,8 @@ urlpatterns = [
     path("docs", RedirectView.as_view(pattern_name="guide"), name="guide-without-slash"),
     path("docs/", guide.page, name="guide"),
     path("docs/<path:name>", guide.page, name="guide-page"),
+    path("library/", library.library, name="library"),
+    path("library/servers/<slug:slug>", library.library_server, name="library-server"),
     path(
         "w/<slug:slug>",
         RedirectView.as_view(pattern_name="workspace"),

@@ -28,7 +28,7 @@ def test_a_start_loads_the_library_and_says_where_it_is(monkeypatch):
     site = FakeSite()
     (line,) = told_by(site, monkeypatch)
     assert site.commands == [("load_library",)]
-    assert line.endswith("http://127.0.0.1:8000/w/library/")
+    assert line.endswith("http://127.0.0.1:8000/library/")
 
 
 def test_a_library_that_cannot_be_loaded_stops_no_start(monkeypatch):

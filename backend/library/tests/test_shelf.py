@@ -49,7 +49,7 @@ def test_the_14_servers_of_the_feature_table_show_their_row():
     with_features = [server for server in read_shelf() if server.features]
     assert len(with_features) == len(FEATURES.read_text().splitlines()) - 1 == 14
     assert find_shelved("gevent").event_model == "Greenlet"
-    assert find_shelved("circuits").features["Uses epoll"] == "No"
+    assert find_shelved("circuits").features["Uses epoll"] == "no"
     assert find_shelved("nginx").features == {}
 
 

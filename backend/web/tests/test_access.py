@@ -83,6 +83,8 @@ ROWS = {
     "rename-workspace": Row("/w/own-lab/rename", OWNERS_FORM, "post", NEW_NAME),
     "guide": Row("/docs/", EVERYONE),
     "guide-page": Row("/docs/checks", EVERYONE),
+    "library": Row("/library/", EVERYONE),
+    "library-server": Row("/library/servers/tornado", EVERYONE),
     "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
     # The page that they lead to decides who reads it.
     "workspace-without-slash": Row("/w/own-lab", LED_ON),

@@ -1,0 +1,88 @@
+"""The library: the published benchmarks, and a page for every server that they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from backend.accounts.models import Workspace
+from backend.library.loading import SLUG, result_set_id
+from backend.library.page import highest_figure
+from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
+from backend.library.study import Study, read_studies
+from backend.links import compare_link, link_to, result_set_link
+from backend.runs.models import Server
+from backend.sharing.models import ResultSet
+
+# Of a study's faults, as many as a reader takes in at once.
+FIRST_FAULTS = 3
+
+
+@require_safe
+def library(request: HttpRequest) -> HttpResponse:
+    """Every study with its answers, and every server that a study names."""
+    paths = _result_set_paths()
+    context = {
+        "nav": "library",
+        "workspace_url": link_to("workspace", SLUG) if _workspace() else "",
+        "studies": [
+            {
+                "study": study,
+                "url": paths.get(study.name, ""),
+                "faults": study.wrong[:FIRST_FAULTS],
+                "more_faults": max(len(study.wrong) - FIRST_FAULTS, 0),
+            }
+            for study in read_studies()
+        ],
+        "servers": read_shelf(),
+    }
+    return render(request, "library.html", context)
+
+
+@require_safe
+def library_server(request: HttpRequest, slug: str) -> HttpResponse:
+    """A server of the studies: what is known, where it was measured, whether it runs today."""
+    server = find_shelved(slug)
+    if server is None:
+        raise Http404
+    paths = _result_set_paths()
+    context = {
+        "nav": "library",
+        "server": server,
+        "features": server.features.items(),
+        "studies": [_measured(server, study, paths) for study in server.named_in],
+        "measured": _measured_servers(server),
+    }
+    return render(request, "library_server.html", context)
+
+
+def _measured(server: ShelvedServer, study: Study, paths: dict[str, str]) -> dict[str, Any]:
+    return {
+        "study": study,
+        "url": paths.get(study.name, ""),
+        "figure": highest_figure(server, study),
+        "faults": study.wrong[:FIRST_FAULTS],
+    }
+
+
+def _measured_servers(server: ShelvedServer) -> list[dict[str, Any]]:
+    """Its names in the library's runs, each with the comparison of it."""
+    names = Server.objects.filter(workspace__slug=SLUG, name__in=server.run_names)
+    return [
+        {"name": name, "compare_url": compare_link(SLUG, server=name)}
+        for name in names.order_by("name").values_list("name", flat=True).distinct()
+    ]
+
+
+def _workspace() -> Workspace | None:
+    return Workspace.objects.filter(slug=SLUG, is_public=True).first()
+
+
+def _result_set_paths() -> dict[str, str]:
+    """The path of each study's result set, where the library is loaded."""
+    links = {result_set_id(study.name): study.name for study in read_studies()}
+    loaded = ResultSet.objects.filter(link__in=links, workspace__slug=SLUG)
+    return {links[link]: result_set_link(link) for link in loaded.values_list("link", flat=True)}

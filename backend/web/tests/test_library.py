@@ -1,0 +1,71 @@
+"""The pages of the library, before and after it is loaded."""
+
+import pytest
+from django.test import Client
+
+from backend.library.loading import load_library
+from backend.library.shelf import read_shelf
+from backend.library.study import read_studies
+
+pytestmark = pytest.mark.django_db
+
+
+def page_at(path):
+    response = Client().get(path)
+    assert response.status_code == 200, path
+    return response.content.decode()
+
+
+def test_every_study_answers_who_won_and_what_was_wrong():
+    page = page_at("/library/").replace("&#x27;", "'")
+    for study in read_studies():
+        assert study.title in page
+        assert study.won in page
+        assert study.turned in page
+        assert study.wrong[0] in page
+
+
+def test_every_server_has_a_row_and_a_page():
+    index = page_at("/library/")
+    for server in read_shelf():
+        path = f"/library/servers/{server.slug}"
+        assert path in index
+        page = page_at(path)
+        assert server.name in page
+        assert all(study.title in page for study in server.named_in)
+
+
+def test_a_server_that_nobody_has_says_so():
+    page = page_at("/library/servers/friendlyflow")
+    assert "No." in page
+    assert "Google Code" in page
+
+
+def test_a_page_shows_figures_features_and_versions():
+    page = page_at("/library/servers/tornado")
+    assert "7,400 at a rate of 7,400" in page
+    assert "Apache" in page
+    assert "pip install tornado==0.2" in page
+
+
+def test_an_unknown_server_is_404():
+    assert Client().get("/library/servers/kamaelia").status_code == 404
+
+
+def test_a_library_that_is_not_loaded_has_no_dead_links():
+    assert "/s/" not in page_at("/library/")
+    assert "/w/library/" not in page_at("/library/")
+    assert "/w/library/" not in page_at("/library/servers/tornado")
+
+
+def test_a_loaded_library_links_to_its_result_sets_and_comparisons():
+    loaded = load_library([study for study in read_studies() if study.name.startswith("scaling")])
+    index = page_at("/library/")
+    assert loaded.paths["scaling-twisted-2013"] in index
+    assert 'href="/w/library/"' in index
+    server = page_at("/library/servers/nginx")
+    assert loaded.paths["scaling-twisted-2013"] in server
+    assert "/w/library/compare?server=nginx" in server
+    # Visitors read what the page leads to.
+    assert Client().get("/w/library/compare?server=nginx").status_code == 200
+    assert Client().get(loaded.paths["scaling-twisted-2013"]).status_code == 200
