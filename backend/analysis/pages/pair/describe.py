@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.panels import combine
-from backend.analysis.compare.reasons import Harm, Reason
+from backend.analysis.figures import Outcome
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.pages.pair.answer import Pair, SeriesPair
@@ -19,9 +18,7 @@ from backend.analysis.pages.pair.sides import Side, load_sides
 from backend.analysis.query.fields import FIELDS
 from backend.runs.transactions import repeatable_read
 
-NOTHING_SHARED = Reason(
-    "the two have no series in common", "Choose two that measured the same.", Harm.FORBIDS
-)
+NOTHING_SHARED = "Nothing was measured in both: no server has the same name"
 
 
 def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID]) -> Pair:
@@ -37,15 +34,15 @@ def compare_pair(a: UUID, b: UUID, *, workspace_ids: Sequence[UUID]) -> Pair:
 def _answer(a: Side, b: Side) -> Pair:
     matched = match_series(a.gathered.sweeps, b.gathered.sweeps)
     pairs = judge_pairs(a, b, matched.pairs)
-    comparability = _comparability(pairs)
     axis, relevant = a.gathered.grouping.x, a.gathered.demands.relevant
     differences, alike = find_differences(a, b)
     names = _names(a, b)
+    finding, outcome = _overall(pairs, names, axis, relevant)
     return Pair(
         a=a.to_record(),
         b=b.to_record(),
-        finding=write_finding(pairs, comparability, names, axis=axis, relevant=relevant),
-        outcome=comparability.to_record(),
+        finding=finding,
+        outcome=outcome,
         axis=FIELDS[axis].label,
         differences=differences,
         alike=alike,
@@ -55,17 +52,26 @@ def _answer(a: Side, b: Side) -> Pair:
     )
 
 
+def _overall(
+    pairs: Sequence[JudgedPair], names: tuple[str, str], axis: str, relevant: float
+) -> tuple[str, Outcome]:
+    """The sentence about all pairs, and whether they may be compared."""
+    if not pairs:
+        return NOTHING_SHARED, Outcome(
+            status="not_comparable", differing=(), reasons=(NOTHING_SHARED,)
+        )
+    judgements = [pair.judgement for pair in pairs]
+    # Joined reasons begin with the name of their pair.
+    comparability = combine(judgements) if len(pairs) > 1 else judgements[0].comparability
+    finding = write_finding(pairs, comparability, names, axis=axis, relevant=relevant)
+    return finding, comparability.to_record()
+
+
 def _names(a: Side, b: Side) -> tuple[str, str]:
     """What the sides are called in a sentence: servers by their names, if these differ."""
     if a.kind == "server" and a.name != b.name:
         return a.name, b.name
     return (f"{a.kind} A", f"{b.kind} B")
-
-
-def _comparability(pairs: Sequence[JudgedPair]) -> Comparability:
-    if not pairs:
-        return Comparability("not_comparable", (), (NOTHING_SHARED,))
-    return combine([pair.judgement for pair in pairs])
 
 
 def _series_pair(

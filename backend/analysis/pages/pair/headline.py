@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.headline import ahead_format, explain_no_ranking, ratio_text
+from backend.analysis.compare.headline import ahead_text, ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.units import at_place
@@ -33,10 +33,8 @@ def write_finding(
     relevant: float,
 ) -> str:
     """The answer about all pairs. `names`: what a and b are called in it."""
-    if not pairs:
-        return f"{_sentence_case(names[0])} and {names[1]} have no series in common"
     if not comparability.allows_ranking:
-        return explain_no_ranking(comparability).text
+        return _sentence_case(_no_comparison(comparability))
     if len(pairs) == 1:
         text = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
     else:
@@ -51,7 +49,7 @@ def write_pair_finding(
 ) -> str:
     """The answer about one pair, at its highest shared load."""
     if not pair.judgement.comparability.allows_ranking:
-        return explain_no_ranking(pair.judgement.comparability).text
+        return _no_comparison(pair.judgement.comparability)
     place = pair.highest_shared
     if place is None:
         return _no_place(pair, names, axis)
@@ -59,15 +57,19 @@ def write_pair_finding(
     return _compared(ratio, names, at_place(text_of(place), axis), relevant)
 
 
+def _no_comparison(comparability: Comparability) -> str:
+    return f"not comparable: {comparability.to_record().reasons[0]}"
+
+
 def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) -> str:
     a, b = names
     text, limit = ratio_text(ratio), percent(relevant)
     if ratio.verdict in ("improved", "regressed"):
-        return ahead_format(METRIC).format(a=b, b=a, ratio=text, at=at)
+        return ahead_text(METRIC, b, a, ratio, at)
     if ratio.verdict == "unchanged":
         return f"{a} and {b} are level {at}: {text}, within the threshold of {limit}"
     if ratio.verdict == "size_uncertain":
-        clear = ahead_format(METRIC).format(a=b, b=a, ratio=text, at=at)
+        clear = ahead_text(METRIC, b, a, ratio, at)
         return f"{clear}, but the difference may be below the threshold of {limit}"
     lack = "not enough trials" if ratio.low is None else "too noisy"
     return f"{lack} to say whether {b} differs from {a} {at} ({text}): {ratio.why}"

@@ -72,7 +72,7 @@ def test_another_tool_with_another_version_is_not_comparable_and_says_why(worksp
     b = make_run(workspace, CellSpec(version="1.1", tool="ab"))
     pair = pair_of(a, b)
     assert pair.outcome.status == "not_comparable"
-    assert "load tool differs: ab, wrk" in pair.finding
+    assert pair.finding.startswith("Not comparable: load tool differs: ab, wrk; ")
     assert {row.ratio for row in pair.pairs[0].rows} == {None}
     # The figures themselves stand side by side all the same.
     assert pair.pairs[0].rows[0].a.value == pytest.approx(1000, rel=0.01)
@@ -179,7 +179,7 @@ def test_what_cannot_be_a_pair_is_refused_with_the_reason(workspace, case):
     others = {"the same": run.pk, "run and server": server.pk}
     if case == "nothing shared":
         other = make_run(workspace, CellSpec("a"), CellSpec("b"))
-        assert "have no series in common" in pair_of(run, other).finding
+        assert "Nothing was measured in both" in pair_of(run, other).finding
         return
     with pytest.raises(NoPair):
         compare_pair(run.pk, others[case], workspace_ids=[workspace.pk])
