@@ -34,11 +34,12 @@ from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway, StorageFull
+from backend.runs.cursors import BadCursor
 from backend.runs.dismissals import DismissalRefused
-from backend.runs.listing import BadCursor
 from backend.runs.observations import ObservationConflict
 from backend.runs.record import RunElsewhere
 from backend.runs.renaming import RenameRefused
+from backend.runs.run_order import BadOrder
 from backend.runs.search import SearchError
 from backend.sharing.badge import NoSuchSeries
 from backend.sharing.drawing import BusyDrawing, CannotDraw
@@ -142,6 +143,9 @@ ANSWERS: dict[type[Exception], Answer] = {
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
     ),
     SearchError: Answer(
+        400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
+    ),
+    BadOrder: Answer(
         400, "Bad query", "Correct or leave out this field.", page_title=_LINK, page_hint=_LINK_HINT
     ),
     BadCursor: Answer(

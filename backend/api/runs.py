@@ -28,6 +28,7 @@ from backend.ingest.removal import remove_run
 from backend.links import link_to
 from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
+from backend.runs.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.search import STATES, RunSearch
 from backend.whole_numbers import whole_number
 
@@ -41,19 +42,27 @@ LIMIT = OpenApiParameter(
 )
 # Fields of every list, beside those that choose.
 PAGING = ("workspace", "limit", "after")
+ORDERING = ("sort", "direction")
 
 
 class RunRowSerializer(serializers.Serializer[RunRow]):
     """One run in the list."""
 
     id = serializers.UUIDField()
+    name = serializers.CharField(help_text="Its servers, workloads and load tools")
     workspace = serializers.CharField()
     started_at = serializers.DateTimeField(allow_null=True)
     recorded_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(STATES, help_text="failed: a trial failed")
     interrupted = serializers.BooleanField()
     open = serializers.BooleanField(source="is_open", help_text="Its trials still come")
     labels = serializers.DictField()
     trials = serializers.IntegerField(help_text="Warm-ups included")
+    warmups = serializers.IntegerField()
+    failed_trials = serializers.IntegerField()
+    throughput_rps = serializers.FloatField(
+        allow_null=True, help_text="The mean of the best load point"
+    )
     servers = serializers.ListField(child=serializers.CharField())
     workloads = serializers.ListField(child=serializers.CharField())
     tools = serializers.ListField(child=serializers.CharField())
@@ -65,7 +74,7 @@ class RunRowSerializer(serializers.Serializer[RunRow]):
 
 
 class RunPageSerializer(serializers.Serializer[Any]):
-    """One page of runs, newest first."""
+    """One page of runs."""
 
     runs = RunRowSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text="The next page; null on the last")
@@ -88,18 +97,21 @@ class RunList(APIView):
             OpenApiParameter("state", str, enum=STATES),
             OpenApiParameter("since", date, description="The first day, inclusive"),
             OpenApiParameter("until", date, description="The last day, inclusive"),
+            OpenApiParameter("sort", str, enum=SORTS, default="received"),
+            OpenApiParameter("direction", str, enum=DIRECTIONS, default="desc"),
         ],
         responses={200: RunPageSerializer, **documented(400, 401, 404)},
     )
     def get(self, request: Request) -> Response:
-        """Newest first, in pages that stay whole while new runs arrive."""
+        """Newest first unless sorted otherwise, in pages that stay whole while runs arrive."""
         limit = limit_asked(request)
         workspaces = workspaces_asked(request)
         given = request.query_params.dict()
         after = given.get("after", "")
-        fields = {key: value for key, value in given.items() if key not in PAGING}
+        fields = {key: text for key, text in given.items() if key not in (*PAGING, *ORDERING)}
         search = RunSearch.parse(fields).with_current_names(workspaces)
-        page = run_page(workspaces, after=after, limit=limit, search=search)
+        order = RunOrder.parse(given)
+        page = run_page(workspaces, after=after, limit=limit, search=search, order=order)
         more = {**given, "after": page.next}
         following = link_to("run-list", query=more) if page.next else None
         return Response(RunPageSerializer({"runs": page.runs, "next": following}).data)

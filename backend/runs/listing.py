@@ -1,42 +1,28 @@
-"""Listing runs page by page, the last received first.
-
-A cursor holds the time and id of the last row, not an offset: a run that arrives meanwhile never
-makes another run appear twice or not at all.
-"""
+"""Listing runs page by page, with what a list shows of each."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
-from backend.errors import InvalidInput
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.naming import run_name
+from backend.runs.run_order import RunOrder, best_throughput_of
 from backend.runs.search import RunSearch
-
-
-class BadCursor(InvalidInput):
-    """This is not a cursor that a page gave."""
-
-    def __init__(self) -> None:
-        super().__init__("The value of after is not a cursor from an earlier page.")
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The field."""
-        return {"field": "after"}
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run in a list. `trials` counts all of them, warm-ups included."""
+    """One run in a list. `trials` counts all of them, warm-ups included.
+
+    `throughput_rps`: the mean of its best load point; None where no trial has one.
+    """
 
     id: UUID
     workspace: str
@@ -47,10 +33,24 @@ class RunRow:
     is_open: bool
     labels: dict[str, Any]
     trials: int
+    failed_trials: int
+    warmups: int
     servers: tuple[str, ...]
     workloads: tuple[str, ...]
     tools: tuple[str, ...]
     server_host: str | None
+    # Such as "caddy 1.27.1 · json · wrk".
+    name: str
+    throughput_rps: float | None
+
+    @property
+    def state(self) -> str:
+        """Of the states that a search knows, the one that a reader must know first."""
+        if self.is_open:
+            return "running"
+        if self.interrupted:
+            return "interrupted"
+        return "failed" if self.failed_trials else "complete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class RunPage:
 
 
 EVERY_RUN = RunSearch()
+NEWEST_FIRST = RunOrder()
 
 
 def run_page(
@@ -70,43 +71,16 @@ def run_page(
     after: str = "",
     limit: int = 50,
     search: RunSearch = EVERY_RUN,
+    order: RunOrder = NEWEST_FIRST,
 ) -> RunPage:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor."""
     rows = search.applied(Run.objects.filter(workspace__in=list(workspace_ids)))
-    rows = _after(rows.select_related("workspace", "server_host"), after)
-    rows = rows.order_by("-recorded_at", "-pk").defer("plan", "facts")
-    runs = list(rows[: limit + 1])
+    rows = order.applied(rows.select_related("workspace", "server_host"), after)
+    runs = list(rows.defer("plan", "facts")[: limit + 1])
     page = runs[:limit]
-    measured, trials = _measured_in(page), _trials_in(page)
     return RunPage(
-        runs=tuple(_row(run, measured[run.pk], trials.get(run.pk, 0)) for run in page),
-        next=_cursor(page[-1]) if len(runs) > limit else None,
+        runs=tuple(_rows_of(page)), next=order.cursor(page[-1]) if len(runs) > limit else None
     )
-
-
-def _after(rows: QuerySet[Run], cursor: str) -> QuerySet[Run]:
-    if not cursor:
-        return rows
-    recorded_at, run_id = _read(cursor)
-    recorded_together = Q(recorded_at=recorded_at, pk__lt=run_id)
-    return rows.filter(Q(recorded_at__lt=recorded_at) | recorded_together)
-
-
-def _cursor(run: Run) -> str:
-    text = f"{run.recorded_at.isoformat()} {run.pk}"
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-def _read(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        instant, run_id = base64.urlsafe_b64decode(padded).decode().split(" ")
-        recorded_at = datetime.fromisoformat(instant)
-        if recorded_at.tzinfo is None:
-            raise BadCursor
-        return recorded_at, UUID(run_id)
-    except (binascii.Error, ValueError) as error:
-        raise BadCursor from error
 
 
 def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> int:
@@ -114,29 +88,54 @@ def run_count(workspace_ids: Iterable[UUID], search: RunSearch = EVERY_RUN) -> i
     return search.applied(Run.objects.filter(workspace__in=list(workspace_ids))).count()
 
 
-Measured = tuple[set[str], set[str], set[str]]
-_NAMES = ("series__server__name", "series__workload__name", "series__tool")
+@dataclass(slots=True)
+class _Measured:
+    """What the series and trials of a run say."""
+
+    servers: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)
+    workloads: dict[str, None] = field(default_factory=dict)
+    tools: dict[str, None] = field(default_factory=dict)
+    trials: int = 0
+    failed: int = 0
+    warmups: int = 0
 
 
-def _measured_in(runs: Sequence[Run]) -> dict[UUID, Measured]:
-    """By run: the names of its servers, workloads and tools."""
-    by_run: dict[UUID, Measured] = defaultdict(lambda: (set(), set(), set()))
-    cells = Cell.objects.filter(run__in=runs)
-    rows = cells.values_list("run_id", *_NAMES).distinct()
-    for run_id, *names in rows:
-        for collected, name in zip(by_run[run_id], names, strict=True):
-            collected.add(name)
+_NAMES = (
+    "series__server__name",
+    "series__server__version",
+    "series__workload__name",
+    "series__tool",
+)
+
+
+def _rows_of(runs: Sequence[Run]) -> list[RunRow]:
+    measured = _measured_in(runs)
+    best = best_throughput_of([run.pk for run in runs])
+    return [_row(run, measured[run.pk], best.get(run.pk)) for run in runs]
+
+
+def _measured_in(runs: Sequence[Run]) -> dict[UUID, _Measured]:
+    by_run: dict[UUID, _Measured] = defaultdict(_Measured)
+    cells = Cell.objects.filter(run__in=runs).order_by(*_NAMES)
+    for run_id, server, version, workload, tool in cells.values_list("run_id", *_NAMES).distinct():
+        own = by_run[run_id]
+        own.servers[server] = own.workloads[workload] = own.tools[tool] = None
+        own.labels[f"{server} {version or ''}".strip()] = None
+    # A separate statement: joined to the page it would count the trials of every run.
+    trials = Trial.objects.filter(run__in=runs).order_by().values_list("run_id")
+    counts = trials.annotate(
+        count=Count("pk"),
+        failed=Count("pk", filter=~Q(error="")),
+        warmups=Count("pk", filter=Q(warmup=True)),
+    )
+    for run_id, count, failed, warmups in counts:
+        own = by_run[run_id]
+        own.trials, own.failed, own.warmups = count, failed, warmups
     return by_run
 
 
-def _trials_in(runs: Sequence[Run]) -> dict[UUID, int]:
-    # A separate statement: joined to the page it would count the trials of every run.
-    trials = Trial.objects.filter(run__in=runs).order_by()
-    return dict(trials.values_list("run_id").annotate(count=Count("pk")))
-
-
-def _row(run: Run, measured: Measured, trials: int) -> RunRow:
-    servers, workloads, tools = (tuple(sorted(names)) for names in measured)
+def _row(run: Run, measured: _Measured, best_rps: float | None) -> RunRow:
     return RunRow(
         id=run.pk,
         workspace=run.workspace.slug,
@@ -145,9 +144,13 @@ def _row(run: Run, measured: Measured, trials: int) -> RunRow:
         interrupted=run.interrupted,
         is_open=run.is_open,
         labels=run.labels,
-        trials=trials,
-        servers=servers,
-        workloads=workloads,
-        tools=tools,
+        trials=measured.trials,
+        failed_trials=measured.failed,
+        warmups=measured.warmups,
+        servers=tuple(sorted(measured.servers)),
+        workloads=tuple(sorted(measured.workloads)),
+        tools=tuple(sorted(measured.tools)),
         server_host=None if run.server_host is None else str(run.server_host),
+        name=run_name(measured.labels, measured.workloads, measured.tools),
+        throughput_rps=best_rps,
     )

@@ -20,7 +20,7 @@ from backend.runs.registry import current_name
 MAX_LENGTH = 200
 MAX_WORDS = 8
 # complete: not under way, not interrupted, and no trial failed.
-STATES = ("complete", "failed", "interrupted")
+STATES = ("complete", "failed", "interrupted", "running")
 UNKNOWN = "unknown"
 
 
@@ -113,6 +113,8 @@ class RunSearch:
         failed = Exists(Trial.objects.filter(run=OuterRef("pk")).exclude(error=""))
         if self.state == "interrupted":
             return rows.filter(interrupted=True)
+        if self.state == "running":
+            return rows.filter(is_open=True)
         if self.state == "failed":
             return rows.filter(failed)
         complete = rows.filter(~failed, interrupted=False, is_open=False)

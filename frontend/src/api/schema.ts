@@ -952,7 +952,7 @@ export interface components {
             readonly rereadings: readonly components["schemas"]["Rereading"][];
             readonly trials: readonly components["schemas"]["Trial"][];
         };
-        /** @description One page of runs, newest first. */
+        /** @description One page of runs. */
         readonly RunPage: {
             readonly runs: readonly components["schemas"]["RunRow"][];
             /** @description The next page; null on the last */
@@ -962,11 +962,22 @@ export interface components {
         readonly RunRow: {
             /** Format: uuid */
             readonly id: string;
+            /** @description Its servers, workloads and load tools */
+            readonly name: string;
             readonly workspace: string;
             /** Format: date-time */
             readonly started_at: string | null;
             /** Format: date-time */
             readonly recorded_at: string;
+            /**
+             * @description failed: a trial failed
+             *
+             *     * `complete` - complete
+             *     * `failed` - failed
+             *     * `interrupted` - interrupted
+             *     * `running` - running
+             */
+            readonly state: components["schemas"]["RunRowStateEnum"];
             readonly interrupted: boolean;
             /** @description Its trials still come */
             readonly open: boolean;
@@ -975,12 +986,27 @@ export interface components {
             };
             /** @description Warm-ups included */
             readonly trials: number;
+            readonly warmups: number;
+            readonly failed_trials: number;
+            /**
+             * Format: double
+             * @description The mean of the best load point
+             */
+            readonly throughput_rps: number | null;
             readonly servers: readonly string[];
             readonly workloads: readonly string[];
             readonly tools: readonly string[];
             readonly server_host: string | null;
             readonly url: string;
         };
+        /**
+         * @description * `complete` - complete
+         *     * `failed` - failed
+         *     * `interrupted` - interrupted
+         *     * `running` - running
+         * @enum {string}
+         */
+        readonly RunRowStateEnum: "complete" | "failed" | "interrupted" | "running";
         /** @description The server at one moment. Null is unknown. */
         readonly Sample: {
             /**
@@ -1416,6 +1442,7 @@ export type ResultSetState = components['schemas']['ResultSetState'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type RunRow = components['schemas']['RunRow'];
+export type RunRowStateEnum = components['schemas']['RunRowStateEnum'];
 export type Sample = components['schemas']['Sample'];
 export type Second = components['schemas']['Second'];
 export type Series = components['schemas']['Series'];

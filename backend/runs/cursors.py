@@ -1,0 +1,66 @@
+"""Cursors of lists: the sort value and id of the last row of a page, as one opaque text."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from backend.errors import InvalidInput
+
+
+class BadCursor(InvalidInput):
+    """This is not a cursor that a page gave."""
+
+    def __init__(self) -> None:
+        super().__init__("The value of after is not a cursor from an earlier page.")
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": "after"}
+
+
+def pack_cursor(*parts: object) -> str:
+    """Plain values as a cursor."""
+    return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
+
+
+def read_cursor(cursor: str, length: int) -> list[Any]:
+    """The `length` values of a cursor. Raises BadCursor."""
+    try:
+        parts = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError) as error:
+        raise BadCursor from error
+    if not isinstance(parts, list) or len(parts) != length:
+        raise BadCursor
+    return parts
+
+
+def read_instant(value: object) -> datetime:
+    """A time with its zone. Raises BadCursor."""
+    try:
+        instant = datetime.fromisoformat(value)  # type: ignore[arg-type]  # TypeError is caught
+    except (TypeError, ValueError) as error:
+        raise BadCursor from error
+    if instant.tzinfo is None:
+        raise BadCursor
+    return instant
+
+
+def read_id(value: object) -> UUID:
+    """The id of a row. Raises BadCursor."""
+    try:
+        return UUID(str(value))
+    except ValueError as error:
+        raise BadCursor from error
+
+
+def read_instant_cursor(cursor: str) -> tuple[datetime, UUID]:
+    """The time and the id in the cursor of a list by time. Raises BadCursor."""
+    instant, id_ = read_cursor(cursor, 2)
+    return read_instant(instant), read_id(id_)

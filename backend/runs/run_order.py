@@ -1,0 +1,142 @@
+"""The order of a list of runs, and where a page begins.
+
+A cursor holds the sort value and id of the last row, not an offset: a run that arrives meanwhile
+never makes another run appear twice or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from django.db.models import (
+    Avg,
+    Count,
+    Expression,
+    F,
+    FloatField,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.db.models.functions import Coalesce
+
+from backend.errors import InvalidInput
+from backend.runs.cursors import BadCursor, pack_cursor, read_cursor, read_id, read_instant
+from backend.runs.models import Run, Trial
+
+DIRECTIONS = ("desc", "asc")
+# Of a run without a throughput: below every measured one.
+NO_THROUGHPUT = -1.0
+
+
+class BadOrder(InvalidInput):
+    """An unknown order: which field, what was got, what is allowed."""
+
+    def __init__(self, field: str, got: str, allowed: tuple[str, ...]) -> None:
+        super().__init__(f"{field}: got “{got[:60]}”, allowed is {', '.join(allowed)}.")
+        self.field = field
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The field."""
+        return {"field": self.field}
+
+
+def _trial_count() -> Expression:
+    """How many trials a run has, warm-ups included."""
+    own = Trial.objects.filter(run=OuterRef("pk")).order_by().values("run")
+    count = own.annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(count, output_field=IntegerField()), 0)
+
+
+def _point_throughputs(trials: QuerySet[Trial]) -> QuerySet[Trial, Any]:
+    """`run` and the mean throughput of each of its load points, warm-ups left out."""
+    counted = trials.filter(warmup=False, throughput_rps__isnull=False).order_by()
+    return counted.values("run", "cell").annotate(mean=Avg("throughput_rps"))
+
+
+def _best_throughput() -> Expression:
+    points: Any = _point_throughputs(Trial.objects.filter(run=OuterRef("pk")))
+    best = Subquery(points.order_by("-mean").values("mean")[:1], output_field=FloatField())
+    return Coalesce(best, Value(NO_THROUGHPUT))
+
+
+# What a list can be sorted by. `received` is read from an index; the others are computed for every
+# run that the search leaves.
+_SORTS: dict[str, Any] = {
+    "received": lambda: F("recorded_at"),
+    "started": lambda: Coalesce("started_at", "recorded_at"),
+    "trials": _trial_count,
+    "throughput": _best_throughput,
+}
+SORTS = tuple(_SORTS)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """By what a list is sorted, and whether the largest or the smallest comes first."""
+
+    sort: str = "received"
+    direction: str = "desc"
+
+    @classmethod
+    def parse(cls, given: Mapping[str, str]) -> Self:
+        """From the fields sort and direction of a link. Raises BadOrder."""
+        order = cls(given.get("sort") or "received", given.get("direction") or "desc")
+        if order.sort not in SORTS:
+            raise BadOrder("sort", order.sort, SORTS)
+        if order.direction not in DIRECTIONS:
+            raise BadOrder("direction", order.direction, DIRECTIONS)
+        return order
+
+    def query(self) -> dict[str, str]:
+        """The fields of a link that are not usual."""
+        usual = RunOrder()
+        pairs = (("sort", self.sort, usual.sort), ("direction", self.direction, usual.direction))
+        return {name: value for name, value, otherwise in pairs if value != otherwise}
+
+    def applied(self, rows: QuerySet[Run], after: str) -> QuerySet[Run]:
+        """`rows` in this order, after the cursor. Raises BadCursor."""
+        rows = rows.annotate(sort_value=_SORTS[self.sort]())
+        if after:
+            value, run_id = self._read(after)
+            side = "lt" if self.direction == "desc" else "gt"
+            beside = Q(sort_value=value, **{f"pk__{side}": run_id})
+            rows = rows.filter(Q(**{f"sort_value__{side}": value}) | beside)
+        sign = "-" if self.direction == "desc" else ""
+        return rows.order_by(f"{sign}sort_value", f"{sign}pk")
+
+    def cursor(self, run: Any) -> str:
+        """Where the page after `run` begins."""
+        value = run.sort_value
+        text = value.isoformat() if isinstance(value, datetime) else value
+        return pack_cursor(self.sort, self.direction, text, str(run.pk))
+
+    def _read(self, cursor: str) -> tuple[Any, UUID]:
+        """The value and the id in a cursor of this order."""
+        sort, direction, value, run_id = read_cursor(cursor, 4)
+        if (sort, direction) != (self.sort, self.direction):
+            raise BadCursor
+        return self._value(value), read_id(run_id)
+
+    def _value(self, value: Any) -> Any:
+        if self.sort in ("received", "started"):
+            return read_instant(value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadCursor
+        return value
+
+
+def best_throughput_of(run_ids: list[UUID]) -> dict[UUID, float]:
+    """By run, the mean throughput of its best load point; runs without any are left out."""
+    best: dict[UUID, float] = {}
+    for row in _point_throughputs(Trial.objects.filter(run__in=run_ids)):
+        best[row["run"]] = max(row["mean"], best.get(row["run"], NO_THROUGHPUT))
+    return best
