@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.pages.front_questions import Question, list_questions
-from backend.ingest.models import State, Upload
+from backend.ingest.listing import upload_page
+from backend.ingest.models import Upload
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Run, Server, Workload
@@ -154,11 +156,8 @@ def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
     ]
 
 
-def _failed(workspace: Workspace) -> list[Upload]:
+def _failed(workspace: Workspace) -> Sequence[Upload]:
     """The uploads of the last 14 days that could not be read."""
-    rows = Upload.objects.filter(
-        workspace=workspace,
-        state__in=[State.FAILED, State.QUARANTINED],
-        received_at__gte=timezone.now() - FAILED_WITHIN,
-    ).order_by("-received_at")
-    return list(rows.only("id", "state", "reason", "received_at")[:LATEST_RESULT_SETS])
+    since = timezone.now() - FAILED_WITHIN
+    page = upload_page(workspace.pk, only_failed=True, since=since, limit=LATEST_RESULT_SETS)
+    return page.uploads

@@ -21,8 +21,6 @@ from backend.runs.models import Run, Server
 from backend.web import visible
 from backend.web.host_facts import fact_label
 
-# Names of the checkboxes in lists, and what is ticked there.
-TICKED: dict[str, SideKind] = {"run": "run", "server": "server"}
 _TOPICS = {
     "run": "Run",
     "conditions": "Conditions",
@@ -44,11 +42,10 @@ MAX_REASONS = 3
 
 @require_safe
 def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
-    """The pair a and b. A list sends what was ticked, which leads to the pair."""
+    """The pair a and b. The page of a server sends the versions that were ticked."""
     workspace = visible.workspace_or_404(request, slug)
-    for field, kind in TICKED.items():
-        if ticked := request.GET.getlist(field):
-            return HttpResponseRedirect(_pair_of_ticked(workspace, kind, ticked))
+    if ticked := request.GET.getlist("server"):
+        return HttpResponseRedirect(pair_of_ticked(workspace, "server", ticked))
     a, b = read_side_ids(request.GET.dict())
     pair = compare_pair(a, b, workspace_ids=[workspace.pk])
     context = {
@@ -66,7 +63,7 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "pair.html", context)
 
 
-def _pair_of_ticked(workspace: Workspace, kind: SideKind, ticked: Sequence[str]) -> str:
+def pair_of_ticked(workspace: Workspace, kind: SideKind, ticked: Sequence[str]) -> str:
     """The link of the two that were ticked in a list, the older first. Raises NoPair."""
     if len(set(ticked)) != 2:
         raise NoPair(f"{len(set(ticked))} {kind}s were ticked, expected two. Go back and tick two.")

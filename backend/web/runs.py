@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db.models.functions import Coalesce
@@ -11,18 +10,26 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.ingest.models import Upload
 from backend.links import link_to, query_string
 from backend.runs.listing import run_count, run_page
 from backend.runs.models import Host, Series, Server, Workload
-from backend.runs.search import STATES, RunSearch
+from backend.runs.run_order import SORTS, RunOrder
+from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.home import curl_command
+from backend.web.uploads import recent_uploads
 
 RUNS_PER_PAGE = 50
-RECENT_UPLOADS = 10
 MAX_NAMES = 200
+_ARIA = {"asc": "ascending", "desc": "descending"}
+# The states of a run as people say them.
+STATE_WORDS = {
+    "complete": "Done",
+    "running": "Running",
+    "failed": "Failed trials",
+    "interrupted": "Interrupted",
+}
 
 
 @require_safe
@@ -32,12 +39,13 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     given = request.GET.dict()
     after = given.pop("after", "")
     here = link_to("runs-page", slug)
+    order = RunOrder.parse({name: given.pop(name, "") for name in ("sort", "direction")})
     asked = RunSearch.parse(given)
     search = asked.with_current_names([workspace.pk])
-    page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search)
+    page = run_page([workspace.pk], after=after, limit=RUNS_PER_PAGE, search=search, order=order)
     chosen = search.query()
     if search != asked:
-        return HttpResponseRedirect(f"{here}?{_joined(chosen, after=after)}")
+        return HttpResponseRedirect(_address(here, chosen, order, after=after))
     context = {
         "workspace": workspace,
         "nav": "runs",
@@ -45,9 +53,11 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         "writable": visible.may_write(request, workspace),
         **_search_form(workspace, search),
         "clear_url": here,
-        "first_url": (f"{here}?{chosen}" if chosen else here) if after else "",
-        "next_url": f"{here}?{_joined(chosen, after=page.next)}" if page.next else "",
-        "uploads": [] if chosen or after else _recent_uploads(workspace),
+        "order": order,
+        "heads": {sort: _head(here, chosen, order, sort) for sort in SORTS},
+        "first_url": _address(here, chosen, order) if after else "",
+        "next_url": _address(here, chosen, order, after=page.next) if page.next else "",
+        "uploads": [] if chosen or after else recent_uploads(workspace),
         "curl_command": curl_command(),
     }
     return render(request, "runs.html", context)
@@ -59,7 +69,7 @@ def _search_form(workspace: Workspace, search: RunSearch) -> dict[str, Any]:
     total = run_count([workspace.pk], search)
     return {
         "search": search,
-        "states": STATES,
+        "states": STATE_WORDS.items(),
         "chosen": bool(chosen),
         "total": total,
         "everything": run_count([workspace.pk]) if chosen else total,
@@ -69,8 +79,21 @@ def _search_form(workspace: Workspace, search: RunSearch) -> dict[str, Any]:
     }
 
 
-def _joined(query: str, *, after: str | None) -> str:
-    return "&".join(filter(None, (query, query_string([("after", after)]) if after else "")))
+def _address(here: str, chosen: str, order: RunOrder, *, after: str | None = None) -> str:
+    """The list with this search and order, from the cursor on."""
+    paging = {**order.query(), **({"after": after} if after else {})}
+    query = "&".join(filter(None, (chosen, query_string(paging.items()))))
+    return f"{here}?{query}" if query else here
+
+
+def _head(here: str, chosen: str, order: RunOrder, sort: str) -> dict[str, str]:
+    """The link of a column's head, which turns the order round where the list has it already."""
+    is_current = sort == order.sort
+    turned = "asc" if is_current and order.direction == "desc" else "desc"
+    return {
+        "url": _address(here, chosen, RunOrder(sort, turned)),
+        "direction": _ARIA[order.direction] if is_current else "",
+    }
 
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:
@@ -88,8 +111,3 @@ def _names(workspace: Workspace) -> dict[str, list[str]]:
         ),
         "tool": list(series.values_list("tool", flat=True).distinct()[:MAX_NAMES]),
     }
-
-
-def _recent_uploads(workspace: Workspace) -> Sequence[Upload]:
-    uploads = Upload.objects.filter(workspace=workspace).order_by("-received_at")
-    return list(uploads.only("id", "state", "reason", "received_at")[:RECENT_UPLOADS])

@@ -16,6 +16,8 @@ from backend.errors import LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import listed
+from backend.ingest.listing import upload_page
+from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, receive
 from backend.ingest.sandbox import ParserFailed
 from backend.links import link_to, run_link
@@ -24,6 +26,7 @@ from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.previews import explain_refusal, preview_context, sent_files
 
+UPLOADS_PER_PAGE, RECENT_UPLOADS = 50, 10
 # Fields of the form, and their place in the envelope.
 DETAILS = {
     "server": ("server", "name"),
@@ -32,6 +35,38 @@ DETAILS = {
     "workload": ("workload", "name"),
 }
 SAME_HOST = {"yes": True, "no": False}
+
+
+@require_safe
+def uploads(request: HttpRequest, slug: str) -> HttpResponse:
+    """The uploads of a workspace, newest first; state=failed leaves those that were not read."""
+    workspace = visible.workspace_or_404(request, slug)
+    page = upload_page(
+        workspace.pk,
+        only_failed=request.GET.get("state") == "failed",
+        after=request.GET.get("after", ""),
+        limit=UPLOADS_PER_PAGE,
+    )
+    here = link_to("uploads-page", slug)
+    chosen = {"state": "failed"} if page.only_failed else {}
+    context = {
+        "workspace": workspace,
+        "nav": "runs",
+        "uploads": page.uploads,
+        "only_failed": page.only_failed,
+        "first_url": link_to("uploads-page", slug, query=chosen) if "after" in request.GET else "",
+        "next_url": link_to("uploads-page", slug, query={**chosen, "after": page.next})
+        if page.next
+        else "",
+        "all_url": here,
+        "failed_url": link_to("uploads-page", slug, query={"state": "failed"}),
+    }
+    return render(request, "uploads.html", context)
+
+
+def recent_uploads(workspace: Workspace) -> Sequence[Upload]:
+    """The uploads that came last."""
+    return upload_page(workspace.pk, limit=RECENT_UPLOADS).uploads
 
 
 @require_safe

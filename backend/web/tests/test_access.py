@@ -104,6 +104,13 @@ ROWS = {
     "delete-view": Row("/w/own-lab/views/{view}/delete", WRITERS_PAGE, "post"),
     "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
     "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
+    "ticked-runs": Row(
+        "/w/own-lab/runs/ticked",
+        WRITERS_PAGE,
+        "post",
+        {"action": "label", "run": "{run}", "label": "branch", "value": "main"},
+    ),
+    "uploads-page": Row("/w/own-lab/uploads", MEMBERS_PAGE),
     "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),
     "server-page": Row("/w/own-lab/servers/{server}", MEMBERS_PAGE),
     "hosts-page": Row("/w/own-lab/hosts", MEMBERS_PAGE),

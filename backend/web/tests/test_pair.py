@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from backend.runs.models import Server
 from backend.testing.rows import STARTED, CellSpec, make_run
 from backend.web.tests.pages import html_of
 
@@ -22,15 +23,26 @@ def two(scene):
 
 def test_what_was_ticked_leads_to_the_pair_the_older_first(owner, two):
     a, b = two
-    response = owner.get(f"/w/own-lab/compare/pair?run={b.pk}&run={a.pk}")
-    assert response.status_code == 302
+    ticked = {"action": "compare", "run": [str(b.pk), str(a.pk)]}
+    response = owner.post("/w/own-lab/runs/ticked", ticked)
     assert response["Location"] == f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"
+
+
+def test_ticked_versions_lead_to_their_pair(owner, two):
+    old, new = Server.objects.filter(name="caddy").order_by("created_at")
+    page = html_of(owner.get(f"/w/own-lab/servers/{old.pk}"))
+    assert f'name="server" value="{new.pk}" form="ticked-versions"' in page
+    response = owner.get(f"/w/own-lab/compare/pair?server={new.pk}&server={old.pk}")
+    assert response["Location"] == f"/w/own-lab/compare/pair?a={old.pk}&b={new.pk}"
+    html = html_of(owner.get(response["Location"]))
+    assert "<h1>Only the version differs: caddy 1.1 serves 0.5" in html
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_another_number_than_two_is_explained(owner, scene, two, count):
-    ticked = "&".join(f"run={run.pk}" for run in [*two, scene.run][:count])
-    response = owner.get(f"/w/own-lab/compare/pair?{ticked}")
+    runs = [*two, scene.run][:count]
+    ticked = {"action": "compare", "run": [str(run.pk) for run in runs]}
+    response = owner.post("/w/own-lab/runs/ticked", ticked)
     assert response.status_code == 400
     assert f"{count} run" in html_of(response)
     assert "expected two. Go back and tick two." in html_of(response)

@@ -203,10 +203,9 @@ def test_runs_are_ordered_by_the_column_that_says_so(owner, scene):
     )
     html = page(owner, "/w/own-lab/runs")
     assert html.index(f'href="/r/{late.pk}"') < html.index(f'href="/r/{scene.run.pk}"')
-    head = re.search(r'<th scope="col" aria-sort="descending">(.*?)</th>', html)
+    head = re.search(r'<th scope="col"\s+aria-sort="descending">(.*?)</th>', html, re.DOTALL)
     assert "Received" in head[1]
     assert late.recorded_at.strftime("%Y-%m-%d %H:%M UTC") in html
-    assert "Newest first, by time received" in html
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(owner, scene):

@@ -6,6 +6,7 @@ import { keepMenusOnScreen } from "../site/menu_place";
 import { bindPalette } from "../site/palette";
 import { makeSortable } from "../site/sortable";
 import { chooseTheme, nextTheme, storedTheme } from "../site/theme_choice";
+import { bindTicked } from "../site/ticked";
 
 function bindTheme(): void {
   const control = document.querySelector<HTMLButtonElement>("button[data-theme-toggle]");
@@ -70,6 +71,7 @@ bindPalette();
 formatNumbers();
 formatTimes();
 bindCopy();
+bindTicked();
 for (const table of document.querySelectorAll<HTMLTableElement>("table[data-sortable]")) {
   makeSortable(table);
 }

@@ -2,13 +2,22 @@
 import { getJson, Problem } from "../api/client";
 
 const ENDS = new Set(["parsed", "failed", "quarantined"]);
+/** The states in people's words; partials/state.html has the same. */
+const WORDS: Readonly<Record<string, string>> = {
+  received: "Waiting to be read",
+  parsing: "Reading…",
+  parsed: "Done",
+  failed: "Failed",
+  quarantined: "Failed",
+};
 const FIRST_MS = 500;
 const SLOWEST_MS = 5_000;
 
 const root = document.querySelector<HTMLElement>("[data-upload-url]");
 
 function say(page: HTMLElement, state: string, text: string): void {
-  for (const place of page.querySelectorAll("[data-slot=state]")) place.textContent = state;
+  const word = WORDS[state] ?? state;
+  for (const place of page.querySelectorAll("[data-slot=state]")) place.textContent = word;
   const live = page.querySelector("[data-slot=said]");
   if (live && live.textContent !== text) live.textContent = text;
 }

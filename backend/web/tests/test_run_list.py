@@ -1,0 +1,171 @@
+"""The list of runs: names, figures and states, in an order that the server keeps over pages."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from backend.ingest.models import State, Upload
+from backend.runs.listing import run_page
+from backend.runs.models import Run, Trial
+from backend.runs.run_order import SORTS, RunOrder
+from backend.runs.search import RunSearch
+from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
+from backend.web.tests.pages import html_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def workspace():
+    return make_workspace("own-lab")
+
+
+@pytest.fixture
+def runs(workspace):
+    """Three runs: another one is first by each order."""
+    slow = make_run(workspace, CellSpec("slow", rates=(10.0, 20.0)), started_at=STARTED)
+    points = [CellSpec("fast", connections=c, rates=(r, r)) for c, r in ((8, 50.0), (64, 3000.0))]
+    fast = make_run(workspace, *points, started_at=STARTED - timedelta(days=2))
+    many = make_run(
+        workspace, CellSpec("many", rates=[500.0] * 9), started_at=STARTED + timedelta(days=2)
+    )
+    for age, run in enumerate((many, fast, slow)):
+        Run.objects.filter(pk=run.pk).update(recorded_at=STARTED - timedelta(hours=age))
+    return {"slow": slow, "fast": fast, "many": many}
+
+
+def names(workspace, order, *, limit=50, after=""):
+    page = run_page([workspace.pk], order=order, limit=limit, after=after)
+    return [run.servers[0] for run in page.runs], page.next
+
+
+ORDERS = {
+    "received": ["many", "fast", "slow"],
+    "started": ["many", "slow", "fast"],
+    "trials": ["many", "fast", "slow"],
+    "throughput": ["fast", "many", "slow"],
+}
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_each_order_holds_over_pages_in_both_directions(workspace, runs, sort):
+    for direction, expected in (("desc", ORDERS[sort]), ("asc", ORDERS[sort][::-1])):
+        order, after, listed = RunOrder(sort, direction), "", []
+        for _ in range(3):
+            page, after = names(workspace, order, limit=1, after=after or "")
+            listed += page
+        assert listed == expected, direction
+        assert after is None
+
+
+def test_runs_of_equal_value_each_stand_on_one_page(workspace):
+    equal = {make_run(workspace, CellSpec(rates=(5.0, 5.0))).pk for _ in range(5)}
+    after, listed = "", []
+    while after is not None:
+        page = run_page([workspace.pk], order=RunOrder("throughput"), limit=2, after=after)
+        listed += [run.id for run in page.runs]
+        after = page.next
+    assert sorted(listed) == sorted(equal)
+
+
+def test_a_row_has_the_best_load_point_and_a_name(workspace, runs):
+    rows = {run.servers[0]: run for run in run_page([workspace.pk]).runs}
+    assert rows["fast"].throughput_rps == 3000
+    assert rows["slow"].throughput_rps == 15
+    assert rows["slow"].name == "slow 23.0 · hello · wrk"
+    assert (rows["fast"].trials, rows["fast"].warmups) == (6, 2)
+
+
+def test_a_run_without_a_throughput_comes_last(workspace, runs):
+    make_run(workspace, CellSpec("crashed", rates=(None,)))
+    page, _ = names(workspace, RunOrder("throughput"))
+    assert page[-1] == "crashed"
+    assert run_page([workspace.pk], order=RunOrder("throughput")).runs[-1].throughput_rps is None
+
+
+def test_each_state_is_told_and_searched_for(workspace, runs):
+    Run.objects.filter(pk=runs["slow"].pk).update(is_open=True)
+    Run.objects.filter(pk=runs["fast"].pk).update(interrupted=True)
+    first = Trial.objects.filter(run=runs["many"]).first()
+    Trial.objects.filter(pk=first.pk).update(error="Connection refused")
+    states = {run.servers[0]: run.state for run in run_page([workspace.pk]).runs}
+    assert states == {"slow": "running", "fast": "interrupted", "many": "failed"}
+    for name, state in states.items():
+        page = run_page([workspace.pk], search=RunSearch.parse({"state": state}))
+        assert [run.servers[0] for run in page.runs] == [name]
+
+
+@pytest.fixture
+def client(scene):
+    client = Client()
+    client.force_login(scene.own.user)
+    return client
+
+
+def test_the_heads_of_the_page_sort_and_keep_the_search(client, scene):
+    html = html_of(client.get("/w/own-lab/runs?tool=wrk&sort=throughput"))
+    assert 'href="/w/own-lab/runs?tool=wrk&amp;sort=throughput&amp;direction=asc"' in html
+    assert 'aria-sort="descending"' in html
+    assert "secret-server 1.0 and other-server 1.0 · hello · wrk" in html.replace(
+        "other-server 1.0 and secret-server 1.0", "secret-server 1.0 and other-server 1.0"
+    )
+    assert '<option value="failed">Failed trials</option>' in html
+
+
+@pytest.mark.parametrize(
+    ("query", "field"), [("sort=name", "sort"), ("sort=trials&direction=up", "direction")]
+)
+def test_an_unknown_order_is_refused_by_page_and_api(client, scene, query, field):
+    assert client.get(f"/w/own-lab/runs?{query}").status_code == 400
+    problem = client.get(f"/api/v1/runs?{query}")
+    assert (problem.status_code, problem.json()["field"]) == (400, field)
+
+
+def test_the_cursor_of_another_order_is_refused(client, scene):
+    make_run(scene.own.workspace, CellSpec())
+    following = client.get("/api/v1/runs?limit=1&sort=trials").json()["next"]
+    assert client.get(following).status_code == 200
+    other = following.replace("sort=trials", "sort=throughput")
+    assert client.get(other).json()["title"] == "Bad cursor"
+
+
+def test_the_api_tells_name_state_and_throughput(client, scene):
+    (row,) = client.get("/api/v1/runs").json()["runs"]
+    assert row["state"] == "complete"
+    assert row["throughput_rps"] == pytest.approx(6033.3, rel=0.001)
+    assert row["name"].endswith("· hello · wrk")
+
+
+def test_failed_uploads_of_last_night_are_two_clicks_away(client, scene):
+    for hour in range(8):
+        Upload.objects.create(
+            workspace=scene.own.workspace,
+            content_sha256="0" * 64,
+            state=State.FAILED,
+            reason=f"reason {hour}",
+            received_at=timezone.now() - timedelta(hours=hour),
+        )
+    front = html_of(client.get("/w/own-lab/"))
+    assert "reason 0" in front
+    assert "/w/own-lab/uploads?state=failed" in front
+    failed = html_of(client.get("/w/own-lab/uploads?state=failed"))
+    assert "reason 7" in failed
+    assert "Done" not in failed
+    assert "Done" in html_of(client.get("/w/own-lab/uploads"))
+
+
+def test_the_uploads_are_listed_page_by_page(client, scene, monkeypatch):
+    monkeypatch.setattr("backend.web.uploads.UPLOADS_PER_PAGE", 1)
+    older = Upload.objects.create(
+        workspace=scene.own.workspace,
+        content_sha256="0" * 64,
+        state=State.FAILED,
+        received_at=timezone.now() - timedelta(days=1),
+    )
+    first = client.get("/w/own-lab/uploads").content.decode()
+    assert str(older.pk) not in first
+    following = first.split('<a class="button" href="')[-1].split('"')[0].replace("&amp;", "&")
+    assert str(older.pk) in client.get(following).content.decode()
+    assert client.get("/w/own-lab/uploads?after=x").status_code == 400

@@ -1,0 +1,93 @@
+"""The runs that are ticked in a list: compared, labelled, deleted."""
+
+import pytest
+from django.test import Client
+
+from backend.runs.models import Run
+from backend.testing.rows import CellSpec, make_run
+from backend.web.tests.pages import html_of
+
+URL = "/w/own-lab/runs/ticked"
+
+
+@pytest.fixture
+def runs(scene):
+    return [make_run(scene.own.workspace, CellSpec(name)) for name in ("caddy", "nginx")]
+
+
+@pytest.fixture
+def viewer(scene):
+    client = Client()
+    client.force_login(scene.viewer)
+    return client
+
+
+def stored(runs):
+    return Run.objects.filter(pk__in=[run.pk for run in runs])
+
+
+def send(client, runs, **fields):
+    return client.post(URL, {"run": [str(run.pk) for run in runs], **fields})
+
+
+def test_two_ticked_runs_lead_to_their_pair_for_viewers_too(viewer, runs):
+    response = send(viewer, runs, action="compare")
+    assert response.status_code == 302
+    assert response["Location"].startswith("/w/own-lab/compare/pair?a=")
+
+
+def test_a_label_is_set_on_every_ticked_run_and_removed_again(owner, scene, runs):
+    version = scene.own.workspace.data_version
+    assert send(owner, runs, action="label", label=" branch ", value="main").status_code == 302
+    assert [run.labels for run in stored(runs)] == [{"branch": "main"}] * 2
+    scene.own.workspace.refresh_from_db()
+    assert scene.own.workspace.data_version > version
+    send(owner, runs, action="label", label="branch", value="")
+    assert [run.labels for run in stored(runs)] == [{}] * 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"label": " ", "value": "x"}, "The label has no name."),
+        ({"label": "x" * 201, "value": "x"}, "expected at most 200"),
+        ({"label": "a", "value": "x" * 201}, "expected at most 200"),
+    ],
+)
+def test_a_label_that_cannot_be_set_is_explained(owner, runs, fields, sentence):
+    response = send(owner, runs, action="label", **fields)
+    assert response.status_code == 400
+    assert sentence in html_of(response)
+    assert not any(run.labels for run in stored(runs))
+
+
+def test_runs_are_deleted_after_a_question(owner, runs):
+    question = send(owner, runs, action="delete", next="/w/own-lab/runs?tool=wrk")
+    assert "Delete 2 runs?" in html_of(question)
+    assert stored(runs).count() == 2
+    done = send(owner, runs, action="delete", is_confirmed="1", next="/w/own-lab/runs?tool=wrk")
+    assert done["Location"] == "/w/own-lab/runs?tool=wrk"
+    assert not stored(runs).exists()
+    assert "2 runs with trials and raw output were deleted" in html_of(owner.get("/w/own-lab/runs"))
+
+
+def test_runs_of_others_are_left_alone(owner, scene):
+    foreign = make_run(scene.foreign.workspace, CellSpec())
+    response = send(owner, [foreign], action="delete", is_confirmed="1")
+    assert response.status_code == 400
+    assert "No run was ticked" in html_of(response)
+    assert Run.objects.filter(pk=foreign.pk).exists()
+
+
+@pytest.mark.parametrize("action", ["label", "delete", "nonsense", ""])
+def test_viewers_change_nothing(viewer, runs, action):
+    assert send(viewer, runs, action=action, label="a", value="b").status_code == 404
+
+
+def test_a_link_to_another_site_is_not_followed(owner, runs):
+    response = send(owner, runs, action="label", label="a", value="b", next="//evil.example/")
+    assert response["Location"] == "/w/own-lab/runs"
+
+
+def test_a_reload_of_the_address_leads_to_the_list(owner):
+    assert owner.get(URL)["Location"] == "/w/own-lab/runs"

@@ -1,0 +1,86 @@
+"""What members do with the runs that they ticked in a list: compare, label, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from backend.accounts.models import Workspace
+from backend.errors import InvalidInput
+from backend.fleet.heartbeats import forget_progress
+from backend.ingest.removal import remove_run
+from backend.links import link_to, own_path
+from backend.runs.labelling import label_runs
+from backend.runs.models import Run
+from backend.web import visible
+from backend.web.pair import pair_of_ticked
+
+MAX_TICKED = 200
+
+
+class NothingTicked(InvalidInput):
+    """No run was chosen; the message says what to do."""
+
+    def __init__(self) -> None:
+        super().__init__("No run was ticked. Go back and tick one at least.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticked_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """action=compare leads to the pair; label and delete change the runs, for those who may."""
+    workspace = visible.workspace_or_404(request, slug)
+    back = own_path(request.POST.get("next", ""), link_to("runs-page", slug))
+    if request.method != "POST":
+        return HttpResponseRedirect(back)
+    action, ticked = request.POST.get("action", ""), request.POST.getlist("run")
+    if action == "compare":
+        return HttpResponseRedirect(pair_of_ticked(workspace, "run", ticked))
+    if action not in _CHANGES or not visible.may_write(request, workspace):
+        raise Http404
+    runs = _runs(workspace, ticked)
+    if action == "delete" and not request.POST.get("is_confirmed"):
+        context = {"workspace": workspace, "nav": "runs", "runs": runs, "back": back}
+        return render(request, "delete_runs.html", context)
+    messages.info(request, _CHANGES[action](request, workspace, runs))
+    return HttpResponseRedirect(back)
+
+
+def _runs(workspace: Workspace, ticked: Sequence[str]) -> list[Run]:
+    """The ticked runs of the workspace; others are left out. Raises NothingTicked."""
+    ids = []
+    for text in ticked[:MAX_TICKED]:
+        try:
+            ids.append(UUID(text))
+        except ValueError:
+            continue
+    runs = list(Run.objects.filter(pk__in=ids, workspace=workspace).select_related("workspace"))
+    if not runs:
+        raise NothingTicked
+    return runs
+
+
+def _label(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
+    name, value = request.POST.get("label", ""), request.POST.get("value", "")
+    label_runs(workspace, [run.pk for run in runs], name, value)
+    if not value.strip():
+        return f"The label “{name.strip()}” was removed from {_count(runs)}."
+    return f"{_count(runs)} got the label “{name.strip()}: {value.strip()}”."
+
+
+def _delete(request: HttpRequest, workspace: Workspace, runs: Sequence[Run]) -> str:
+    for run in runs:
+        remove_run(run)
+        forget_progress(run.pk, workspace.pk)
+    return f"{_count(runs)} with trials and raw output were deleted."
+
+
+_CHANGES = {"label": _label, "delete": _delete}
+
+
+def _count(runs: Sequence[Run]) -> str:
+    return f"{len(runs)} run{'' if len(runs) == 1 else 's'}"

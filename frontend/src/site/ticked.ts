@@ -1,0 +1,28 @@
+// Lists with checkboxes: how many are ticked, and which buttons fit that number. Without this script
+// the server says what is missing.
+import { optionalSlot } from "./dom";
+
+function boxesOf(list: HTMLElement): HTMLInputElement[] {
+  return [...list.querySelectorAll<HTMLInputElement>("input[type=checkbox][name=run]")];
+}
+
+function update(list: HTMLElement): void {
+  const count = boxesOf(list).filter((box) => box.checked).length;
+  const status = optionalSlot(list, "ticked");
+  if (status) {
+    status.textContent = count === 0 ? "Tick two runs to compare them." : `${count} ticked`;
+  }
+  for (const button of list.querySelectorAll<HTMLButtonElement>("button[data-ticks]")) {
+    const wanted = button.dataset.ticks;
+    button.disabled = wanted ? count !== Number(wanted) : count === 0;
+  }
+}
+
+export function bindTicked(): void {
+  for (const list of document.querySelectorAll<HTMLElement>("[data-ticked]")) {
+    list.addEventListener("change", () => update(list));
+    // A browser that goes back to the page ticks the boxes again.
+    addEventListener("pageshow", () => update(list));
+    update(list);
+  }
+}
