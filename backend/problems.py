@@ -36,6 +36,8 @@ from backend.ingest.slots import RETRY_AFTER_S, Busy
 from backend.ingest.storage import FULL, StorageAway, StorageFull
 from backend.runs.cursors import BadCursor
 from backend.runs.dismissals import DismissalRefused
+from backend.runs.editing import CorrectionRefused
+from backend.runs.listing import BadCursor
 from backend.runs.observations import ObservationConflict
 from backend.runs.record import RunElsewhere
 from backend.runs.renaming import RenameRefused
@@ -169,6 +171,12 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     RenameRefused: Answer(
         400, "Nothing was renamed", "Go back, choose another name and send it again."
+    ),
+    CorrectionRefused: Answer(
+        400,
+        "Nothing was corrected",
+        "Correct this field and send it again.",
+        page_hint=_FORM,
     ),
     DismissalRefused: Answer(
         400, "Nothing was dismissed", "Go back, give a reason, and send it again."

@@ -90,6 +90,11 @@ def question_ids(request: Request) -> list[UUID]:
     return ids
 
 
+def author_of(actor: Token | User) -> User | None:
+    """The user who answers for what `actor` does; None where the maker of a token is gone."""
+    return actor.user if isinstance(actor, Token) else actor
+
+
 def agents_token(request: Request, *, to: str) -> Token:
     """The token of an agent that may write, counted as one more request of it; 403 or 429 else."""
     token = required_actor(request)

@@ -18,7 +18,7 @@ from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
-from backend.api.auth import actor_of, required_actor
+from backend.api.auth import actor_of, author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
 from backend.api.result_set_json import (
     ChangesSerializer,
@@ -122,8 +122,7 @@ def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
         expires_at=asked["expires_at"],
     )
     save: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
-    author = actor.user if isinstance(actor, Token) else actor
-    return save(query, workspace=workspace, author=author, description=description)
+    return save(query, workspace=workspace, author=author_of(actor), description=description)
 
 
 def _readable(request: Request, link: UUID) -> ResultSet:

@@ -16,13 +16,20 @@ from rest_framework.views import APIView
 from backend.accounts import access
 from backend.accounts.workspaces import current_slug
 from backend.analysis.pages.run import describe_run
-from backend.api.auth import required_actor
+from backend.analysis.pages.run_history import describe_corrections
+from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem
+from backend.api.run_json import (
+    RunEditSerializer,
+    RunSerializer,
+    TimelineSerializer,
+    TrialSerializer,
+)
 from backend.api.schema import documented
 from backend.errors import NotFound
 from backend.fleet.heartbeats import forget_progress
 from backend.ingest.download import plan_file
-from backend.ingest.envelope import PHASES
+from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.removal import remove_run
 from backend.links import link_to
@@ -145,111 +152,6 @@ def limit_asked(request: Request) -> int:
     return limit
 
 
-class ArtefactSerializer(serializers.Serializer[Any]):
-    """A raw file as received."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    url = serializers.CharField(help_text="The page to read it on")
-    raw_url = serializers.CharField(help_text="The bytes as received")
-    size_bytes = serializers.IntegerField()
-    sha256 = serializers.CharField()
-
-
-class TrialSerializer(serializers.Serializer[Any]):
-    """One execution of the load tool. Null is unknown."""
-
-    id = serializers.UUIDField()
-    run = serializers.UUIDField()
-    ordinal = serializers.IntegerField()
-    cell = serializers.UUIDField()
-    server = serializers.CharField()
-    workload = serializers.CharField()
-    tool = serializers.CharField()
-    loop = serializers.CharField()
-    connections = serializers.IntegerField(allow_null=True)
-    rate_rps = serializers.FloatField(allow_null=True)
-    repeat = serializers.IntegerField(allow_null=True)
-    warmup = serializers.BooleanField()
-    phase = serializers.ChoiceField(PHASES, allow_null=True, help_text="What the trial was for")
-    started_at = serializers.DateTimeField(allow_null=True)
-    elapsed_s = serializers.FloatField(allow_null=True)
-    throughput = serializers.FloatField(
-        allow_null=True, help_text="Completed responses / elapsed, else the rate the tool printed"
-    )
-    throughput_origin = serializers.ChoiceField(
-        ["computed", "reported"],
-        allow_null=True,
-        help_text="Reported: the tool's own rate, where a count or the elapsed time is unknown",
-    )
-    reported_rps = serializers.FloatField(allow_null=True, help_text="The rate the tool printed")
-    p50_us = serializers.FloatField(allow_null=True)
-    p99_us = serializers.FloatField(allow_null=True)
-    origin = serializers.ChoiceField(["computed", "reported"], allow_null=True)
-    error_rate = serializers.FloatField(allow_null=True)
-    errors = serializers.DictField()  # type: ignore[assignment]  # popped by DRF's metaclass
-    requests = serializers.IntegerField(allow_null=True)
-    checks = serializers.ListField(child=serializers.DictField())
-    resources = serializers.DictField(help_text="What the agent measured of server and client")
-    load = serializers.DictField(help_text="The load as the agent asked for it")
-    command = serializers.CharField()
-    exit_code = serializers.IntegerField(allow_null=True)
-    incomplete = serializers.BooleanField()
-    error = serializers.CharField()
-    server_tail = serializers.CharField(help_text="What the server printed last, of a failed trial")
-    artefacts = ArtefactSerializer(many=True)
-
-
-class RereadingSerializer(serializers.Serializer[Any]):
-    """One reading of the run's files again, by another version of the parser."""
-
-    read_at = serializers.DateTimeField()
-    from_version = serializers.CharField()
-    to_version = serializers.CharField()
-    changes = serializers.ListField(
-        child=serializers.DictField(), help_text="ordinal, figure, before and after of each"
-    )
-    refused = serializers.CharField(
-        help_text="Why the parser could read nothing, so the earlier figures stay; else empty"
-    )
-    stopped = serializers.CharField(
-        help_text="What ended the parser before it answered, so the earlier figures stay: memory, "
-        "CPU time, a crash or a kill; else empty"
-    )
-
-
-class RunSerializer(serializers.Serializer[Any]):
-    """A run with its hosts and every trial, warm-ups included."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField(help_text="Its servers, workloads and load tools")
-    workspace = serializers.CharField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    recorded_at = serializers.DateTimeField()
-    interrupted = serializers.BooleanField()
-    open = serializers.BooleanField(help_text="Its trials still come")
-    trials_planned = serializers.IntegerField(allow_null=True, help_text="Warm-ups included")
-    same_host = serializers.BooleanField(allow_null=True)
-    labels = serializers.DictField()
-    plan = serializers.CharField()
-    plan_sha256 = serializers.CharField()
-    agent = serializers.DictField(help_text="name, version, hostname; empty where none was said")
-    session = serializers.DictField(help_text="name and parts of several agents; empty else")
-    seed = serializers.IntegerField(allow_null=True, help_text="Of the order of the trials")
-    stopped = serializers.CharField(help_text="The rule of the plan that ended it early, or empty")
-    events = serializers.ListField(
-        child=serializers.DictField(), help_text="at, kind and text of what happened beside trials"
-    )
-    max_rates = serializers.ListField(
-        child=serializers.DictField(), help_text="server, workload, rate_rps, confirmed of searches"
-    )
-    server_tails = serializers.DictField(help_text="What each server printed last, by its name")
-    hosts = serializers.ListField(child=serializers.DictField())
-    rereadings = RereadingSerializer(many=True)
-    trials = TrialSerializer(many=True)
-
-
 class RunDetail(APIView):
     """One run."""
 
@@ -258,15 +160,39 @@ class RunDetail(APIView):
         """The run with its trials, their commands and raw output."""
         return Response(_run(request, run_id))
 
+    @extend_schema(
+        operation_id="run_edit",
+        request=RunEditSerializer,
+        responses={200: RunSerializer, **documented(400, 401, 404)},
+    )
+    def patch(self, request: Request, run_id: UUID) -> Response:
+        """Correct what came wrong or not at all. The upload and frozen result sets stay."""
+        run = _writable_run(request, run_id)
+        form = RunEditSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        values = dict(form.validated_data)
+        ordinals = values.pop("trials", None)
+        edit_run(run, values, ordinals=ordinals, author=author_of(required_actor(request)))
+        return Response(_run(request, run_id))
+
     @extend_schema(operation_id="run_delete", responses={204: None, **documented(401, 404)})
     def delete(self, request: Request, run_id: UUID) -> Response:
         """Delete the run with its trials and raw output permanently; frozen result sets stay."""
-        actor = required_actor(request)
-        run = Run.objects.filter(pk=run_id).select_related("workspace").first()
-        if run is None or not access.may_write(actor, run.workspace_id):
-            raise NotFound(NOT_FOUND)
+        run = _writable_run(request, run_id)
         remove_run(run)
         forget_progress(run_id, run.workspace_id)
+        return Response(status=204)
+
+
+class CorrectionDetail(APIView):
+    """One correction of a run."""
+
+    @extend_schema(operation_id="correction_undo", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, run_id: UUID, correction_id: UUID) -> Response:
+        """Undo it: what was uploaded counts again, or an earlier correction."""
+        run = _writable_run(request, run_id)
+        if not undo_edit(run, correction_id, by=author_of(required_actor(request))):
+            raise NotFound(NOT_FOUND)
         return Response(status=204)
 
 
@@ -302,29 +228,6 @@ class TrialDetail(APIView):
         return Response(next(trial for trial in trials if trial["id"] == str(trial_id)))
 
 
-class SecondSerializer(serializers.Serializer[Any]):
-    """One stretch of a trial. Null is unknown."""
-
-    start_s = serializers.FloatField(help_text="Since the trial's first request")
-    length_s = serializers.FloatField()
-    completed = serializers.IntegerField(allow_null=True)
-    failed = serializers.IntegerField(allow_null=True)
-    reported_rps = serializers.FloatField(
-        allow_null=True, help_text="The tool's own rate, where it gives no counts"
-    )
-    p50_us = serializers.FloatField(allow_null=True)
-    p99_us = serializers.FloatField(allow_null=True)
-    max_us = serializers.FloatField(allow_null=True)
-
-
-class TimelineSerializer(serializers.Serializer[Any]):
-    """A trial over time."""
-
-    trial = serializers.UUIDField()
-    length_s = serializers.FloatField()
-    seconds = SecondSerializer(many=True)
-
-
 class TrialTimelineDetail(APIView):
     """One trial over time."""
 
@@ -346,10 +249,20 @@ class TrialTimelineDetail(APIView):
         return Response(TimelineSerializer(answer).data)
 
 
+def _writable_run(request: Request, run_id: UUID) -> Run:
+    """The run, for a change. Raises NotFound, also for a run that the actor may only read."""
+    actor = required_actor(request)
+    run = Run.objects.filter(pk=run_id).select_related("workspace").first()
+    if run is None or not access.may_write(actor, run.workspace_id):
+        raise NotFound(NOT_FOUND)
+    return run
+
+
 def _run(request: Request, run_id: UUID) -> dict[str, Any]:
     workspaces = access.workspace_ids_of(required_actor(request))
     view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
+    view["corrections"] = describe_corrections(run_id)
     files = artefacts_by_trial(run_id)
     for trial in view["trials"]:
         trial["run"] = view["id"]

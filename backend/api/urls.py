@@ -50,6 +50,11 @@ urlpatterns = [
     path("runs", runs.RunList.as_view(), name="run-list"),
     path("runs/<uuid:run_id>", runs.RunDetail.as_view(), name="run"),
     path(
+        "runs/<uuid:run_id>/corrections/<uuid:correction_id>",
+        runs.CorrectionDetail.as_view(),
+        name="correction",
+    ),
+    path(
         "runs/<uuid:run_id>/observations",
         observations.Observations.as_view(),
         name="observations",

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
-from backend.errors import InvalidInput
+from backend.errors import InvalidInput, NotFound
 from backend.runs.as_read import identity_fields, read_run, read_trial
 from backend.runs.corrections import (
     HOST_FIELDS_OF_RUN,
@@ -59,7 +59,7 @@ def correct(
     """Set fields of a run, or of its trials with these ordinals, to other values.
 
     `values`: by `Correction.Field`; None is unknown. Returns a correction for each field that had
-    another value. Raises CorrectionRefused, and Run.DoesNotExist.
+    another value. Raises CorrectionRefused, and NotFound for a run that was deleted.
     """
     run = _lock(run_id)
     trials = _chosen_trials(run, ordinals)
@@ -102,11 +102,16 @@ def undo_correction(run_id: UUID, correction_id: UUID, *, by: User | None) -> bo
 
 
 def _lock(run_id: UUID) -> Run:
-    workspace = Workspace.objects.get(runs=run_id)
-    # Alone, so that no recording takes a row that is about to go.
-    lock_names(workspace, exclusive=True)
-    rows = Run.objects.select_related("workspace", "server_host", "client_host")
-    return rows.select_for_update(of=("self",)).get(pk=run_id)
+    workspace = Workspace.objects.filter(runs=run_id).first()
+    run = None
+    if workspace is not None:
+        # Alone, so that no recording takes a row that is about to go.
+        lock_names(workspace, exclusive=True)
+        rows = Run.objects.select_related("workspace", "server_host", "client_host")
+        run = rows.select_for_update(of=("self",)).filter(pk=run_id).first()
+    if run is None:
+        raise NotFound(f"There is no run {run_id} any more.")
+    return run
 
 
 def _apply(run: Run) -> None:

@@ -18,6 +18,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.reproduction import describe_reproduction
 from backend.analysis.pages.resource_use import resource_columns
 from backend.analysis.pages.run import describe_run
+from backend.analysis.pages.run_history import describe_corrections
 from backend.fleet.heartbeats import forget_progress
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
@@ -64,6 +65,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "trial_count": trial_count_text(len(trials), sum(trial["warmup"] for trial in trials)),
         "trials_missing": (view["trials_planned"] or 0) > len(trials),
         "rereadings": rereadings_of(run_id),
+        "corrections": describe_corrections(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
         **_reproduction(run_id, trials),
         "check_groups": _check_groups(_checks(run_id, trials)),

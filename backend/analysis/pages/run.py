@@ -45,6 +45,7 @@ def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> di
         "trials_planned": run.trials_planned,
         "same_host": run.same_host,
         "labels": run.labels,
+        "notes": run.notes,
         "plan": run.plan,
         "plan_sha256": run.plan_sha256,
         "agent": run.agent,

@@ -29,6 +29,7 @@ from schemathesis.specs.openapi.checks import (
     use_after_free,
 )
 
+from backend.runs.editing import correct
 from backend.sharing.models import Visibility
 from backend.testing.scenes import make_result_set, make_saved_view
 
@@ -62,6 +63,7 @@ def ids(scene):
     return {
         "run_id": str(scene.run.pk),
         "trial_id": str(scene.trial.pk),
+        "correction_id": str(correct(scene.run.pk, {"notes": "Why."}, author=None)[0].pk),
         "upload_id": str(scene.upload.pk),
         "artefact_id": str(scene.artefact.pk),
         "link": str(shared.link),

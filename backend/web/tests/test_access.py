@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
+from backend.runs.editing import correct
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_result_set, make_saved_view
@@ -136,6 +137,8 @@ ROWS = {
     "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
     "run-page": Row("/r/{run}", MEMBERS_PAGE),
     "run-plan-page": Row("/r/{run}/plan.toml", NOBODY),
+    "edit-run": Row("/r/{run}/edit", expected(404, 404, 404, 200, 404, 404)),
+    "undo-correction": Row("/r/{run}/corrections/{correction}/undo", WRITERS_PAGE, "post"),
     "delete-run": Row("/r/{run}/delete", WRITERS_PAGE, "post"),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
@@ -201,6 +204,11 @@ ROWS = {
         expected(401, 404, 403, 403, 400, 404),
         "post",
         json=True,
+    ),
+    "correction": Row(
+        "/api/v1/runs/{run}/corrections/{correction}",
+        expected(401, 404, 404, 204, 204, 404),
+        "delete",
     ),
     "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
     # Who may read the run finds that it has no plan.
@@ -278,6 +286,10 @@ def routes(patterns=None, prefix=""):
             yield pattern.name
 
 
+def make_correction(run):
+    return correct(run.pk, {"notes": "The cable was loose."}, author=None)[0]
+
+
 def ids_of(scene):
     """What stands in the paths of the rows."""
     return {
@@ -288,6 +300,7 @@ def ids_of(scene):
         "server": scene.trial.cell.series.server_id,
         "host": scene.run.server_host_id,
         "workload": scene.trial.cell.series.workload_id,
+        "correction": make_correction(scene.run).pk,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
         "viewer": scene.viewer.pk,
         "owner": scene.own.user.pk,
@@ -356,6 +369,7 @@ def test_access(name, visitors, ids):
 
 # Pages that also take a form: who may not see the page may not send it either.
 FORMS = {
+    "edit": ("/r/{run}/edit", {"server": "another", "was-server": ""}),
     "new-upload": ("/w/own-lab/upload", {"paste": WRK, "action": "save"}),
     "preview": ("/w/own-lab/upload", {"paste": WRK}),
     "settings": ("/w/own-lab/settings", {"relevant_percent": "9", "min_trials": "9"}),

@@ -1,0 +1,213 @@
+"""Correcting a run on its page, and undoing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from backend.accounts.models import Workspace
+from backend.analysis.pages.run_history import describe_corrections
+from backend.ingest.editing import edit_run, undo_edit
+from backend.links import run_link
+from backend.runs.corrections import TRIAL_FIELDS
+from backend.runs.editing import MAX_NOTES, CorrectionRefused
+from backend.runs.models import Correction, Host, Run, Server, Trial, Workload
+from backend.runs.names import MAX_NAME
+from backend.runs.shown import shown_rows
+from backend.web import visible
+
+Field = Correction.Field
+# As a field for date and time sends it.
+TIME = "%Y-%m-%dT%H:%M"
+MAX_CHOICES = 200
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The form with what is recorded of the run. A POST saves the fields that were changed."""
+    run = writable_run_or_404(request, run_id)
+    if request.method != "POST":
+        return _form(request, run, _recorded(run))
+    given = {str(name): request.POST.get(name, "") for name in Field}
+    try:
+        count = _save(request, run, given)
+    except CorrectionRefused as refused:
+        return _form(request, run, given, refused=refused)
+    sentence = "Saved. Frozen result sets do not change." if count else "Nothing was changed."
+    messages.info(request, sentence)
+    return HttpResponseRedirect(run_link(run_id))
+
+
+@require_POST
+def undo(request: HttpRequest, run_id: UUID, correction_id: UUID) -> HttpResponse:
+    """Undo one correction of the run."""
+    run = writable_run_or_404(request, run_id)
+    is_undone = undo_edit(run, correction_id, by=visible.viewer(request))
+    messages.info(request, "The correction was undone." if is_undone else "It was undone before.")
+    return HttpResponseRedirect(run_link(run_id))
+
+
+def writable_run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """The run, for a change; 404 for viewers, as for strangers."""
+    rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    run = rows.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
+    if run is None or not visible.may_write(request, run.workspace):
+        raise Http404
+    return run
+
+
+def _save(request: HttpRequest, run: Run, given: Mapping[str, str]) -> int:
+    """Save what differs from what the form showed; how many fields."""
+    changed = {
+        name: _value_of(Field(name), text)
+        for name, text in given.items()
+        if _lines(text) != _lines(request.POST.get(f"was-{name}", ""))
+    }
+    of_trials = {name: value for name, value in changed.items() if name in TRIAL_FIELDS}
+    of_run = {name: value for name, value in changed.items() if name not in TRIAL_FIELDS}
+    ordinals, author = read_ordinals(request.POST.get("trials", "")), visible.viewer(request)
+    with transaction.atomic():
+        made = edit_run(run, of_trials, ordinals=ordinals, author=author) if of_trials else []
+        made = made + (edit_run(run, of_run, author=author) if of_run else [])
+    return len(made)
+
+
+def _lines(text: str) -> list[str]:
+    return text.strip().splitlines()
+
+
+def _value_of(field: Field, text: str) -> Any:
+    """The value that the text of a field stands for."""
+    if field == Field.STARTED_AT:
+        return _read_time(text.strip())
+    return _read_labels(text) if field == Field.LABELS else text.strip()
+
+
+def _read_time(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text[:16], TIME).replace(tzinfo=UTC) if text else None
+    except ValueError:
+        raise CorrectionRefused(
+            Field.STARTED_AT, f"Started: got “{text[:40]}”, expected a time as 2026-01-31T12:00."
+        ) from None
+
+
+def _read_labels(text: str) -> dict[str, str]:
+    labels = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not (name and colon and value):
+            raise CorrectionRefused(
+                Field.LABELS, f"Labels: got “{line[:60]}”, expected a line as name: value."
+            )
+        labels[name] = value
+    return labels
+
+
+def read_ordinals(text: str) -> list[int] | None:
+    """The numbers of a text such as "1-4, 7"; None for an empty text. Raises CorrectionRefused."""
+    if not text.strip():
+        return None
+    ordinals: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,5})\s*(?:[-–]\s*(\d{1,5})\s*)?", part, re.ASCII)
+        if match is None:
+            raise CorrectionRefused(
+                "trials", f"Trials: got “{part.strip()[:40]}”, expected numbers as 1-4, 7."
+            )
+        first, last = int(match[1]), int(match[2] or match[1])
+        ordinals.update(range(first, last + 1))
+    return sorted(ordinals)
+
+
+_COLUMNS = {
+    Field.SERVER: "cell__series__server__name",
+    Field.VERSION: "cell__series__server__version",
+    Field.WORKLOAD: "cell__series__workload__name",
+}
+
+
+def _values_of_trials(run: Run) -> dict[str, list[str | None]]:
+    """The values of each field of trials, each once; at most two."""
+    rows = Trial.objects.filter(run=run).order_by()
+    return {
+        str(field): list(rows.values_list(column, flat=True).distinct()[:2])
+        for field, column in _COLUMNS.items()
+    }
+
+
+def _recorded(run: Run) -> dict[str, str]:
+    """The text of each field; empty where several trials have several values."""
+    return {
+        **{
+            field: (values[0] or "") if len(values) == 1 else ""
+            for field, values in _values_of_trials(run).items()
+        },
+        "server_host": str(run.server_host or ""),
+        "client_host": str(run.client_host or ""),
+        "started_at": run.started_at.astimezone(UTC).strftime(TIME) if run.started_at else "",
+        "labels": "\n".join(f"{name}: {value}" for name, value in run.labels.items()),
+        "notes": run.notes,
+    }
+
+
+def _form(
+    request: HttpRequest,
+    run: Run,
+    given: Mapping[str, str],
+    *,
+    refused: CorrectionRefused | None = None,
+) -> HttpResponse:
+    recorded, of_trials = _recorded(run), _values_of_trials(run)
+    context = {
+        "workspace": run.workspace,
+        "nav": "runs",
+        "run": run,
+        "given": given,
+        "was": {name: request.POST.get(f"was-{name}", text) for name, text in recorded.items()},
+        "trials": request.POST.get("trials", ""),
+        "refused": refused,
+        "servers": _servers(run),
+        "several": [name for name, values in of_trials.items() if len(values) > 1],
+        "choices": _choices(run.workspace),
+        "max_name": MAX_NAME,
+        "max_notes": MAX_NOTES,
+        "corrections": describe_corrections(run.pk),
+    }
+    status = 200 if refused is None else 400
+    return render(request, "run_edit.html", context, status=status)
+
+
+def _servers(run: Run) -> Sequence[tuple[str, str]]:
+    """Each server of the run with the numbers of its trials, as `read_ordinals` reads them."""
+    trials = (
+        Trial.objects.filter(run=run).select_related("cell__series__server").order_by("ordinal")
+    )
+    ordinals: dict[str, list[int]] = {}
+    for trial in trials.only("ordinal", "cell__series__server").defer("cell__histogram"):
+        ordinals.setdefault(str(trial.cell.series.server), []).append(trial.ordinal)
+    return [(server, ", ".join(map(str, numbers))) for server, numbers in ordinals.items()]
+
+
+def _choices(workspace: Workspace) -> dict[str, list[str]]:
+    """Names that are in use, which the fields offer."""
+    own = [workspace.pk]
+    columns = {
+        "server": shown_rows(Server, own).values_list("name", flat=True),
+        "version": shown_rows(Server, own).exclude(version=None).values_list("version", flat=True),
+        "workload": shown_rows(Workload, own).values_list("name", flat=True),
+        "host": shown_rows(Host, own).exclude(name=None).values_list("name", flat=True),
+    }
+    return {
+        name: sorted(set(filter(None, column.order_by().distinct()[:MAX_CHOICES])))
+        for name, column in columns.items()
+    }
