@@ -38,6 +38,7 @@ from backend.runs.cursors import BadCursor
 from backend.runs.dismissals import DismissalRefused
 from backend.runs.editing import CorrectionRefused
 from backend.runs.listing import BadCursor
+from backend.runs.merging import MergeRefused
 from backend.runs.observations import ObservationConflict
 from backend.runs.record import RunElsewhere
 from backend.runs.renaming import RenameRefused
@@ -168,6 +169,12 @@ ANSWERS: dict[type[Exception], Answer] = {
     ),
     EditRefused: Answer(
         409, "Not changed", "Nothing was changed.", page_title=_RESULT_SET, page_hint=_FORM
+    ),
+    MergeRefused: Answer(
+        400,
+        "Nothing was merged",
+        "Take source and target from the names in use.",
+        page_hint="Go back, choose another name and send it again.",
     ),
     RenameRefused: Answer(
         400, "Nothing was renamed", "Go back, choose another name and send it again."

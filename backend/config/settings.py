@@ -320,6 +320,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "AxisKind": ["number", "category"],
+        "KindOfName": [("server", "Server"), ("host", "Host"), ("workload", "Workload")],
         "OriginEnum": ["computed", "reported"],
         "ResultSetKind": "backend.sharing.models.Kind",
         "ResultSetState": "backend.sharing.models.State",

@@ -1,4 +1,4 @@
-"""Correcting a run and undoing it, with everything that is computed from the run."""
+"""Correcting runs, merging names and undoing it, with everything that is computed from them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from backend.accounts.models import User
-from backend.noise.record import hosts_of, refresh_hosts, refresh_noise
+from backend.accounts.models import User, Workspace
+from backend.noise.record import compared_runs, hosts_of, refresh_hosts, refresh_noise
 from backend.runs.editing import correct, undo_correction
-from backend.runs.models import Correction, Run
+from backend.runs.merging import merge, undo_merge
+from backend.runs.models import Correction, FormerName, Merge, Run
 from backend.runs.observations import apply_observations
 
 
@@ -42,3 +43,27 @@ def _computed_again(run: Run) -> Iterator[None]:
         apply_observations(run.pk)
         refresh_noise(run.pk)
         refresh_hosts(hosts_of(run))
+
+
+def merge_names(
+    workspace: Workspace, kind: FormerName.Kind, source: str, target: str, author: User | None
+) -> Merge:
+    """As `backend.runs.merging.merge`."""
+    with _noise_again(workspace):
+        return merge(workspace, kind, source, target, author)
+
+
+def undo_merged_names(merged: Merge, *, by: User | None) -> bool:
+    """As `backend.runs.merging.undo_merge`."""
+    with _noise_again(merged.workspace):
+        return undo_merge(merged, by=by)
+
+
+@contextmanager
+def _noise_again(workspace: Workspace) -> Iterator[None]:
+    """Estimate the noise of hosts again, after series and hosts were replaced inside."""
+    with transaction.atomic():
+        run_ids = compared_runs(workspace.pk)
+        yield
+        for run_id in run_ids:
+            refresh_noise(run_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -39,6 +39,12 @@ def refresh_noise(run_id: UUID) -> None:
     SelfComparison.objects.filter(run=run).delete()
     insert_rows(SelfComparison, _self_comparisons(run))
     refresh_hosts(hosts_of(run))
+
+
+def compared_runs(workspace_id: UUID) -> Sequence[UUID]:
+    """The runs of a workspace that have A/A comparisons."""
+    rows = SelfComparison.objects.filter(run__workspace=workspace_id).order_by()
+    return list(rows.values_list("run", flat=True).distinct())
 
 
 def hosts_of(run: Run) -> frozenset[UUID]:

@@ -108,3 +108,29 @@ class Correction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.field} of {self.run}"
+
+
+class Merge(models.Model):
+    """A member's statement that two names mean one server, host or workload."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=FormerName.Kind.choices)
+    # Everything of the name `source` got the name `target`.
+    source = models.CharField(max_length=200)
+    target = models.CharField(max_length=200)
+    # The rows that were replaced: [{"id", "fields", "slot", "into"}, …]. Their addresses lead on.
+    rows = models.JSONField(default=list)
+    # {"led": former names that led to the source, "own": what the source led to, or null}.
+    former_names = models.JSONField(default=dict)
+    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    merged_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-merged_at"]
+        indexes = [models.Index(fields=["workspace", "kind"], name="merge_by_kind")]
+
+    def __str__(self) -> str:
+        return f"{self.source} into {self.target}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.runs.checks import CheckInput, check_cell
 from backend.runs.evidence import with_own_output
-from backend.runs.models import Cell, Trial
+from backend.runs.models import Cell, Series, Trial
 from backend.stats import Histogram
 from backend.stats.curve import percentile_curve
 from backend.stats.percentiles import stored_percentiles
@@ -24,6 +24,24 @@ MEMBER_COLUMNS = (
     *("requests_completed", "histogram", "cell", "output_sha256"),
     *("load", "started_at", "finished_at"),
 )
+
+
+def join_cells(cells: Sequence[Cell], series: Series) -> Cell:
+    """Replace cells of one run at one load by a new cell of `series` that has all their trials."""
+    first = cells[0]
+    joined = Cell(
+        run=first.run,
+        workspace=first.workspace,
+        series=series,
+        connections=first.connections,
+        rate_rps=first.rate_rps,
+    )
+    trials = Trial.objects.filter(cell__in=cells).order_by("ordinal")
+    merge_cell(joined, list(trials.only(*MEMBER_COLUMNS)))
+    joined.save(force_insert=True)
+    trials.update(cell=joined)
+    Cell.objects.filter(pk__in=[cell.pk for cell in cells]).delete()
+    return joined
 
 
 def merge_cell(cell: Cell, trials: Sequence[Trial]) -> None:

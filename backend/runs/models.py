@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from backend.accounts.models import User, Workspace
 from backend.formats.model import TimeSlice
-from backend.runs.amendments import Correction, Dismissal, FormerName
+from backend.runs.amendments import Correction, Dismissal, FormerName, Merge
 from backend.runs.timeline import describe_slice, pack_slices, unpack_slices
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Dismissal",
     "FormerName",
     "Host",
+    "Merge",
     "Observation",
     "Run",
     "Series",

@@ -27,6 +27,7 @@ from backend.runs.registry import (
     lock_names,
 )
 from backend.runs.search import UNKNOWN
+from backend.runs.shown import shown_rows
 
 Kind = FormerName.Kind
 _IDENTITY = {Kind.SERVER: SERVER_FIELDS, Kind.HOST: HOST_FIELDS, Kind.WORKLOAD: WORKLOAD_FIELDS}
@@ -60,7 +61,7 @@ def rename(
             lock_names(workspace, exclusive=True)
             _refuse_taken(workspace, kind, former, current)
             _rename_rows(workspace, kind, former, current)
-            _remember(workspace, kind, former, current, author)
+            remember_name(workspace, kind, former, current, author)
             workspace.changed()
     except IntegrityError:
         # Fields that differ as sent may be equal as stored, for example 1e2 and 100.
@@ -78,12 +79,16 @@ def former_names(
 
 def _refuse_taken(workspace: Workspace, kind: FormerName.Kind, former: str, current: str) -> None:
     rows = MODELS[kind]._default_manager.filter(workspace=workspace)
+    shown = shown_rows(MODELS[kind], [workspace.pk])
     if not rows.filter(name=former).exists():
         raise RenameRefused(f"There is no {kind} named “{former}” any more. Reload its page.")
-    if rows.filter(name=current).exists():
+    if shown.filter(name=current).exists():
         raise RenameRefused(
-            f"Another {kind} has the name “{current}”. Choose a name that is not in use."
+            f"Another {kind} has the name “{current}”. Choose a name that is not in use, or merge "
+            "the two."
         )
+    # Left of a correction, and shown nowhere.
+    rows.filter(name=current).delete()
     former_names = FormerName.objects.filter(workspace=workspace, kind=kind, former=current)
     if (other := former_names.exclude(current=former).first()) is not None:
         raise RenameRefused(
@@ -110,9 +115,10 @@ def _rename_rows(workspace: Workspace, kind: FormerName.Kind, former: str, curre
     Series.objects.bulk_update(all_series, ["key"], batch_size=_BATCH)
 
 
-def _remember(
+def remember_name(
     workspace: Workspace, kind: FormerName.Kind, former: str, current: str, author: User | None
 ) -> None:
+    """Make a name, and the names before it, lead to the current name."""
     FormerName.objects.filter(workspace=workspace, kind=kind, current=former).update(
         current=current
     )

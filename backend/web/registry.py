@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -17,8 +17,10 @@ from backend.links import compare_link, link_to, query_string
 from backend.runs import catalogue
 from backend.runs.catalogue import Tally
 from backend.runs.listing import run_page
+from backend.runs.merging import merges_into, successor_of
 from backend.runs.models import FormerName, Host, Run, Server, Workload
 from backend.runs.names import MAX_NAME
+from backend.runs.registry import MODELS
 from backend.runs.renaming import former_names
 from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
@@ -59,7 +61,7 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
     workspace = visible.workspace_or_404(request, slug)
     server = shown_rows(Server, [workspace.pk]).filter(pk=server_id).first()
     if server is None:
-        raise Http404
+        return _lead_on(workspace, FormerName.Kind.SERVER, server_id)
     same = list(
         shown_rows(Server, [workspace.pk])
         .filter(name=server.name)
@@ -121,7 +123,7 @@ def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
     workspace = visible.workspace_or_404(request, slug)
     host = shown_rows(Host, [workspace.pk]).filter(pk=host_id).first()
     if host is None:
-        raise Http404
+        return _lead_on(workspace, FormerName.Kind.HOST, host_id)
     took_part = Run.objects.filter(Q(server_host=host) | Q(client_host=host))
     latest = took_part.order_by("-recorded_at").only("facts", "server_host_id").first()
     more = _recorded_facts(latest, host)
@@ -167,7 +169,7 @@ def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse
     workspace = visible.workspace_or_404(request, slug)
     workload = shown_rows(Workload, [workspace.pk]).filter(pk=workload_id).first()
     if workload is None:
-        raise Http404
+        return _lead_on(workspace, FormerName.Kind.WORKLOAD, workload_id)
     same = shown_rows(Workload, [workspace.pk]).filter(name=workload.name)
     others = same.exclude(pk=workload.pk).order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
     own = Q(workspace=workspace, series__workload=workload)
@@ -259,14 +261,27 @@ def _measured(slug: str, own: Q, **fields: str) -> list[dict[str, Any]]:
     ]
 
 
+def _lead_on(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> HttpResponse:
+    """To the page of the row that replaced this one in a merge; Http404 where there is none."""
+    successor = successor_of(workspace, kind, id_)
+    if successor is None:
+        raise Http404
+    return HttpResponseRedirect(link_to(f"{kind}-page", workspace.slug, successor))
+
+
 def _names(
     request: HttpRequest, workspace: Workspace, kind: FormerName.Kind, row: Any
 ) -> dict[str, Any]:
-    """Former names, and the address of the form that renames."""
+    """Former names and merges, and the addresses of the forms that rename and merge."""
     renames = row.name is not None and visible.may_write(request, workspace)
+    shown = shown_rows(MODELS[kind], [workspace.pk]).exclude(name=None).exclude(name=row.name)
+    others = shown.order_by("name").values_list("name", flat=True).distinct()
     return {
         "former_names": former_names(workspace, kind, row.name),
+        "merges": merges_into(workspace, kind, row.name) if row.name else [],
         "rename_url": link_to(f"rename-{kind}", workspace.slug, row.pk) if renames else "",
+        "merge_url": link_to(f"merge-{kind}", workspace.slug, row.pk) if renames else "",
+        "other_names": list(others[: catalogue.MAX_RELATED]) if renames else [],
         "name": row.name,
         "kind": kind,
         "max_name": MAX_NAME,

@@ -1,4 +1,4 @@
-"""Renaming a server, host or workload."""
+"""Renaming a server, host or workload, merging two of them, and undoing a merge."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
+from backend.accounts.models import Workspace
+from backend.ingest.editing import merge_names, undo_merged_names
 from backend.links import link_to
-from backend.runs.models import FormerName
+from backend.runs.models import FormerName, Merge
 from backend.runs.registry import MODELS
 from backend.runs.renaming import rename
 from backend.web import visible
@@ -22,10 +24,42 @@ def rename_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind
     A host without a name cannot be renamed: later uploads would not find it.
     """
     workspace = visible.writable_workspace_or_404(request, slug)
-    named = MODELS[kind]._default_manager.filter(pk=id_, workspace=workspace, name__isnull=False)
-    former = named.values_list("name", flat=True).first()
-    if former is None:
-        raise Http404
+    former = _name_or_404(workspace, kind, id_)
     current = rename(workspace, kind, former, request.POST.get("name", ""), visible.viewer(request))
     messages.info(request, f"“{former}” is now “{current}”. Links with the old name still work.")
     return HttpResponseRedirect(link_to(f"{kind}-page", slug, id_))
+
+
+@require_POST
+def merge_row(request: HttpRequest, slug: str, id_: UUID, kind: FormerName.Kind) -> HttpResponse:
+    """Field: into, a name. Everything of this name gets that name."""
+    workspace = visible.writable_workspace_or_404(request, slug)
+    source = _name_or_404(workspace, kind, id_)
+    target = request.POST.get("into", "").strip()
+    merged = merge_names(workspace, kind, source, target, visible.viewer(request))
+    messages.info(
+        request,
+        f"“{source}” was merged into “{target}”. Links with the old name still work. "
+        "Frozen result sets do not change.",
+    )
+    return HttpResponseRedirect(link_to(f"{kind}-page", slug, merged.rows[0]["into"]))
+
+
+@require_POST
+def undo_merge_row(request: HttpRequest, slug: str, merge_id: UUID) -> HttpResponse:
+    """Undo a merge: its rows and names come back."""
+    workspace = visible.writable_workspace_or_404(request, slug)
+    merged = Merge.objects.filter(pk=merge_id, workspace=workspace).first()
+    if merged is None:
+        raise Http404
+    if undo_merged_names(merged, by=visible.viewer(request)):
+        messages.info(request, f"“{merged.source}” is a {merged.kind} of its own again.")
+    return HttpResponseRedirect(link_to(f"{merged.kind}-page", slug, merged.rows[0]["id"]))
+
+
+def _name_or_404(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> str:
+    named = MODELS[kind]._default_manager.filter(pk=id_, workspace=workspace, name__isnull=False)
+    name: str | None = named.values_list("name", flat=True).first()
+    if name is None:
+        raise Http404
+    return name

@@ -82,6 +82,16 @@ urlpatterns = [
         )
         for kind in FormerName.Kind
     ),
+    *(
+        path(
+            f"w/<slug:slug>/{kind}s/<uuid:id_>/merge",
+            renaming.merge_row,
+            {"kind": kind},
+            name=f"merge-{kind}",
+        )
+        for kind in FormerName.Kind
+    ),
+    path("w/<slug:slug>/merges/<uuid:merge_id>/undo", renaming.undo_merge_row, name="undo-merge"),
     path("w/<slug:slug>/agents", agents.agents, name="agents-page"),
     path("w/<slug:slug>/agents/<uuid:token_id>/revoke", agents.revoke, name="revoke-token"),
     path("w/<slug:slug>/sessions/<path:name>", sessions.session, name="session-page"),

@@ -63,6 +63,7 @@ def ids(scene):
     return {
         "run_id": str(scene.run.pk),
         "trial_id": str(scene.trial.pk),
+        "merge_id": str(uuid.uuid4()),
         "correction_id": str(correct(scene.run.pk, {"notes": "Why."}, author=None)[0].pk),
         "upload_id": str(scene.upload.pk),
         "artefact_id": str(scene.artefact.pk),

@@ -17,8 +17,10 @@ from backend.runs.registry import (
     SERVER_FIELDS,
     SeriesIdentity,
     current_name,
+    register_series,
     register_server,
     register_servers,
+    register_workloads,
 )
 from backend.runs.renaming import MAX_NAME, RenameRefused, former_names, rename
 from backend.runs.search import RunSearch
@@ -212,7 +214,18 @@ NAMES = st.sampled_from("abcde")
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=8))
 def test_whatever_is_renamed_every_name_means_the_thing_that_had_it(renames):
     lab = make_workspace(uuid.uuid4().hex)
-    things = {name: register_server(lab, {"name": name}).pk for name in "abc"}
+    workload = register_workloads(lab, [{"name": "hello"}])[0]
+    servers = {name: register_server(lab, {"name": name}) for name in "abc"}
+    register_series(
+        lab,
+        [
+            SeriesIdentity(
+                server, workload, None, None, tool="wrk", tool_version=None, loop="closed"
+            )
+            for server in servers.values()
+        ],
+    )
+    things = {name: server.pk for name, server in servers.items()}
     current = {pk: name for name, pk in things.items()}
     for former, new in renames:
         thing = next((pk for pk, name in current.items() if name == former), None)

@@ -17,10 +17,14 @@ from django.utils import timezone
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
 from backend.runs.editing import correct
+from backend.runs.merging import merge
+from backend.runs.models import FormerName
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
 from backend.testing.scenes import make_result_set, make_saved_view
 from backend.testing.uploads import WRK, make_file
+from backend.testing.scenes import make_measured_run, make_result_set
+from backend.testing.uploads import WRK
 
 VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
 # Signing in is allauth's own; its routes are none of our data.
@@ -46,6 +50,7 @@ LED_ON = expected(302, 302, 302, 302, 302, 302)
 MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
 # Lists show each their own; what is in them is asserted apart.
 SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
+WRITERS_DELETE = expected(401, 404, 404, 204, 204, 404)
 WRITERS_API = expected(401, 404, 404, 200, 200, 404)
 
 
@@ -59,6 +64,8 @@ class Row:
 
 
 NEW_NAME = {"name": "another"}
+INTO = {"into": "other-server"}
+REFUSED_WRITERS = expected(404, 404, 404, 400, 404, 404)
 FREEZE = {"query": "run={run}", "title": "A title", "visibility": "private"}
 
 ROWS = {
@@ -126,6 +133,11 @@ ROWS = {
     "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
     "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
     "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "merge-server": Row("/w/own-lab/servers/{server}/merge", WRITERS_PAGE, "post", INTO),
+    # 400: a writer, but there is no other of these.
+    "merge-host": Row("/w/own-lab/hosts/{host}/merge", REFUSED_WRITERS, "post", INTO),
+    "merge-workload": Row("/w/own-lab/workloads/{workload}/merge", REFUSED_WRITERS, "post", INTO),
+    "undo-merge": Row("/w/own-lab/merges/{merge}/undo", WRITERS_PAGE, "post"),
     "agents-page": Row("/w/own-lab/agents", MEMBERS_PAGE),
     "revoke-token": Row("/w/own-lab/agents/{token}/revoke", OWNERS_PAGE),
     # The agent's program is no secret; this checkout has built none.
@@ -207,7 +219,7 @@ ROWS = {
     ),
     "correction": Row(
         "/api/v1/runs/{run}/corrections/{correction}",
-        expected(401, 404, 404, 204, 204, 404),
+        WRITERS_DELETE,
         "delete",
     ),
     "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
@@ -218,6 +230,8 @@ ROWS = {
     "server-list": Row("/api/v1/servers", SIGNED_IN_API),
     "host-list": Row("/api/v1/hosts", SIGNED_IN_API),
     "workload-list": Row("/api/v1/workloads", SIGNED_IN_API),
+    "merge-list": Row("/api/v1/merges", SIGNED_IN_API),
+    "merge": Row("/api/v1/merges/{merge}", WRITERS_DELETE, "delete"),
     "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
     "result-set-list": Row(
         "/api/v1/result-sets",
@@ -290,6 +304,12 @@ def make_correction(run):
     return correct(run.pk, {"notes": "The cable was loose."}, author=None)[0]
 
 
+def make_merge(scene):
+    """A merge of names that no other row uses."""
+    make_measured_run(scene.own.workspace, servers=("old-name", "new-name"))
+    return merge(scene.own.workspace, FormerName.Kind.SERVER, "old-name", "new-name", None)
+
+
 def ids_of(scene):
     """What stands in the paths of the rows."""
     return {
@@ -301,6 +321,7 @@ def ids_of(scene):
         "host": scene.run.server_host_id,
         "workload": scene.trial.cell.series.workload_id,
         "correction": make_correction(scene.run).pk,
+        "merge": make_merge(scene).pk,
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
         "viewer": scene.viewer.pk,
         "owner": scene.own.user.pk,
@@ -522,19 +543,3 @@ def test_a_token_of_who_became_a_viewer_only_reads(name, visitors, ids, scene):
 def test_a_token_that_may_only_write_reads_nothing(name, visitors, ids, scene):
     Token.objects.filter(workspace=scene.own.workspace).update(scopes=["runs:write"])
     assert ask(visitors["token"], ROWS[name], ids).status_code == 404
-
-
-def test_a_token_that_may_only_write_sees_its_own_uploads(visitors, ids, scene):
-    tokens = Token.objects.filter(workspace=scene.own.workspace)
-    tokens.update(scopes=["runs:write"])
-    sent = visitors["token"].post("/api/v1/uploads", {"file": make_file()}).json()["id"]
-    assert visitors["token"].get(f"/api/v1/uploads/{sent}").status_code == 200
-    assert ask(visitors["token"], ROWS["upload"], ids).status_code == 404
-
-
-def test_a_run_names_raw_files_that_its_token_can_fetch(visitors, ids, scene):
-    run = visitors["token"].get(f"/api/v1/runs/{scene.run.pk}").json()
-    answer = visitors["token"].get(run["trials"][0]["artefacts"][0]["raw_url"])
-    assert body_of(answer) == WRK.encode()
-    assert answer["Content-Disposition"].startswith("attachment")
-    assert "sandbox" in answer["Content-Security-Policy"]

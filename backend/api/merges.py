@@ -1,0 +1,105 @@
+"""GET and POST /api/v1/merges, DELETE /api/v1/merges/<id>."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.api.auth import author_of, required_actor, writable_workspace
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import workspaces_asked
+from backend.api.schema import documented
+from backend.errors import NotFound
+from backend.ingest.editing import merge_names, undo_merged_names
+from backend.runs.models import FormerName, Merge
+from backend.runs.names import MAX_NAME
+
+MAX_LISTED = 200
+
+
+class MergeSerializer(serializers.ModelSerializer[Merge]):
+    """Two names of one server, host or workload."""
+
+    workspace = serializers.CharField(source="workspace.slug")
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
+    undone_by = serializers.CharField(source="undone_by.username", default=None, allow_null=True)
+
+    class Meta:
+        model = Merge
+        fields = ["id", "workspace", "kind", "source", "target", "author", "merged_at"]
+        fields += ["undone_by", "undone_at"]
+
+
+class MergeListSerializer(serializers.Serializer[Any]):
+    merges = MergeSerializer(many=True)
+
+
+class MergeRequestSerializer(serializers.Serializer[Any]):
+    """Everything of the name `source` gets the name `target`."""
+
+    workspace = serializers.CharField(
+        required=False, max_length=60, help_text="Slug; a token has its own"
+    )
+    kind = serializers.ChoiceField(FormerName.Kind.choices)
+    # Popped by DRF's metaclass.
+    source = serializers.CharField(max_length=MAX_NAME)  # type: ignore[assignment]
+    target = serializers.CharField(max_length=MAX_NAME)
+
+
+class MergeList(APIView):
+    """Merged names."""
+
+    @extend_schema(
+        operation_id="merge_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+        ],
+        responses={200: MergeListSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The latest merges, undone ones included; at most 200."""
+        rows = Merge.objects.filter(workspace__in=workspaces_asked(request))
+        rows = rows.select_related("workspace", "author", "undone_by")
+        return Response(MergeListSerializer({"merges": rows[:MAX_LISTED]}).data)
+
+    @extend_schema(
+        operation_id="merge_make",
+        request=MergeRequestSerializer,
+        responses={201: MergeSerializer, **documented(400, 401, 404)},
+    )
+    def post(self, request: Request) -> Response:
+        """Merge two names. Links and uploads with the source name lead to the target name."""
+        actor = required_actor(request)
+        form = MergeRequestSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        merged = merge_names(
+            writable_workspace(actor, asked.get("workspace")),
+            FormerName.Kind(asked["kind"]),
+            asked["source"],
+            asked["target"],
+            author_of(actor),
+        )
+        return Response(MergeSerializer(merged).data, status=201)
+
+
+class MergeDetail(APIView):
+    """One merge."""
+
+    @extend_schema(operation_id="merge_undo", responses={204: None, **documented(401, 404)})
+    def delete(self, request: Request, merge_id: UUID) -> Response:
+        """Undo it: what was uploaded under the source name gets that name again."""
+        actor = required_actor(request)
+        merged = Merge.objects.filter(pk=merge_id).select_related("workspace").first()
+        if merged is None or not access.may_write(actor, merged.workspace_id):
+            raise NotFound(NOT_FOUND)
+        if not undo_merged_names(merged, by=author_of(actor)):
+            raise NotFound(NOT_FOUND)
+        return Response(status=204)

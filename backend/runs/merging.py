@@ -1,0 +1,236 @@
+"""Merging two servers, hosts or workloads that are one, and undoing it (decision 0027).
+
+What was read keeps its name in `as_read`. The name that went leads to the name that stayed, for
+links and for later uploads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from backend.accounts.models import User, Workspace
+from backend.errors import InvalidInput
+from backend.runs.as_read import identity_fields
+from backend.runs.bulk import insert_rows
+from backend.runs.cells import join_cells
+from backend.runs.corrections import standing_corrections
+from backend.runs.models import (
+    Cell,
+    Correction,
+    FormerName,
+    Host,
+    Merge,
+    Run,
+    Series,
+    Server,
+    Trial,
+    Workload,
+)
+from backend.runs.registry import (
+    MODELS,
+    SeriesIdentity,
+    identity_hash,
+    lock_names,
+    register_host,
+    register_series,
+    register_servers,
+    register_workloads,
+)
+from backend.runs.regrouping import regroup
+from backend.runs.renaming import remember_name
+from backend.runs.shown import shown_rows
+from backend.runs.unused import remove_unused_series
+
+Kind = FormerName.Kind
+Row = Server | Host | Workload
+HOST_ROLES = ("server_host", "client_host")
+_PARTS = ("server", "workload", *HOST_ROLES)
+
+
+class MergeRefused(InvalidInput):
+    """Nothing was merged; the message says what was got and what was expected."""
+
+
+@transaction.atomic
+def merge(
+    workspace: Workspace, kind: FormerName.Kind, source: str, target: str, author: User | None
+) -> Merge:
+    """Give everything of the name `source` the name `target`, which exists. Raises MergeRefused."""
+    lock_names(workspace, exclusive=True)
+    if source == target:
+        raise MergeRefused(f"“{source}” cannot be merged with itself. Choose another {kind}.")
+    rows = _named(workspace, kind, source)
+    if not shown_rows(MODELS[kind], [workspace.pk]).filter(name=target).exists():
+        raise MergeRefused(f"There is no {kind} named “{target}”. Choose one from the list.")
+    _keep_what_was_read(kind, rows)
+    merged = Merge(workspace=workspace, kind=kind, source=source, target=target, author=author)
+    for row in rows:
+        fields = identity_fields(row)
+        into = _register(workspace, kind, {**fields, "name": target})
+        _replace_row(workspace, kind, row, into)
+        slot = row.slot if isinstance(row, Server) else None
+        entry = {"id": str(row.pk), "fields": fields, "slot": slot, "into": str(into.pk)}
+        merged.rows.append(entry)
+    merged.former_names = _names_leading_to(workspace, kind, source)
+    merged.save()
+    remove_unused_series(workspace.pk)
+    MODELS[kind]._default_manager.filter(pk__in=[row.pk for row in rows]).delete()
+    remember_name(workspace, kind, source, target, author)
+    workspace.changed()
+    return merged
+
+
+@transaction.atomic
+def undo_merge(merged: Merge, *, by: User | None) -> bool:
+    """Give back the rows and names of before; whether the merge was not undone yet."""
+    workspace = merged.workspace
+    lock_names(workspace, exclusive=True)
+    standing = Merge.objects.filter(pk=merged.pk, undone_at=None)
+    if not standing.update(undone_at=timezone.now(), undone_by=by):
+        return False
+    kind = Kind(merged.kind)
+    _give_back_names(merged)
+    insert_rows(MODELS[kind], [_row_of(merged, entry) for entry in merged.rows])
+    for run in _runs_named(workspace, kind, [merged.source, *merged.former_names["led"]]):
+        regroup(run, standing_corrections(run.pk))
+    remove_unused_series(workspace.pk)
+    workspace.changed()
+    return True
+
+
+def merges_into(workspace: Workspace, kind: FormerName.Kind, name: str) -> Sequence[Merge]:
+    """The merges that stand, of names that lead to `name` now, the latest first."""
+    leading = FormerName.objects.filter(workspace=workspace, kind=kind, current=name)
+    standing = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
+    return list(standing.filter(source__in=leading.values("former")).select_related("author"))
+
+
+def successor_of(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> UUID | None:
+    """The row that replaced the row with this id in a merge; None where there was none."""
+    standing = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
+    merged = standing.filter(rows__contains=[{"id": str(id_)}]).first()
+    entries = [] if merged is None else merged.rows
+    return next((UUID(entry["into"]) for entry in entries if entry["id"] == str(id_)), None)
+
+
+def _named(workspace: Workspace, kind: FormerName.Kind, name: str) -> list[Row]:
+    rows: list[Any] = list(MODELS[kind]._default_manager.filter(workspace=workspace, name=name))
+    if not rows:
+        raise MergeRefused(f"There is no {kind} named “{name}” any more. Reload its page.")
+    return rows
+
+
+def _register(workspace: Workspace, kind: FormerName.Kind, fields: dict[str, Any]) -> Row:
+    if kind == Kind.SERVER:
+        return register_servers(workspace, [fields])[0]
+    if kind == Kind.WORKLOAD:
+        return register_workloads(workspace, [fields])[0]
+    host = register_host(workspace, fields)
+    assert host is not None  # it has a name
+    return host
+
+
+_OF_TRIALS = """
+UPDATE runs_trial SET as_read = jsonb_build_object(%s::text, %s::jsonb) || coalesce(as_read, '{{}}')
+FROM runs_cell JOIN runs_series ON runs_series.id = runs_cell.series_id
+WHERE runs_trial.cell_id = runs_cell.id AND runs_series.{part}_id = %s
+"""
+_OF_RUNS = """
+UPDATE runs_run SET as_read = jsonb_build_object(%s::text, %s::jsonb) || coalesce(as_read, '{{}}')
+WHERE {part}_id = %s
+"""
+
+
+def _keep_what_was_read(kind: FormerName.Kind, rows: Sequence[Row]) -> None:
+    """Write the identity fields into `as_read` of all trials or runs, where none are kept yet."""
+    roles = HOST_ROLES if kind == Kind.HOST else (str(kind),)
+    statement = _OF_RUNS if kind == Kind.HOST else _OF_TRIALS
+    with connection.cursor() as cursor:
+        for row in rows:
+            fields = json.dumps(identity_fields(row))
+            for part in roles:
+                cursor.execute(statement.format(part=part), [part, fields, row.pk])
+
+
+def _replace_row(workspace: Workspace, kind: FormerName.Kind, row: Row, into: Row) -> None:
+    """Give all series and runs of `row` the row `into`."""
+    roles = HOST_ROLES if kind == Kind.HOST else (str(kind),)
+    of_row = Q()
+    for role in roles:
+        of_row |= Q(**{role: row})
+        if kind == Kind.HOST:
+            Run.objects.filter(**{role: row}).update(**{role: into})
+    all_series = list(Series.objects.filter(of_row).select_related(*_PARTS))
+    identities = []
+    for series in all_series:
+        changed: Any = {role: into for role in roles if getattr(series, role) == row}
+        identities.append(replace(SeriesIdentity.of(series), **changed))
+    for series, other in zip(all_series, register_series(workspace, identities), strict=True):
+        _move_cells(series, other)
+
+
+def _move_cells(series: Series, other: Series) -> None:
+    """Give the cells of `series` to `other`; two of one run at one load become one."""
+    cells = list(Cell.objects.filter(series=series).select_related("run__workspace", "workspace"))
+    twins = {_place(cell): cell for cell in Cell.objects.filter(series=other)}
+    alone = [cell.pk for cell in cells if _place(cell) not in twins]
+    Cell.objects.filter(pk__in=alone).update(series=other)
+    for cell in cells:
+        if (twin := twins.get(_place(cell))) is not None:
+            join_cells([cell, twin], other)
+
+
+def _place(cell: Cell) -> tuple[object, ...]:
+    return (cell.run_id, cell.connections, cell.rate_rps)
+
+
+def _names_leading_to(workspace: Workspace, kind: FormerName.Kind, source: str) -> dict[str, Any]:
+    names = FormerName.objects.filter(workspace=workspace, kind=kind)
+    own = names.filter(former=source).values_list("current", flat=True).first()
+    led = names.filter(current=source).exclude(former=source).values_list("former", flat=True)
+    return {"led": list(led), "own": own}
+
+
+def _give_back_names(merged: Merge) -> None:
+    names = FormerName.objects.filter(workspace=merged.workspace, kind=merged.kind)
+    names.filter(former__in=merged.former_names["led"]).update(current=merged.source)
+    own = names.filter(former=merged.source)
+    if merged.former_names["own"] is None:
+        own.delete()
+    else:
+        own.update(current=merged.former_names["own"])
+
+
+def _row_of(merged: Merge, entry: dict[str, Any]) -> Any:
+    """The row as it was before the merge, not saved."""
+    slot = {} if entry["slot"] is None else {"slot": entry["slot"]}
+    return MODELS[Kind(merged.kind)](
+        id=UUID(entry["id"]),
+        workspace=merged.workspace,
+        identity=identity_hash(entry["fields"]),
+        **entry["fields"],
+        **slot,
+    )
+
+
+def _runs_named(workspace: Workspace, kind: FormerName.Kind, names: Sequence[str]) -> Sequence[Run]:
+    """The runs that were read, or corrected, to have one of these names."""
+    corrected = Correction.objects.filter(undone_at=None, run__workspace=workspace)
+    fields = HOST_ROLES if kind == Kind.HOST else (str(kind),)
+    of_run = Q(pk__in=corrected.filter(field__in=fields, value__in=names).values("run"))
+    if kind == Kind.HOST:
+        for role in HOST_ROLES:
+            of_run |= Q(**{f"as_read__{role}__name__in": names})
+    else:
+        trials = Trial.objects.filter(**{f"as_read__{kind}__name__in": names})
+        of_run |= Q(pk__in=trials.values("run"))
+    rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    return list(rows.filter(of_run, workspace=workspace).select_for_update(of=("self",)))

@@ -1,0 +1,159 @@
+"""Merging two servers, hosts or workloads that are one, and undoing it."""
+
+import pytest
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.query.compare_query import CompareQuery
+from backend.ingest.reprocess import reprocess
+from backend.ingest.worker import process
+from backend.runs.catalogue import host_page, server_page, workload_page
+from backend.runs.editing import correct
+from backend.runs.merging import MergeRefused, merge, merges_into, successor_of, undo_merge
+from backend.runs.models import Cell, FormerName, Host, Run, Server, Trial, Workload
+from backend.runs.renaming import rename
+from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
+
+pytestmark = pytest.mark.django_db
+Kind = FormerName.Kind
+
+
+@pytest.fixture
+def lab():
+    return make_tenant("lab")
+
+
+def read(lab, *, servers=("hello",), workload="hello", host="here", text=WRK):
+    envelope = make_envelope(len(servers))
+    envelope["hosts"] = {"client": {"name": host}, "server": {"name": host}}
+    for trial, server in zip(envelope["trials"], servers, strict=True):
+        trial["server"]["name"] = server
+        trial["workload"]["name"] = workload
+    texts = [text + "\n" * number for number in range(len(servers))]
+    upload = make_upload(lab, *texts, envelope=envelope)
+    process(upload.pk)
+    return Run.objects.get(upload=upload)
+
+
+def everything(lab):
+    """All rows but their times, and the ids of what is made anew."""
+    workspace = lab.workspace.pk
+    pages = [page([workspace]).rows for page in (server_page, workload_page, host_page)]
+    trials = Trial.objects.select_related("cell__series__server").order_by("run", "ordinal")
+    return (
+        [[(row.id, row.name, getattr(row.row, "slot", None)) for row in page] for page in pages],
+        [(trial.pk, str(trial.cell.series.key), str(trial.cell.series)) for trial in trials],
+        sorted((str(cell.series.key), cell.trial_count) for cell in Cell.objects.all()),
+        [(str(run.server_host), str(run.client_host)) for run in Run.objects.order_by("pk")],
+    )
+
+
+def servers_of(lab, query):
+    answer = compare(CompareQuery.parse(query), workspace_ids=[lab.workspace.pk])
+    return [series.label for series in answer.series]
+
+
+def test_a_merged_server_is_one_server_and_old_links_lead_on(lab):
+    read(lab, servers=["caddy-server"])
+    read(lab, servers=["caddy"], text=WRK + "x\n")
+    merged = merge(lab.workspace, Kind.SERVER, "caddy-server", "caddy", lab.user)
+    (row,) = server_page([lab.workspace.pk]).rows
+    assert (row.name, row.tally.runs) == ("caddy", 2)
+    assert len(servers_of(lab, "server=caddy-server")) == 1
+    assert successor_of(lab.workspace, Kind.SERVER, merged.rows[0]["id"]) == row.id
+    assert merges_into(lab.workspace, Kind.SERVER, "caddy") == [merged]
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second"),
+    [
+        (Kind.SERVER, {"servers": ["a", "a"]}, {"servers": ["b"]}),
+        (Kind.WORKLOAD, {"workload": "a"}, {"workload": "b"}),
+        (Kind.HOST, {"host": "a"}, {"host": "b"}),
+    ],
+)
+def test_undoing_a_merge_gives_everything_back(lab, kind, first, second):
+    read(lab, **first)
+    read(lab, **second, text=WRK + "x\n")
+    before = everything(lab)
+    merged = merge(lab.workspace, kind, "a", "b", lab.user)
+    assert everything(lab) != before
+    assert undo_merge(merged, by=lab.user)
+    assert everything(lab) == before
+    assert not FormerName.objects.exists()
+    assert not undo_merge(merged, by=lab.user)
+
+
+def test_two_servers_of_one_run_become_one_cell(lab):
+    read(lab, servers=["a", "b", "a"])
+    before = everything(lab)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    assert Cell.objects.get().trial_count == 3
+    undo_merge(merged, by=lab.user)
+    assert everything(lab) == before
+
+
+def test_what_comes_later_under_the_old_name_is_undone_too(lab):
+    read(lab, servers=["a"])
+    read(lab, servers=["b"], text=WRK + "x\n")
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    later = read(lab, servers=["a"], text=WRK + "y\n")
+    assert str(Trial.objects.get(run=later).cell.series.server) == "b 1.0"
+    undo_merge(merged, by=lab.user)
+    assert str(Trial.objects.get(run=later).cell.series.server) == "a 1.0"
+
+
+def test_reading_again_changes_no_merge_and_no_undoing(lab):
+    run = read(lab, servers=["a"])
+    read(lab, servers=["b"], text=WRK + "x\n")
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    after = everything(lab)
+    reprocess(run.upload.pk)
+    assert everything(lab) == after
+    undo_merge(merged, by=lab.user)
+    assert server_page([lab.workspace.pk]).total == 2
+
+
+def test_names_before_a_merge_lead_on_and_come_back(lab):
+    read(lab, servers=["first"])
+    read(lab, servers=["b"], text=WRK + "x\n")
+    rename(lab.workspace, Kind.SERVER, "first", "a", None)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    assert len(servers_of(lab, "server=first")) == 1
+    rename(lab.workspace, Kind.SERVER, "b", "c", None)
+    undo_merge(merged, by=lab.user)
+    names = dict(FormerName.objects.values_list("former", "current"))
+    assert names == {"first": "a", "b": "c"}
+    assert {row.name for row in server_page([lab.workspace.pk]).rows} == {"a", "c"}
+
+
+def test_a_corrected_name_that_was_merged_comes_back_too(lab):
+    run = read(lab, servers=["foo"])
+    read(lab, servers=["a"], text=WRK + "x\n")
+    read(lab, servers=["b"], text=WRK + "y\n")
+    correct(run.pk, {"server": "a"}, author=lab.user)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    assert str(Trial.objects.get(run=run).cell.series.server) == "b 1.0"
+    undo_merge(merged, by=lab.user)
+    assert str(Trial.objects.get(run=run).cell.series.server) == "a 1.0"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        ("a", "a", "cannot be merged with itself"),
+        ("a", "none", "There is no server named “none”"),
+        ("none", "a", "There is no server named “none” any more"),
+    ],
+)
+def test_only_two_servers_are_merged(lab, source, target, sentence):
+    read(lab, servers=["a"])
+    with pytest.raises(MergeRefused, match=sentence):
+        merge(lab.workspace, Kind.SERVER, source, target, lab.user)
+
+
+def test_a_server_can_be_renamed_to_what_a_correction_left(lab):
+    run = read(lab, servers=["a"])
+    correct(run.pk, {"server": "b"}, author=lab.user)
+    rename(lab.workspace, Kind.SERVER, "b", "a", None)
+    assert [row.name for row in server_page([lab.workspace.pk]).rows] == ["a"]
+    assert Server.objects.count() == Host.objects.count() == Workload.objects.count() == 1
