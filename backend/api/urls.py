@@ -14,6 +14,7 @@ from backend.api import (
     observations,
     pair,
     parts,
+    point_trials,
     result_sets,
     runs,
     saved_views,
@@ -62,6 +63,7 @@ urlpatterns = [
     ),
     path("runs/<uuid:run_id>/progress", agents.RunProgress.as_view(), name="run-progress"),
     path("runs/<uuid:run_id>/plan.toml", runs.RunPlan.as_view(), name="run-plan"),
+    path("trials", point_trials.PointTrials.as_view(), name="trial-list"),
     path("trials/<uuid:trial_id>", runs.TrialDetail.as_view(), name="trial"),
     path(
         "trials/<uuid:trial_id>/timeline",

@@ -225,6 +225,7 @@ ROWS = {
     "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
     # Who may read the run finds that it has no plan.
     "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
+    "trial-list": Row("/api/v1/trials?cell={cell}", MEMBERS_API),
     "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
     "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
     "server-list": Row("/api/v1/servers", SIGNED_IN_API),
@@ -315,6 +316,7 @@ def ids_of(scene):
     return {
         "run": scene.run.pk,
         "trial": scene.trial.pk,
+        "cell": scene.trial.cell_id,
         "upload": scene.upload.pk,
         "artefact": scene.artefact.pk,
         "server": scene.trial.cell.series.server_id,
