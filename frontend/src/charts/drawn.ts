@@ -33,7 +33,7 @@ function withoutHidden(figures: Figures, query: string): Figures {
 }
 
 function zoomed(figures: Figures, query: string): Figures {
-  const view = viewOf(query);
-  const zoom = zoomIn(figures, query, view);
-  return zoom && view.zoom ? view.zoom.crop(figures, zoom.from.at, zoom.to.at) : figures;
+  const { zoom: axis } = viewOf(query);
+  const zoom = zoomIn({ figures, query });
+  return zoom && axis ? axis.crop(figures, zoom.from.at, zoom.to.at) : figures;
 }

@@ -26,7 +26,7 @@ import { joinsPoints, pointWeights, sweepChart } from "./sweep";
 import { hasTradeoff, latencyOf, tradeoffChart } from "./tradeoff";
 import { leaveTrend, openTrend, trendChart, whyNoTrend } from "./trend";
 import type { View } from "./view";
-import { overPercentiles, overPlaces, overRates } from "./zoom";
+import { overPercentiles, overPlaces, overRates } from "./zoom_axes";
 
 export const VIEWS: readonly View[] = [
   {

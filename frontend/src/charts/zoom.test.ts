@@ -7,10 +7,9 @@ import { chartOptions } from "./scene";
 import { seriesSlots } from "./style/series_style";
 import { sweepChart } from "./sweep";
 import { withView } from "./views";
-import { zoomCloser, zoomIn, zoomOut, zoomTo, zoomWider } from "./zoom";
+import { type Asked, zoomCloser, zoomName, zoomOut, zoomTo, zoomWider } from "./zoom";
 
 const LOADS = [1, 2, 4, 8, 16, 32, 64];
-const sweep = viewNamed("sweep");
 const loads = figures({
   x: { field: "connections", label: "Connections", values: LOADS },
   series: ["a", "b"].map((id, slot) =>
@@ -34,26 +33,36 @@ const byDay: Figures = {
   ],
 };
 
+function asked(data: Figures, query: string, isLive = true): Asked {
+  return { figures: data, query, isLive };
+}
+
 function xs(data: Figures): readonly unknown[] {
   return data.series.flatMap((line) => line.points.map(({ x }) => x));
 }
 
 describe("a zoom", () => {
   it("begins and ends at places that were measured, whatever the pointer touched", () => {
-    const zoomed = zoomTo(loads, "metric=p99", sweep, [3, 20]);
+    const zoomed = zoomTo(asked(loads, "metric=p99"), [3, 20]);
     expect(zoomed).toBe("metric=p99&zoom=16&zoom=4");
     const drawn = drawnFigures(loads, zoomed ?? "");
     expect(drawn.x.values).toEqual([4, 8, 16]);
     expect(new Set(xs(drawn))).toEqual(new Set([4, 8, 16]));
-    const zoom = zoomIn(loads, zoomed ?? "", sweep);
-    expect(zoom && sweep.zoom?.name(loads, zoom.from, zoom.to)).toBe("4 to 16 connections");
+    expect(zoomName(asked(loads, zoomed ?? ""))).toBe("4 to 16 connections");
+    expect(zoomName(asked(loads, ""))).toBe("");
   });
 
   it("of everything or of nothing is none", () => {
-    expect(zoomTo(loads, "", sweep, [0, 100])).toBeNull();
-    expect(zoomTo(loads, "", sweep, [9, 15])).toBeNull();
+    expect(zoomTo(asked(loads, ""), [0, 100])).toBeNull();
     expect(drawnFigures(loads, "zoom=9&zoom=15")).toBe(loads);
+    expect(drawnFigures(loads, "zoom=8")).toBe(loads);
     expect(drawnFigures(loads, "zoom=nginx")).toBe(loads);
+  });
+
+  it("of less than two places takes those around", () => {
+    expect(zoomTo(asked(loads, ""), [9, 15])).toBe("zoom=16&zoom=8");
+    expect(zoomTo(asked(loads, ""), [7, 15])).toBe("zoom=16&zoom=4");
+    expect(zoomTo(asked(loads, ""), [70, 90])).toBeNull();
   });
 
   it("fits the y axis, keeps the kind of the x axis, and leaves zero out", () => {
@@ -72,11 +81,14 @@ describe("a zoom", () => {
   });
 
   it("over days is the filter of dates, which the service answers", () => {
-    expect(zoomTo(byDay, "x=date&zoom=1", sweep, [0.5, 2.4])).toBe(
+    expect(zoomTo(asked(byDay, "x=date&zoom=1"), [0.5, 2.4])).toBe(
       "since=2026-11-02&until=2026-11-05&x=date",
     );
-    expect(zoomOut(byDay, "since=2026-11-02&until=2026-11-05&x=date", sweep)).toBe("x=date");
-    expect(zoomOut(loads, "since=2026-11-02", sweep)).toBeNull();
+    expect(zoomOut(asked(byDay, "since=2026-11-02&until=2026-11-05&x=date"))).toBe("x=date");
+    expect(zoomTo(asked(byDay, "x=date", false), [0.5, 2.4])).toBe(
+      "x=date&zoom=2026-11-02&zoom=2026-11-05",
+    );
+    expect(zoomOut(asked(loads, "since=2026-11-02"))).toBeNull();
   });
 
   it("is of the axis that it was made on", () => {
@@ -87,13 +99,13 @@ describe("a zoom", () => {
   });
 
   it("by keys takes half of the places around the point, and gives them back", () => {
-    const closer = zoomCloser(loads, "", sweep, 8);
+    const closer = zoomCloser(asked(loads, ""), 8);
     expect(closer).toBe("zoom=16&zoom=2");
-    expect(zoomCloser(loads, closer ?? "", sweep, 16)).toBe("zoom=16&zoom=8");
-    expect(zoomCloser(loads, "zoom=8&zoom=16", sweep, 16)).toBeNull();
-    expect(zoomWider(loads, "zoom=8&zoom=16", sweep)).toBe("zoom=32&zoom=4");
-    expect(zoomWider(loads, closer ?? "", sweep)).toBe("");
-    expect(zoomWider(loads, "", sweep)).toBeNull();
+    expect(zoomCloser(asked(loads, closer ?? ""), 16)).toBe("zoom=16&zoom=8");
+    expect(zoomCloser(asked(loads, "zoom=8&zoom=16"), 16)).toBeNull();
+    expect(zoomWider(asked(loads, "zoom=8&zoom=16"))).toBe("zoom=32&zoom=4");
+    expect(zoomWider(asked(loads, closer ?? ""))).toBe("");
+    expect(zoomWider(asked(loads, ""))).toBeNull();
   });
 
   it("of percentiles and of throughput is in their own numbers", () => {
@@ -108,11 +120,10 @@ describe("a zoom", () => {
       ],
     } as const;
     const curves = { ...loads, curves: { at: 8, series: [curve] } };
-    const nines = viewNamed("nines");
-    expect(zoomTo(curves, "view=nines", nines, [0.9, 2.1])).toBe("view=nines&zoom=90&zoom=99");
+    expect(zoomTo(asked(curves, "view=nines"), [0.9, 2.1])).toBe("view=nines&zoom=90&zoom=99");
     const drawn = drawnFigures(curves, "view=nines&zoom=90&zoom=99");
     expect(drawn.curves?.series[0]?.points.map(([percent]) => percent)).toEqual([90, 99]);
-    const tradeoff = zoomTo(loads, "view=tradeoff", viewNamed("tradeoff"), [3_900, 9_000]);
+    const tradeoff = zoomTo(asked(loads, "view=tradeoff"), [3_900, 9_000]);
     expect(tradeoff).toBe("view=tradeoff&zoom=4000&zoom=8000");
     expect(new Set(xs(drawnFigures(loads, tradeoff ?? "")))).toEqual(new Set([4, 8]));
   });

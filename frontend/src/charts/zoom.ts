@@ -1,99 +1,16 @@
-// A part of the x axis: where it may begin and end on each kind of axis, and the figures inside.
-import { type Figures, isCategory, measureOf, type Point, type X } from "../api/figures";
+// The zoom in a link: the part of the x axis that it shows, and the links to other parts.
+import type { Figures } from "../api/figures";
 import { valueIn, valuesIn, withValue, withValues } from "../query/query";
-import { loadPoint, percentile, single } from "../text/format";
-import { PERCENTILE_TICKS, percentilePosition, shownCurves } from "./percentiles";
-import { placeOf } from "./style/axes";
-import type { Place, View, ZoomAxis } from "./view";
+import type { Place } from "./view";
+import { viewOf } from "./views";
+import { overPlaces } from "./zoom_axes";
 
-/** The axis of the figures: loads, versions, dates, names. */
-export const overPlaces: ZoomAxis = {
-  at: (figures, text) => (isCategory(figures) ? placeOf(figures)(text) : Number(text)),
-  places: (figures) => {
-    const place = placeOf(figures);
-    return figures.x.values.map((x) => ({ text: String(x), at: place(x) }));
-  },
-  crop: (figures, low, high) => {
-    const place = placeOf(figures);
-    const isInside = (x: X): boolean => place(x) >= low && place(x) <= high;
-    const values = figures.x.values.filter(isInside);
-    const { capacity, changes } = figures;
-    return {
-      ...withPoints(figures, (point) => isInside(point.x)),
-      x: { ...figures.x, values },
-      ...(capacity && {
-        capacity: {
-          ...capacity,
-          rows: capacity.rows.filter(({ x }) => x !== null && isInside(x)),
-        },
-      }),
-      // A change at the first place is a step from outside.
-      ...(changes && { changes: changes.filter(({ x }) => isInside(x) && x !== values[0]) }),
-    };
-  },
-  name: (figures, from, to) => rangeName(figures, from.text, to.text),
-};
-
-function rangeName(figures: Figures, from: string, to: string): string {
-  if (isCategory(figures)) return `${figures.x.label.toLowerCase()} ${from} to ${to}`;
-  return `${from} to ${loadPoint(Number(to), figures.x.label)}`;
-}
-
-/** The axis of percentile curves. */
-export const overPercentiles: ZoomAxis = {
-  at: (_, text) => percentilePosition(Number(text)),
-  places: (figures) => {
-    const percents = shownCurves(figures).flatMap(({ points }) => points.map(([at]) => at));
-    const most = Math.max(0, ...percents.filter((percent) => percent < 100));
-    return [0, ...PERCENTILE_TICKS]
-      .filter((percent) => percent <= most)
-      .map((percent) => ({ text: String(percent), at: percentilePosition(percent) }));
-  },
-  crop: (figures, low, high) => {
-    if (!figures.curves) return figures;
-    const isInside = ([percent]: readonly [number, number]): boolean => {
-      const at = percentilePosition(percent);
-      return at >= low - TINY && at <= high + TINY;
-    };
-    const series = figures.curves.series.map((curve) => ({
-      ...curve,
-      points: curve.points.filter(isInside),
-    }));
-    return { ...figures, curves: { ...figures.curves, series } };
-  },
-  name: (_, from, to) => `${percentile(Number(from.text))} to ${percentile(Number(to.text))}`,
-};
-
-const TINY = 1e-9;
-
-/** The axis of achieved throughput: whole requests per second in a link. */
-export const overRates: ZoomAxis = {
-  at: (_, text) => Number(text),
-  places: (figures) => {
-    const rates = figures.series.flatMap(({ points }) => points.map(rateOf)).filter(isNumber);
-    return [...new Set(rates.map(Math.round))]
-      .sort((a, b) => a - b)
-      .map((at) => ({ text: String(at), at }));
-  },
-  crop: (figures, low, high) =>
-    withPoints(figures, (point) => {
-      const rate = Math.round(rateOf(point) ?? Number.NaN);
-      return rate >= low && rate <= high;
-    }),
-  name: (_, from, to) => `${single("rate", from.at)} to ${single("rate", to.at)}`,
-};
-
-function rateOf(point: Point): number | null {
-  return measureOf(point, "throughput")?.value ?? null;
-}
-
-function isNumber(value: number | null): value is number {
-  return value !== null;
-}
-
-function withPoints(figures: Figures, keeps: (point: Point) => boolean): Figures {
-  const series = figures.series.map((line) => ({ ...line, points: line.points.filter(keeps) }));
-  return { ...figures, series };
+/** All figures of a page, with the query that says which part of them is drawn. */
+export interface Asked {
+  readonly figures: Figures;
+  readonly query: string;
+  /** Whether the page can ask the service again. */
+  readonly isLive: boolean;
 }
 
 export interface Zoom {
@@ -102,89 +19,99 @@ export interface Zoom {
 }
 
 /** The part of the axis that the query shows; null where it shows all, or names no part of it. */
-export function zoomIn(figures: Figures, query: string, view: View): Zoom | null {
-  const axis = view.zoom;
+export function zoomIn({ figures, query }: Pick<Asked, "figures" | "query">): Zoom | null {
+  const axis = viewOf(query).zoom;
   const ends = valuesIn(query, "zoom").map((text) => axis?.at(figures, text) ?? Number.NaN);
   if (!axis || ends.length === 0 || ends.some(Number.isNaN)) return null;
   return covered(axis.places(figures), Math.min(...ends), Math.max(...ends));
 }
 
-/** From the first to the last place between two values of the axis. */
+/** "8 to 256 connections"; empty where the whole axis is shown. */
+export function zoomName(asked: Pick<Asked, "figures" | "query">): string {
+  const zoom = zoomIn(asked);
+  return (zoom && viewOf(asked.query).zoom?.name(asked.figures, zoom.from, zoom.to)) ?? "";
+}
+
+/** Values that were computed differ in their last digits. */
+const TINY = 1e-9;
+
+/** From the first to the last place between two values; null for fewer than two, and for all. */
 function covered(places: readonly Place[], low: number, high: number): Zoom | null {
   const inside = places.filter(({ at }) => at >= low - TINY && at <= high + TINY);
   const [from, to] = [inside[0], inside.at(-1)];
-  return from && to && inside.length < places.length ? { from, to } : null;
+  return from && to && from !== to && inside.length < places.length ? { from, to } : null;
+}
+
+/** The places around two values with no two places between them. */
+function surrounding(places: readonly Place[], low: number, high: number): Zoom | null {
+  const from = places.findLast(({ at }) => at <= low);
+  const to = places.find(({ at }) => at >= high);
+  return covered(places, from?.at ?? low, to?.at ?? high);
 }
 
 /**
- * The query that shows the places between two values of the axis; null where there is none between
- * them. A range of days is a filter: the service answers for these days alone.
+ * The query that shows the places between two values of the axis, or around them; null where these
+ * are all. A range of days is a filter: the service answers for these days alone.
  */
-export function zoomTo(
-  figures: Figures,
-  query: string,
-  view: View,
-  [low, high]: readonly [number, number],
-): string | null {
-  const zoom = view.zoom && covered(view.zoom.places(figures), low, high);
+export function zoomTo(asked: Asked, [low, high]: readonly [number, number]): string | null {
+  const { query } = asked;
+  const places = placesOf(asked);
+  const zoom = covered(places, low, high) ?? surrounding(places, low, high);
   if (!zoom) return null;
   const [from, to] = [zoom.from.text, zoom.to.text];
-  if (isByDay(figures, view)) {
-    return withValue(withValue(withValue(query, "zoom", null), "since", from), "until", to);
-  }
-  return withValues(query, "zoom", [from, to]);
+  if (!isByDay(asked)) return withValues(query, "zoom", [from, to]);
+  return withValue(withValue(withValue(query, "zoom", null), "since", from), "until", to);
 }
 
 /** The query that shows the whole axis; null where it is shown already. */
-export function zoomOut(figures: Figures, query: string, view: View): string | null {
-  const isFiltered = valueIn(query, "since") !== null || valueIn(query, "until") !== null;
-  const byDay = isByDay(figures, view) && isFiltered;
-  if (!byDay && valueIn(query, "zoom") === null) return null;
-  const keys = byDay ? ["zoom", "since", "until"] : ["zoom"];
-  return keys.reduce((next, key) => withValue(next, key, null), query);
+export function zoomOut(asked: Asked): string | null {
+  const keys = isByDay(asked) ? ["zoom", "since", "until"] : ["zoom"];
+  if (keys.every((key) => valueIn(asked.query, key) === null)) return null;
+  return keys.reduce((next, key) => withValue(next, key, null), asked.query);
 }
 
-function isByDay({ x }: Figures, view: View): boolean {
-  return x.field === "date" && view.zoom === overPlaces;
+function isByDay({ figures, query, isLive }: Asked): boolean {
+  return isLive && figures.x.field === "date" && viewOf(query).zoom === overPlaces;
 }
 
 /** The query with half of the places around `at`, but at least two; null where there are no more. */
-export function zoomCloser(figures: Figures, query: string, view: View, at: number): string | null {
-  const places = placesShown(figures, query, view);
+export function zoomCloser(asked: Asked, at: number | null): string | null {
+  const places = placesShown(asked);
   const count = Math.max(2, Math.ceil(places.length / 2));
   if (count >= places.length) return null;
-  const nearest = places.reduce(
-    (best, { at: value }, i) =>
-      Math.abs(value - at) < Math.abs((places[best]?.at ?? 0) - at) ? i : best,
-    0,
-  );
-  const first = Math.min(Math.max(nearest - Math.floor(count / 2), 0), places.length - count);
-  return between(figures, query, view, places[first], places[first + count - 1]);
+  const middle = nearest(places, at) - Math.floor(count / 2);
+  const first = Math.min(Math.max(middle, 0), places.length - count);
+  return between(asked, places[first], places[first + count - 1]);
+}
+
+/** The index of the place nearest to `at`; of the one in the middle where there is no `at`. */
+function nearest(places: readonly Place[], at: number | null): number {
+  if (at === null) return Math.floor(places.length / 2);
+  const distances = places.map((place) => Math.abs(place.at - at));
+  return distances.indexOf(Math.min(...distances));
 }
 
 /** The query with twice the places; the whole axis where these are all. */
-export function zoomWider(figures: Figures, query: string, view: View): string | null {
-  const all = view.zoom?.places(figures) ?? [];
-  const shown = placesShown(figures, query, view);
+export function zoomWider(asked: Asked): string | null {
+  const all = placesOf(asked);
+  const shown = placesShown(asked);
   const first = all.findIndex(({ text }) => text === shown[0]?.text);
   const more = Math.ceil(shown.length / 2);
   const [from, to] = [Math.max(first - more, 0), first + shown.length - 1 + more];
-  if (from === 0 && to >= all.length - 1) return zoomOut(figures, query, view);
-  return between(figures, query, view, all[from], all[Math.min(to, all.length - 1)]);
+  if (from === 0 && to >= all.length - 1) return zoomOut(asked);
+  return between(asked, all[from], all[Math.min(to, all.length - 1)]);
 }
 
-function placesShown(figures: Figures, query: string, view: View): readonly Place[] {
-  const all = view.zoom?.places(figures) ?? [];
-  const zoom = zoomIn(figures, query, view);
+function placesOf({ figures, query }: Pick<Asked, "figures" | "query">): readonly Place[] {
+  return viewOf(query).zoom?.places(figures) ?? [];
+}
+
+function placesShown(asked: Asked): readonly Place[] {
+  const zoom = zoomIn(asked);
+  const all = placesOf(asked);
   return zoom ? all.filter(({ at }) => at >= zoom.from.at && at <= zoom.to.at) : all;
 }
 
-function between(
-  figures: Figures,
-  query: string,
-  view: View,
-  from: Place | undefined,
-  to: Place | undefined,
-): string | null {
-  return from && to ? zoomTo(figures, query, view, [from.at, to.at]) : null;
+function between(asked: Asked, from: Place | undefined, to: Place | undefined): string | null {
+  return from && to ? zoomTo(asked, [from.at, to.at]) : null;
 }

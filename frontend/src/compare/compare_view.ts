@@ -1,5 +1,6 @@
 // The comparison, live or frozen: reads figures, fills the page, turns clicks into a new query.
 import { type Figures, knownMetrics, type Metric, type MetricId, type X } from "../api/figures";
+import { drawnFigures } from "../charts/drawn";
 import { headline, missingMetricText, ownHeadline } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import type { Scene } from "../charts/scene";
@@ -8,6 +9,7 @@ import { viewOf } from "../charts/views";
 import { savePng } from "../export/save_png";
 import {
   drawnQuery,
+  hiddenIn,
   highlightedFrom,
   highlightHash,
   metricIn,
@@ -23,6 +25,7 @@ import { checkList, comparabilityLine, type DismissOptions, runList } from "./ch
 import { chips } from "./chips";
 import { choosers, metricPicker, scaleToggles, viewTabs } from "./controls";
 import { figuresTable, updateCaption } from "./figures_table";
+import { markHidden } from "./hidden_series";
 import { MainChart } from "./main_chart";
 import { notReadList } from "./not_read";
 import { greyRows, pressBaseline, rankingPanel } from "./ranking_panel";
@@ -123,6 +126,7 @@ export class CompareView {
     this.#drawChart(figures);
     this.#drawTables(figures);
     this.#drawEvidence(figures);
+    markHidden(this.#root, hiddenIn(this.#query));
   }
 
   /** An action that only a live page offers. */
@@ -229,6 +233,7 @@ export class CompareView {
   #showChart(figures: Figures): void {
     this.#chart.show(this.#scene(figures));
     greyRows(slot(this.#root, "ranking"), this.#highlighted);
+    markHidden(this.#root, hiddenIn(this.#query));
   }
 
   /** Drawing thousands of cells costs more than comparing them with the cells of before. */
@@ -276,8 +281,8 @@ export class CompareView {
     for (const [name, href] of Object.entries(hrefs)) {
       if (href) optionalSlot(this.#root, name)?.setAttribute("href", href);
     }
-    const kept = this.#root.querySelector<HTMLInputElement>("input[name=query]");
-    if (kept) kept.value = this.#query;
+    for (const kept of this.#root.querySelectorAll<HTMLInputElement>("input[name=query]"))
+      kept.value = this.#query;
   }
 
   #dismissing(figures: Figures): DismissOptions | null {
@@ -307,7 +312,9 @@ export class CompareView {
 
 /** The series that the reader chose, else those that the view is most about. */
 function highlightedNow(figures: Figures, query: string): ReadonlySet<string> {
-  return highlightedFrom(location.hash) ?? highlightedIn(figures, viewOf(query));
+  return (
+    highlightedFrom(location.hash) ?? highlightedIn(drawnFigures(figures, query), viewOf(query))
+  );
 }
 
 /** Scrolls to the check of the link: the browser looked for it before it was drawn. */

@@ -34,7 +34,7 @@ describe("hostile names", () => {
     document.body.append(
       ...rankingPanel(data, actions),
       ...figuresTable(data, vi.fn()),
-      ...legend(data, new Set(), vi.fn()),
+      ...legend(data, { press: vi.fn(), showAll: vi.fn() }),
       ...chips(data, `label=${encodeURIComponent(hostile[0] ?? "")}`, vi.fn()),
       ...choosers(data, "", vi.fn()),
       ...saturationPanel(data),
@@ -47,7 +47,7 @@ describe("hostile names", () => {
 
   it("are shortened, with the whole in the title, and kept apart from what stands around", () => {
     const long = hostile[4] ?? "";
-    document.body.append(...legend(data, new Set(), vi.fn()));
+    document.body.append(...legend(data, { press: vi.fn(), showAll: vi.fn() }));
     const name = document.querySelectorAll("bdi")[4];
     expect(name?.textContent?.length).toBeLessThanOrEqual(48);
     expect(name?.title).toBe(long);

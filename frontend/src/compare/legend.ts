@@ -3,42 +3,90 @@ import type { Figures } from "../api/figures";
 import { seriesStyles } from "../charts/style/series_style";
 import { button } from "../site/dom";
 import { nameElement } from "../site/names";
+import type { SeriesChoice } from "./series_choice";
 import { swatch } from "./swatch";
 
-export function legend(
+export interface LegendActions {
+  /** A press on a line of the legend; `alone` to show its series without the others. */
+  readonly press: (series: readonly string[], alone: boolean) => void;
+  readonly showAll: () => void;
+}
+
+/** Fills the legend, or presses its buttons anew where the lines are the same: they keep the focus. */
+export function showLegend(
+  place: HTMLElement,
   figures: Figures,
-  highlighted: ReadonlySet<string>,
-  toggle: (series: readonly string[], on: boolean) => void,
-): HTMLElement[] {
-  return seriesStyles(figures).map(({ slot, label, ids }) => {
+  choice: SeriesChoice,
+  actions: LegendActions,
+): void {
+  const key = JSON.stringify(seriesStyles(figures));
+  if (place.dataset.lines !== key) place.replaceChildren(...legend(figures, actions));
+  place.dataset.lines = key;
+  updateLegend(place, figures, choice);
+}
+
+/** One button for each line of the legend, and one that shows all series again. */
+export function legend(figures: Figures, { press, showAll }: LegendActions): HTMLElement[] {
+  const items = seriesStyles(figures).map(({ slot, label, ids }) => {
     const item = button(
-      {
-        class: "legend-item",
-        "aria-pressed": String(isHighlighted(ids, highlighted)),
-        "data-series": ids[0] ?? "",
+      { class: "legend-item", "data-series": ids[0] ?? "" },
+      (event) => {
+        onSecondClick(() => press(ids, true));
+        press(ids, event.altKey);
       },
-      () => toggle(ids, item.getAttribute("aria-pressed") !== "true"),
       swatch(slot),
       nameElement(label, 48),
     );
+    // Browsers press no button by Alt and Enter.
+    item.addEventListener("keydown", (event) => {
+      if (event.altKey && event.key === "Enter") press(ids, true);
+    });
     return item;
   });
+  return [...items, button({ class: "link legend-all", hidden: true }, showAll, "Show all")];
 }
 
-/** The same buttons after other lines are highlighted: making them anew would lose the focus. */
-export function updateLegend(
-  place: HTMLElement,
-  figures: Figures,
-  highlighted: ReadonlySet<string>,
-): void {
+/**
+ * A double click first hides a line and then shows it alone. The legend may move when a line is
+ * hidden: the second click counts wherever it lands.
+ */
+function onSecondClick(act: () => void): void {
+  const hear = (event: MouseEvent): void => {
+    if (event.detail !== 2) return;
+    event.stopPropagation();
+    act();
+  };
+  addEventListener("click", hear, { capture: true, once: true });
+}
+
+/** The state of the buttons. */
+export function updateLegend(place: HTMLElement, figures: Figures, choice: SeriesChoice): void {
   const items = new Map(
-    [...place.children].map((item) => [(item as HTMLElement).dataset.series, item]),
+    [...place.querySelectorAll<HTMLElement>(".legend-item")].map((item) => [
+      item.dataset.series,
+      item,
+    ]),
   );
   for (const { ids } of seriesStyles(figures)) {
-    items.get(ids[0])?.setAttribute("aria-pressed", String(isHighlighted(ids, highlighted)));
+    const item = items.get(ids[0]);
+    if (item) setState(item, lineState(ids, choice));
   }
+  const all = place.querySelector<HTMLElement>(".legend-all");
+  if (all) all.hidden = choice.hidden.size === 0;
 }
 
-function isHighlighted(ids: readonly string[], highlighted: ReadonlySet<string>): boolean {
-  return ids.some((id) => highlighted.has(id));
+type LineState = "coloured" | "grey" | "hidden";
+
+function lineState(ids: readonly string[], { hidden, highlighted }: SeriesChoice): LineState {
+  if (ids.every((id) => hidden.has(id))) return "hidden";
+  return ids.some((id) => highlighted.has(id)) ? "coloured" : "grey";
+}
+
+/** What a press does to a line in each state. */
+const PRESS = { coloured: "Hide", grey: "Show in colour", hidden: "Show" } as const;
+
+function setState(item: HTMLElement, state: LineState): void {
+  item.setAttribute("aria-pressed", String(state !== "hidden"));
+  item.classList.toggle("is-grey", state === "grey");
+  item.title = `${PRESS[state]}. Double-click or Alt-click: show alone.`;
 }

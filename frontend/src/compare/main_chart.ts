@@ -1,19 +1,25 @@
 // The main chart, or one for each panel, with its legend and readout; and the small charts below.
 import type { Chart as AnyChart } from "chart.js";
 import { type Figures, type MetricId, metricOf, panelsOrWhole, type X } from "../api/figures";
+import { drawnScene } from "../charts/drawn";
 import { headline, summaryText, textBelow } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { chartOptions, type Scene } from "../charts/scene";
 import { type ChartTheme, readTheme } from "../charts/style/theme";
 import type { AnyConfig, ChartOptions, View } from "../charts/view";
 import { viewOf } from "../charts/views";
-import { highlightHash, limitOf, logX, logY } from "../query/query";
-import { h, slot } from "../site/dom";
+import { type Asked, zoomIn, zoomName, zoomOut, zoomTo } from "../charts/zoom";
+import { hiddenIn, highlightHash, limitOf, lookKey, withHidden } from "../query/query";
+import { button, h, slot } from "../site/dom";
 import { nameElement } from "../site/names";
-import { nextPosition, type Position, positionText, seriesStops } from "./keyboard_nav";
-import { legend, updateLegend } from "./legend";
+import { bindClicks } from "./chart_clicks";
+import { ChartKeys } from "./chart_keys";
+import { bindDragRange } from "./drag_range";
+import { showLegend, updateLegend } from "./legend";
 import { MountedCharts } from "./mounted_charts";
+import { PointTrialList } from "./point_trials";
 import { ratioTable } from "./ratio_table";
+import { pressAlone, pressSeries, type SeriesChoice } from "./series_choice";
 import { bindSeriesHover, markHovered } from "./series_hover";
 import { type Card, cardFrame, smallCharts } from "./small_charts";
 
@@ -33,21 +39,40 @@ export class MainChart {
   readonly #root: HTMLElement;
   readonly #hooks: MainChartHooks;
   readonly #mounted = new MountedCharts();
+  /** Null where the reader may not see trials. */
+  readonly #trials: PointTrialList | null;
+  readonly #keys: ChartKeys;
+  readonly #zoomNote = h("p", { class: "zoom-note", hidden: true });
   #scene: Scene | null = null;
   #charts: readonly AnyChart[] = [];
   /** Read once for each drawing: reading every colour from the style sheet takes time. */
   #theme: ChartTheme | null = null;
-  #position: Position | null = null;
   #hoverFrame = 0;
   #isPaper = false;
 
   constructor(root: HTMLElement, hooks: MainChartHooks) {
     this.#root = root;
     this.#hooks = hooks;
+    const { trialsUrl } = root.dataset;
+    const returnTo = slot(root, "chart");
+    this.#trials = trialsUrl
+      ? new PointTrialList(trialsUrl, { rankAt: hooks.chooseLoad, returnTo })
+      : null;
+    if (this.#trials) slot(root, "readout").after(this.#trials.element);
+    slot(root, "legend").after(this.#zoomNote);
     matchMedia(WIDE).addEventListener("change", () => this.redraw());
     addEventListener("beforeprint", () => this.#print(true));
     addEventListener("afterprint", () => this.#print(false));
-    slot(root, "chart").addEventListener("keydown", (event) => this.#move(event));
+    this.#keys = new ChartKeys(slot(root, "chart"), {
+      scene: () => this.#scene,
+      charts: () => this.#charts,
+      hover: (series) => this.#hover(series),
+      say: (text) => {
+        slot(root, "readout").textContent = text;
+      },
+      go: (next) => this.#go(next),
+      openPoint: (series, x) => this.#openTrials(series, x),
+    });
     bindSeriesHover(
       root,
       () => this.#charts,
@@ -57,8 +82,7 @@ export class MainChart {
 
   /** The series that the arrow keys are on. */
   get keyboardSeries(): string | null {
-    if (!this.#scene || !this.#position) return null;
-    return this.#stops(this.#scene)[this.#position.series]?.series ?? null;
+    return this.#keys.series;
   }
 
   show(scene: Scene): void {
@@ -66,7 +90,8 @@ export class MainChart {
     const before = this.#scene;
     this.#scene = scene;
     if (!before || !isSameDrawing(before, scene)) {
-      this.#position = null;
+      this.#keys.forget();
+      this.#trials?.close();
       this.redraw();
     } else if (highlightHash(before.highlighted) !== highlightHash(scene.highlighted)) {
       this.#restyle(scene);
@@ -75,8 +100,8 @@ export class MainChart {
 
   /** Other lines are highlighted; nothing is laid out anew. */
   #restyle(scene: Scene): void {
-    updateLegend(slot(this.#root, "legend"), scene.figures, scene.highlighted);
-    this.#drawMarks(scene);
+    updateLegend(slot(this.#root, "legend"), scene.figures, choiceOf(scene));
+    this.#drawMarks(drawnScene(scene));
     this.#mounted.restyle(this.#charts);
   }
 
@@ -87,9 +112,11 @@ export class MainChart {
     this.#charts = [];
     this.#theme = null;
     if (scene.figures.series.length === 0) return;
-    this.#drawHead(scene);
-    this.#drawMain(scene);
-    this.#drawCards(scene);
+    const drawn = drawnScene(scene);
+    this.#drawHead(drawn);
+    this.#drawLegend(scene);
+    this.#drawMain(drawn);
+    this.#drawCards(drawn);
     // On paper everything is in view at once, and a change of medium may draw more than once.
     if (this.#isPaper) this.#mounted.drawAll();
   }
@@ -99,7 +126,7 @@ export class MainChart {
     this.redraw();
   }
 
-  #drawHead({ figures, query, metric, highlighted }: Scene): void {
+  #drawHead({ figures, query, metric }: Scene): void {
     const view = viewOf(query);
     const { better } = metricOf(figures, metric);
     slot(this.#root, "chart-title").replaceChildren(
@@ -109,9 +136,17 @@ export class MainChart {
     const summary = slot(this.#root, "summary");
     summary.textContent = textBelow(figures, view, metric);
     summary.hidden = summary.textContent === "";
-    slot(this.#root, "legend").replaceChildren(
-      ...legend(figures, highlighted, (ids, on) => this.#toggle(ids, on)),
-    );
+  }
+
+  #drawLegend(scene: Scene): void {
+    showLegend(slot(this.#root, "legend"), scene.figures, choiceOf(scene), {
+      press: (ids, alone) => this.#choose(ids, alone),
+      showAll: () => this.#go(({ query }) => withHidden(query, [])),
+    });
+    const name = zoomName(scene);
+    const reset = button({ class: "link" }, () => this.#go(zoomOut), "Reset zoom");
+    this.#zoomNote.replaceChildren(`Zoomed to ${name} · `, reset);
+    this.#zoomNote.hidden = name === "";
   }
 
   #drawMain(scene: Scene): void {
@@ -154,6 +189,10 @@ export class MainChart {
       return build(figures, panel ? { ...options, labelWidth: 0, scope: scene.figures } : options);
     };
     const chart = this.#mounted.mount(box, configure, description(figures, view, scene.metric));
+    bindDragRange(chart, {
+      choose: (range) => this.#go((asked) => zoomTo(asked, range)),
+      reset: () => this.#go(zoomOut),
+    });
     this.#bindClick(chart);
     return chart;
   }
@@ -217,26 +256,33 @@ export class MainChart {
     return chartOptions(scene, { theme: this.#theme, size, labelWidth });
   }
 
-  #toggle(ids: readonly string[], on: boolean): void {
+  #choose(ids: readonly string[], alone: boolean): void {
+    const scene = this.#scene;
+    if (!scene) return;
+    const before = choiceOf(scene);
+    const after = (alone ? pressAlone : pressSeries)(scene.figures, before, ids);
+    if (after.highlighted !== before.highlighted) this.#hooks.highlight(after.highlighted);
+    else this.#hooks.go(withHidden(scene.query, after.hidden));
+  }
+
+  /** Opens the query that `next` gives, if it gives one. */
+  #go(next: (asked: Asked) => string | null): void {
     if (!this.#scene) return;
-    const next = new Set(this.#scene.highlighted);
-    for (const id of ids) {
-      if (on) next.add(id);
-      else next.delete(id);
-    }
-    this.#hooks.highlight(next);
+    const { figures, query } = this.#scene;
+    const to = next({ figures, query, isLive: this.#hooks.chooseLoad !== null });
+    if (to !== null) this.#hooks.go(to);
   }
 
   #bindClick(chart: AnyChart): void {
-    const { chooseLoad } = this.#hooks;
-    if (!chooseLoad) return;
-    chart.canvas.addEventListener("click", (event) => {
-      const mode = { axis: "x", intersect: false } as const;
-      const [nearest] = chart.getElementsAtEventForMode(event, "nearest", mode, false);
-      const point = nearest && chart.data.datasets[nearest.datasetIndex]?.data[nearest.index];
-      const at = (point as { at?: X } | undefined)?.at;
-      if (at !== undefined) chooseLoad(at);
+    bindClicks(chart, {
+      openPoint: this.#trials && ((series, x) => this.#openTrials(series, x)),
+      choosePlace: this.#hooks.chooseLoad,
+      awaitsDoubleClick: () => this.#scene !== null && zoomIn(this.#scene) !== null,
     });
+  }
+
+  #openTrials(series: string, x: X): void {
+    if (this.#scene) void this.#trials?.open(this.#scene.figures, series, x);
   }
 
   /** At most once a frame, however fast the pointer goes. */
@@ -247,37 +293,6 @@ export class MainChart {
       markHovered(this.#root, series);
     });
   }
-
-  #stops({ figures, query, metric }: Scene): ReturnType<typeof seriesStops> {
-    return seriesStops(figures, viewOf(query), metric);
-  }
-
-  #move(event: KeyboardEvent): void {
-    const scene = this.#scene;
-    if (!event.key.startsWith("Arrow") || !scene) return;
-    const stops = this.#stops(scene);
-    this.#position = nextPosition(stops, this.#position, event.key);
-    if (!this.#position) return;
-    event.preventDefault();
-    slot(this.#root, "readout").textContent = positionText(stops, this.#position);
-    const line = stops[this.#position.series];
-    this.#hover(line?.series ?? null);
-    this.#enlarge(line?.series ?? "", line?.stops[this.#position.point]?.x ?? null);
-  }
-
-  /** The point that is spoken grows as one under the pointer does. */
-  #enlarge(series: string, x: X | null): void {
-    for (const chart of this.#charts) {
-      const datasetIndex = chart.data.datasets.findIndex(
-        (dataset) => (dataset as { seriesId?: string }).seriesId === series,
-      );
-      const index = (chart.data.datasets[datasetIndex]?.data ?? []).findIndex(
-        (point) => (point as unknown as { at?: X }).at === x,
-      );
-      chart.setActiveElements(index < 0 ? [] : [{ datasetIndex, index }]);
-      chart.draw();
-    }
-  }
 }
 
 /** Whether two scenes are drawn alike: another baseline or another answer may change no line. */
@@ -285,9 +300,12 @@ function isSameDrawing(a: Scene, b: Scene): boolean {
   return drawingKey(a) === drawingKey(b) && dataKey(a.figures) === dataKey(b.figures);
 }
 
-function drawingKey({ figures, query, metric }: Scene): string {
-  const x = logX(query, figures.x.values);
-  return JSON.stringify([viewOf(query).id, x, logY(query), limitOf(query), metric]);
+function drawingKey({ query, metric }: Scene): string {
+  return JSON.stringify([viewOf(query).id, lookKey(query), limitOf(query), metric]);
+}
+
+function choiceOf({ query, highlighted }: Scene): SeriesChoice {
+  return { hidden: hiddenIn(query), highlighted };
 }
 
 const dataKeys = new WeakMap<Figures, string>();

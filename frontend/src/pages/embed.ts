@@ -1,16 +1,18 @@
 // The chart of a result set inside another site. The figures are in the page itself: a framed
 // page may have no origin to fetch from, and no storage to read a theme from.
 import { type Figures, knownMetrics, type MetricId, panelsOrWhole } from "../api/figures";
+import { drawnFigures, drawnScene } from "../charts/drawn";
 import { areAllNamedAtEnds, hasEndLabels, headline, missingMetricText } from "../charts/headline";
 import { highlightedIn } from "../charts/highlighted";
 import { chartOptions, type Scene } from "../charts/scene";
 import { onThemeChange, readTheme } from "../charts/style/theme";
 import type { AnyConfig, View } from "../charts/view";
 import { viewOf } from "../charts/views";
-import { legend, updateLegend } from "../compare/legend";
+import { showLegend } from "../compare/legend";
 import { MountedCharts } from "../compare/mounted_charts";
 import { ratioTable } from "../compare/ratio_table";
-import { drawnOver, metricIn } from "../query/query";
+import { pressAlone, pressSeries } from "../compare/series_choice";
+import { drawnOver, hiddenIn, metricIn, withHidden } from "../query/query";
 import { h, slot } from "../site/dom";
 import { formatTimes } from "../site/enhance";
 import { nameElement } from "../site/names";
@@ -32,9 +34,9 @@ function boxesIn(place: HTMLElement, figures: Figures): readonly HTMLElement[] {
 }
 
 /** A frame may have room for a few lines of the legend: the others are scrolled to. */
-function highlightedFirst(items: readonly HTMLElement[]): HTMLElement[] {
-  const isPressed = (item: HTMLElement): boolean => item.getAttribute("aria-pressed") === "true";
-  return [...items].sort((a, b) => Number(isPressed(b)) - Number(isPressed(a)));
+function putGreyLast(legend: HTMLElement): void {
+  const grey = [...legend.querySelectorAll(".legend-item.is-grey")];
+  legend.querySelector(".legend-all")?.before(...grey);
 }
 
 /** The frozen view with what the frame asks for on top: ?metric=p99&logy=1. */
@@ -42,7 +44,8 @@ function sceneOf(figures: Figures): Scene {
   const query = drawnOver(figures.query, location.search);
   const asked = metricIn(query);
   const metric = knownMetrics(figures).find(({ id }) => id === asked)?.id ?? figures.metric;
-  return { figures, query, metric, highlighted: highlightedIn(figures, viewOf(query)) };
+  const highlighted = highlightedIn(drawnFigures(figures, query), viewOf(query));
+  return { figures, query, metric, highlighted };
 }
 
 class EmbeddedChart {
@@ -65,19 +68,20 @@ class EmbeddedChart {
   }
 
   draw(): void {
-    const { figures, metric } = this.#scene;
+    const scene = drawnScene(this.#scene);
+    const { figures, metric } = scene;
     if (figures.series.length === 0) return;
     this.#mounted.clear();
     slot(this.#root, "chart-title").textContent = this.#view.title(figures, metric);
     const place = slot(this.#root, "chart");
     const empty = this.#view.empty(figures, metric);
     if (empty !== null) place.replaceChildren(h("p", {}, empty));
-    else if (this.#view.build) this.#drawCharts(place, this.#view.build);
+    else if (this.#view.build) this.#drawCharts(scene, place, this.#view.build);
     else place.replaceChildren(ratioTable(figures));
   }
 
-  #drawCharts(place: HTMLElement, build: NonNullable<View["build"]>): void {
-    const { figures, metric } = this.#scene;
+  #drawCharts(scene: Scene, place: HTMLElement, build: NonNullable<View["build"]>): void {
+    const { figures, metric } = scene;
     const isLabelled = matchMedia(WIDE).matches && hasEndLabels(figures, this.#view);
     this.#drawLegend(isLabelled);
     const boxes = boxesIn(place, figures);
@@ -85,8 +89,10 @@ class EmbeddedChart {
     const labelWidth = isLabelled ? LABEL_WIDTH : 0;
     panelsOrWhole(figures).forEach((panel, i) => {
       const configure = (): AnyConfig => {
-        const scene = { ...this.#scene, figures: panel };
-        const options = chartOptions(scene, { theme, size: "main", labelWidth });
+        const options = chartOptions(
+          { ...scene, figures: panel },
+          { theme, size: "main", labelWidth },
+        );
         return build(panel, { ...options, scope: figures });
       };
       this.#mounted.mount(boxes[i] ?? place, configure, this.#description(panel, metric));
@@ -94,10 +100,23 @@ class EmbeddedChart {
   }
 
   #drawLegend(isLabelled: boolean): void {
-    const { figures, highlighted } = this.#scene;
-    const hasNames = isLabelled && areAllNamedAtEnds(figures, this.#view, highlighted);
-    const items = legend(figures, highlighted, (ids, on) => this.#toggle(ids, on));
-    slot(this.#root, "legend").replaceChildren(...(hasNames ? [] : highlightedFirst(items)));
+    const { figures, query, highlighted } = this.#scene;
+    const hidden = hiddenIn(query);
+    const hasNames =
+      hidden.size === 0 && isLabelled && areAllNamedAtEnds(figures, this.#view, highlighted);
+    const legend = slot(this.#root, "legend");
+    legend.hidden = hasNames;
+    const isNew = legend.dataset.lines === undefined;
+    showLegend(
+      legend,
+      figures,
+      { hidden, highlighted },
+      {
+        press: (ids, alone) => this.#choose(alone ? pressAlone : pressSeries, ids),
+        showAll: () => this.#choose((_, choice) => ({ ...choice, hidden: new Set() }), []),
+      },
+    );
+    if (isNew) putGreyLast(legend);
   }
 
   #description(panel: Figures, metric: MetricId): string {
@@ -105,11 +124,15 @@ class EmbeddedChart {
     return `${this.#view.title(panel, metric)}. ${finding}.`;
   }
 
-  #toggle(ids: readonly string[], on: boolean): void {
-    const others = [...this.#scene.highlighted].filter((id) => !ids.includes(id));
-    this.#scene = { ...this.#scene, highlighted: new Set(on ? [...others, ...ids] : others) };
-    updateLegend(slot(this.#root, "legend"), this.#scene.figures, this.#scene.highlighted);
-    this.#mounted.restyle([]);
+  #choose(press: typeof pressSeries, ids: readonly string[]): void {
+    const { figures, query, highlighted } = this.#scene;
+    const choice = press(figures, { hidden: hiddenIn(query), highlighted }, ids);
+    this.#scene = {
+      ...this.#scene,
+      query: withHidden(query, choice.hidden),
+      highlighted: choice.highlighted,
+    };
+    this.draw();
   }
 }
 
