@@ -1,13 +1,6 @@
 // The points that the arrow keys reach in each view, each as a sentence.
-import {
-  everyValue,
-  type Figures,
-  isFailing,
-  type MetricId,
-  measureOf,
-  metricOf,
-} from "../api/figures";
-import { kindOf, loadPoint, percentile, single, unitFor } from "../text/format";
+import { type Figures, isFailing, type MetricId, measureOf, metricOf } from "../api/figures";
+import { kindOf, loadPoint, percentile, single } from "../text/format";
 import { bandName, bandsOf, shareOf } from "./errors";
 import { PERCENTILE_TICKS, shownCurves, valueAt } from "./percentiles";
 import { pointText } from "./sweep";
@@ -16,7 +9,7 @@ import type { Stop } from "./view";
 
 export function sweepStops(figures: Figures, series: number, metric: MetricId): Stop[] {
   const described = metricOf(figures, metric);
-  const unit = unitFor(kindOf(described.unit), everyValue(figures, metric));
+  const kind = kindOf(described.unit);
   return (figures.series[series]?.points ?? []).map((point) => {
     const measure = measureOf(point, metric);
     const value = pointText(
@@ -29,8 +22,7 @@ export function sweepStops(figures: Figures, series: number, metric: MetricId): 
         trials: point.trials,
         step: measure?.step ?? null,
       },
-      unit,
-      described.unit,
+      kind,
     );
     return {
       x: point.x,

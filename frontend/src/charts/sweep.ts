@@ -2,7 +2,6 @@
 import type { ChartConfiguration } from "chart.js";
 import { HIGH_ERROR_RATE } from "../api/constants";
 import {
-  everyValue,
   type Figures,
   isCategory,
   isFailing,
@@ -16,10 +15,10 @@ import {
   halfWidth,
   interval,
   inUnit,
+  type Kind,
   kindOf,
   loadPoint,
   plural,
-  type Unit,
   unitFor,
 } from "../text/format";
 import { changeMarks } from "./plugins/change_marks";
@@ -47,7 +46,6 @@ export interface SweepOptions extends ChartOptions {
 
 export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig {
   const kind = kindOf(metricOf(figures, options.metric).unit);
-  const unit = unitFor(kind, everyValue(figures, options.metric));
   const slots = seriesSlots(options.scope ?? figures);
   const datasets = figures.series.map((series) =>
     dataset(figures, series, slots.get(series.id) ?? series.slot, options),
@@ -55,7 +53,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
   const place = placeOf(figures);
   const { theme, size } = options;
   const extent = yExtent(options.scope ?? figures, options);
-  const y = yScale({ theme, size, kind, unit, log: usesLogY(options), ...extent });
+  const y = yScale({ theme, size, kind, log: usesLogY(options), ...extent });
   return {
     type: "line",
     data: { datasets },
@@ -68,7 +66,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
         x: xScale(figures, options),
         y: startsAboveZero(figures, options) ? scaleAboveZero(y, extent) : y,
       },
-      plugins: { tooltip: tooltip(options.theme, tooltipText(figures, unit, options)) },
+      plugins: { tooltip: tooltip(options.theme, tooltipText(figures, kind)) },
     },
     plugins: [
       loadLine(options.at === null ? null : place(options.at), theme),
@@ -273,26 +271,25 @@ function labelOptions(figures: Figures, options: SweepOptions): LabelOptions {
   };
 }
 
-function tooltipText(figures: Figures, unit: Unit, options: SweepOptions): TooltipText {
-  const metric = metricOf(figures, options.metric);
+function tooltipText(figures: Figures, kind: Kind): TooltipText {
   return {
     order: (a, b) => Number(b.parsed.y) - Number(a.parsed.y),
     title: ([first]) => (first ? loadPoint((first.raw as SweepPoint).at, figures.x.label) : ""),
-    label: (item) =>
-      ` ${item.dataset.label}: ${pointText(item.raw as SweepPoint, unit, metric.unit)}`,
+    label: (item) => ` ${item.dataset.label}: ${pointText(item.raw as SweepPoint, kind)}`,
   };
 }
 
 /** "52.3k req/s [51.0, 53.8], 3 trials": what a tooltip and the keyboard readout say. */
 export function pointText(
   point: Omit<SweepPoint, "at" | "x" | "each" | "aside">,
-  unit: Unit,
-  name: string,
+  kind: Kind,
 ): string {
-  const per = name === "req/s" ? " req/s" : "";
-  const half = halfWidth(point.low, point.high);
-  const value = `${inUnit(point.y, unit, half, point.step)}${point.y === null ? "" : unit.suffix + per}`;
-  const range = interval(point.low, point.high, unit);
+  const { y, low, high, step } = point;
+  // In its own unit: "620 req/s" also beside a server of many thousands.
+  const unit = unitFor(kind, [Math.max(y ?? 0, step ?? 0)]);
+  const suffix = y === null ? "" : unit.suffix + (kind === "rate" ? " req/s" : "");
+  const value = `${inUnit(y, unit, halfWidth(low, high), step)}${suffix}`;
+  const range = interval(low, high, unit);
   const notes = [
     plural(point.trials, "trial"),
     ...(point.overload ? ["overload"] : []),

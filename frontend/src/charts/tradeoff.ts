@@ -11,7 +11,7 @@ import {
   type Series,
   type X,
 } from "../api/figures";
-import { loadPoint, single, unitFor } from "../text/format";
+import { loadPoint, single } from "../text/format";
 import { directionArrows } from "./plugins/direction_arrows";
 import { endLabels } from "./plugins/end_labels";
 import { limitLine } from "./plugins/guide_lines";
@@ -115,7 +115,6 @@ function datasets(figures: Figures, latency: MetricId, options: ChartOptions): T
 function rateScale(points: readonly TradePoint[], { theme, size, zoomed }: ChartOptions): object {
   const rates = points.map((point) => point.x);
   const most = Math.max(0, ...rates);
-  const unit = unitFor("rate", [most]);
   const scale = plainScale(theme, size, "Achieved throughput, req/s");
   return {
     ...scale,
@@ -126,7 +125,7 @@ function rateScale(points: readonly TradePoint[], { theme, size, zoomed }: Chart
     ticks: {
       ...scale.ticks,
       maxTicksLimit: size === "main" ? 8 : 4,
-      callback: (value: string | number) => tick(Number(value), unit, false),
+      callback: (value: string | number) => tick(Number(value), "rate"),
     },
   };
 }

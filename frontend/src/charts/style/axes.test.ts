@@ -3,7 +3,7 @@ import type { Figures } from "../../api/figures";
 import { options } from "../../testing/chart_options";
 import { figures, point, series } from "../../testing/figures";
 import { type SweepOptions, sweepChart } from "../sweep";
-import { logLabels, type TickScale, yScale } from "./axes";
+import { logLabels, type TickScale, tick, yScale } from "./axes";
 import type { SweepDataset } from "./measured_points";
 
 function datasets(data: Figures, over: Partial<SweepOptions> = {}): SweepDataset[] {
@@ -37,9 +37,14 @@ describe("an axis of names", () => {
 });
 
 describe("a logarithmic axis", () => {
-  it("has two labels or more, however narrow the values lie", () => {
-    expect(logLabels(1_100, 1_150)).toEqual([1_000, 2_000]);
-    expect(logLabels(20, 20)).toEqual([20, 50]);
+  it("has three labels or more, however narrow the values lie", () => {
+    expect(logLabels(1_100, 1_150)).toEqual([1_100, 1_120, 1_140, 1_160]);
+    expect(logLabels(20, 20)).toEqual([18, 19, 20, 21, 22]);
+    expect(logLabels(0.3, 0.9)).toEqual([0.2, 0.5, 1]);
+    for (const most of [1.0005, 1.01, 1.3, 1.9, 2.4, 4.9, 11]) {
+      for (const least of [0.001, 0.73, 1, 4.9, 6_100])
+        expect(logLabels(least, least * most).length, `${least} × ${most}`).toBeGreaterThan(2);
+    }
     expect(logLabels(0.0003, 0.7)).toEqual([
       0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
     ]);
@@ -53,7 +58,20 @@ describe("a logarithmic axis", () => {
       return axis.ticks.map(({ value }) => value);
     };
     expect(shown(100, 900)).toEqual([100, 200, 500, 1_000]);
+    expect(shown(1, 40)).toEqual([1, 5, 20]);
     expect(shown(100, 90_000)).toEqual([100, 1_000, 10_000, 100_000]);
     expect(shown(1, 1e9).length).toBeLessThanOrEqual(5);
+  });
+});
+
+describe("a tick", () => {
+  it("has the unit that people say, whatever its neighbours have", () => {
+    expect([0, 200_000, 1_000_000, 1_200_000].map((us) => tick(us, "time"))).toEqual([
+      "0",
+      "200 ms",
+      "1 s",
+      "1.2 s",
+    ]);
+    expect([620, 1_150, 52_000].map((rate) => tick(rate, "rate"))).toEqual(["620", "1.15k", "52k"]);
   });
 });

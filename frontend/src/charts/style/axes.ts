@@ -121,12 +121,11 @@ export interface YOptions {
   readonly log: boolean;
   readonly least: number;
   readonly most: number;
-  readonly unit?: Unit;
 }
 
 export function yScale(options: YOptions): Scale {
-  const { theme, size, log, least, most } = options;
-  const unit = yUnit(options);
+  const { theme, size, kind, log, least, most } = options;
+  const unit = unitFor(kind, [most]);
   return {
     type: log ? "logarithmic" : "linear",
     ...(log ? logBounds(least, most, size) : linearBounds(options)),
@@ -139,14 +138,9 @@ export function yScale(options: YOptions): Scale {
       maxTicksLimit: size === "main" ? 7 : 4,
       // Round numbers of bytes are not round numbers of MiB.
       ...(unit.factor % 1024 === 0 && !log ? { stepSize: niceStep(most, unit, size) } : {}),
-      callback: (value: string | number) => tick(Number(value), unit, log),
+      callback: (value: string | number) => tick(Number(value), kind),
     },
   };
-}
-
-function yUnit({ kind, log, least, most, unit }: YOptions): Unit {
-  if (kind !== "time" && unit) return unit;
-  return unitFor(kind, [log ? geometric(least, most) : most]);
 }
 
 function linearBounds({ kind, most }: YOptions): object {
@@ -156,23 +150,22 @@ function linearBounds({ kind, most }: YOptions): object {
 }
 
 function niceStep(most: number, unit: Unit, size: Size): number {
-  const ideal = most / unit.factor / (size === "main" ? 5 : 3);
-  const decade = 10 ** Math.floor(Math.log10(ideal || 1));
-  const step = [1, 2, 5, 10].find((factor) => factor * decade >= ideal) ?? 10;
-  return step * decade * unit.factor;
+  return roundStep(most / unit.factor / (size === "main" ? 5 : 3)) * unit.factor;
 }
 
-function geometric(least: number, most: number): number {
-  return least > 0 ? Math.sqrt(least * most) : most;
+/** The first 1, 2 or 5 of a power of ten that is not below `least`. */
+function roundStep(least: number): number {
+  const decade = 10 ** Math.floor(Math.log10(least || 1));
+  return ([1, 2, 5, 10].find((factor) => factor * decade >= least * 0.9999) ?? 10) * decade;
 }
 
-/** A log axis begins and ends at labels, and thus always has two or more. */
+/** A log axis begins and ends at labels, and thus always has three or more. */
 function logBounds(least: number, most: number, size: Size): object {
   if (least <= 0) return {};
   const labels = logLabels(least, most);
   return {
-    suggestedMin: labels[0],
-    suggestedMax: labels.at(-1),
+    min: labels[0],
+    max: labels.at(-1),
     afterBuildTicks: (axis: TickScale) => {
       axis.ticks = thinned(labels, size === "main" ? MOST_LABELS : MOST_SMALL).map((value) => ({
         value,
@@ -183,9 +176,18 @@ function logBounds(least: number, most: number, size: Size): object {
 
 const MOST_LABELS = 8;
 const MOST_SMALL = 5;
+const LEAST_LABELS = 3;
 
-/** 1, 2 and 5 of each decade, from the last at or below `least` to the first above `most`. */
+/**
+ * 1, 2 and 5 of each decade, from the last at or below `least` to the first above `most`; round
+ * steps between narrower values, where these would be too few.
+ */
 export function logLabels(least: number, most: number): readonly number[] {
+  const labels = decadeLabels(least, most);
+  return labels.length < LEAST_LABELS ? evenLabels(least, most) : labels;
+}
+
+function decadeLabels(least: number, most: number): readonly number[] {
   const labels: number[] = [];
   const last = Math.ceil(Math.log10(most)) + 1;
   for (let decade = Math.floor(Math.log10(least)); decade <= last; decade += 1) {
@@ -196,22 +198,30 @@ export function logLabels(least: number, most: number): readonly number[] {
   return labels.slice(Math.max(from, 0), to + 1);
 }
 
+/** Three to six labels one round step apart; where nothing differs, around the value. */
+function evenLabels(least: number, most: number): readonly number[] {
+  const room = most > least * 1.001 ? 0 : least * 0.1;
+  const step = roundStep((most - least + 2 * room) / 4);
+  const first = Math.floor((least - room) / step);
+  const last = Math.max(Math.ceil((most + room) / step), first + LEAST_LABELS - 1);
+  return Array.from({ length: last - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  ).filter((label) => label > 0);
+}
+
 /** Powers of ten alone, or every so many labels, where there is no room for all. */
 function thinned(labels: readonly number[], most: number): readonly number[] {
   if (labels.length <= most) return labels;
   const decades = labels.filter((label) => Number.isInteger(Math.log10(label)));
-  if (decades.length >= 2 && decades.length <= most) return decades;
+  if (decades.length >= LEAST_LABELS && decades.length <= most) return decades;
   const every = Math.ceil(labels.length / most);
   return labels.filter((_, place) => place % every === 0);
 }
 
-/** Log axes are labelled at 1, 2 and 5 of each decade; more would collide. */
-export function tick(value: number, unit: Unit, log: boolean): string | null {
-  if (log) {
-    const mantissa = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-    if (![1, 2, 5].includes(Math.round(mantissa * 100) / 100)) return null;
-  }
+/** Each tick in the unit that people say: "500 ms" below "1 s", "500" below "1k". */
+export function tick(value: number, kind: Kind): string {
   if (value === 0) return "0";
+  const unit = unitFor(kind, [value]);
   return `${Number((value / unit.factor).toPrecision(6))}${unit.suffix}`;
 }
 
