@@ -44,7 +44,7 @@ def _studies() -> Iterator[str]:
 
 
 def _servers() -> Iterator[str]:
-    yield "A figure is the highest throughput that the study has for the server, in requests/s.\n"
+    yield "A figure is the highest throughput that the study has for the server.\n"
     yield "| Server | Language | Studies, with the highest figure | Runs today | Versions tried |"
     yield "|---|---|---|---|---|"
     for server in read_shelf():
@@ -68,9 +68,10 @@ def _in_study(server: ShelvedServer, study: Study) -> str:
 
 
 def highest_figure(server: ShelvedServer, study: Study) -> str:
-    """The highest throughput with its load, "7,174 at 100 connections"; empty where there is none.
+    """The highest throughput with its load, "7,174 requests/s at 100 connections".
 
-    One for each name that the server has in the runs. Trials of one load are averaged.
+    One for each name that the server has in the runs; empty where there is none. Trials of one load
+    are averaged.
     """
     figures = [(name, _highest(name, study)) for name in server.run_names]
     measured = [(name, figure) for name, figure in figures if figure]
@@ -88,7 +89,7 @@ def _highest(name: str, study: Study) -> str:
     if not means:
         return ""
     rate, load = max(means)
-    return f"{rate:,.0f}{load}"
+    return f"{rate:,.0f} requests/s{load}"
 
 
 @cache

@@ -56,12 +56,12 @@ def test_the_14_servers_of_the_feature_table_show_their_row():
 @pytest.mark.parametrize(
     ("slug", "study", "figure"),
     [
-        ("fapws", "landshark-2010", "7,174 at 100 connections"),
-        ("nginx", "scaling-twisted-2013", "86,385 at 1,000 connections"),
-        ("twisted", "scaling-twisted-2013", "62,414 at 4,000 connections"),
+        ("fapws", "landshark-2010", "7,174 requests/s at 100 connections"),
+        ("nginx", "scaling-twisted-2013", "86,385 requests/s at 1,000 connections"),
+        ("twisted", "scaling-twisted-2013", "62,414 requests/s at 4,000 connections"),
         ("twisted", "async-servers-2009", ""),
-        ("tornado", "async-servers-2009", "7,400 at a rate of 7,400"),
-        ("snakelets", "snakelets-2005", "620 at 60 connections"),
+        ("tornado", "async-servers-2009", "7,400 requests/s at a rate of 7,400"),
+        ("snakelets", "snakelets-2005", "620 requests/s at 60 connections"),
     ],
 )
 def test_the_highest_figure_of_a_server_in_a_study(slug, study, figure):
@@ -71,7 +71,7 @@ def test_the_highest_figure_of_a_server_in_a_study(slug, study, figure):
 def test_a_server_with_two_names_has_a_figure_for_each():
     figure = highest_figure(find_shelved("django"), find_study("landshark-2010"))
     assert figure == (
-        "Django development server 954 at 1,000 connections, mod_wsgi 3,651 at 100 connections"
+        "Django development server 954 requests/s at 1,000 connections, mod_wsgi 3,651 requests/s at 100 connections"
     )
 
 

@@ -43,7 +43,7 @@ def test_a_server_that_nobody_has_says_so():
 
 def test_a_page_shows_figures_features_and_versions():
     page = page_at("/library/servers/tornado")
-    assert "7,400 at a rate of 7,400" in page
+    assert "7,400 requests/s at a rate of 7,400" in page
     assert "Apache" in page
     assert "pip install tornado==0.2" in page
 
