@@ -150,13 +150,12 @@ def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]
 
 def _no_common_load(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     """The points of a server that has no number of connections in common with any other."""
-    loads: dict[str, set[int]] = defaultdict(set)
-    for point in points:
-        if point.connections is not None:
-            loads[point.server].add(point.connections)
-    servers = Counter(load for own in loads.values() for load in own)
-    apart = [server for server, own in loads.items() if all(servers[load] == 1 for load in own)]
-    return [point for point in points if point.server in apart] if len(loads) > 1 else []
+    measured = {(point.server, point.connections) for point in points if point.connections}
+    servers_at = Counter(load for _, load in measured)
+    sharing = {server for server, load in measured if servers_at[load] > 1}
+    if len({server for server, _ in measured}) < 2:
+        return []
+    return [point for point in points if point.connections and point.server not in sharing]
 
 
 def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
