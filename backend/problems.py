@@ -37,7 +37,6 @@ from backend.ingest.storage import FULL, StorageAway, StorageFull
 from backend.runs.cursors import BadCursor
 from backend.runs.dismissals import DismissalRefused
 from backend.runs.editing import CorrectionRefused
-from backend.runs.listing import BadCursor
 from backend.runs.merging import MergeRefused
 from backend.runs.observations import ObservationConflict
 from backend.runs.record import RunElsewhere

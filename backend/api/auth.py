@@ -11,9 +11,9 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.request import Request
 
 from backend.accounts import access, throttle, tokens
-from backend.accounts.models import Token, TokenKind, User, Workspace
-from backend.api.errors import CHALLENGE, NOT_FOUND, Problem, sign_in_needed
-from backend.errors import NotFound, TooMany
+from backend.accounts.models import Token, TokenKind, User
+from backend.api.errors import CHALLENGE, Problem, sign_in_needed
+from backend.errors import TooMany
 
 FORM_HINT = "Send the header: Authorization: Bearer ls_agent_…"
 
@@ -93,23 +93,6 @@ def question_ids(request: Request) -> list[UUID]:
 def author_of(actor: Token | User) -> User | None:
     """The user who answers for what `actor` does; None where the maker of a token is gone."""
     return actor.user if isinstance(actor, Token) else actor
-
-
-def writable_workspace(actor: Token | User, slug: str | None) -> Workspace:
-    """The workspace to change. Raises NotFound, also where the actor may only read it."""
-    visible = access.workspaces_of(actor)
-    if slug is None and isinstance(actor, User):
-        raise Problem(
-            400,
-            "No workspace",
-            "workspace: got nothing, expected the slug of a workspace.",
-            hint="A token knows its workspace; a session must name one.",
-            field="workspace",
-        )
-    workspace = visible.first() if slug is None else visible.filter(slug=slug).first()
-    if workspace is None or not access.may_write(actor, workspace.pk):
-        raise NotFound(NOT_FOUND)
-    return workspace
 
 
 def agents_token(request: Request, *, to: str) -> Token:

@@ -12,10 +12,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts import access
-from backend.api.auth import author_of, required_actor, writable_workspace
+from backend.api.auth import author_of, required_actor
 from backend.api.errors import NOT_FOUND
 from backend.api.runs import workspaces_asked
 from backend.api.schema import documented
+from backend.api.workspaces import writable_workspace
 from backend.errors import NotFound
 from backend.ingest.editing import merge_names, undo_merged_names
 from backend.runs.models import FormerName, Merge

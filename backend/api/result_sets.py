@@ -18,7 +18,7 @@ from backend.accounts.models import Token, User, Workspace
 from backend.accounts.workspaces import current_slug
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.timestamps import instant
-from backend.api.auth import actor_of, author_of, required_actor, writable_workspace
+from backend.api.auth import actor_of, author_of, required_actor
 from backend.api.errors import NOT_FOUND, Problem, sign_in_needed
 from backend.api.result_set_json import (
     ChangesSerializer,

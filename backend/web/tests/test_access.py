@@ -21,9 +21,7 @@ from backend.runs.merging import merge
 from backend.runs.models import FormerName
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_result_set, make_saved_view
-from backend.testing.uploads import WRK, make_file
-from backend.testing.scenes import make_measured_run, make_result_set
+from backend.testing.scenes import make_measured_run, make_result_set, make_saved_view
 from backend.testing.uploads import WRK
 
 VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]

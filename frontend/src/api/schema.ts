@@ -127,6 +127,27 @@ export interface components {
             readonly new: readonly components["schemas"]["Place"][];
             readonly renamed: readonly components["schemas"]["Renamed"][];
         };
+        /** @description One field that a member set to another value, the latest first. Null is unknown. */
+        readonly Correction: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly field: components["schemas"]["FieldEnum"];
+            readonly label: string;
+            /** @description Ordinals; null: all trials */
+            readonly trials: readonly number[] | null;
+            /** @description The values that it replaced */
+            readonly before: readonly (unknown | null)[];
+            readonly value: unknown | null;
+            readonly author: string | null;
+            /** Format: date-time */
+            readonly made_at: string;
+            readonly undone_by: string | null;
+            /**
+             * Format: date-time
+             * @description Null: the correction counts
+             */
+            readonly undone_at: string | null;
+        };
         /** @description The trial under way. */
         readonly Current: {
             readonly ordinal: number;
@@ -236,6 +257,18 @@ export interface components {
             readonly total: components["schemas"]["Total"];
             readonly fields: readonly components["schemas"]["Facet"][];
         };
+        /**
+         * @description * `server` - Server
+         *     * `version` - Version
+         *     * `workload` - Workload
+         *     * `server_host` - Server host
+         *     * `client_host` - Client host
+         *     * `started_at` - Started
+         *     * `labels` - Labels
+         *     * `notes` - Notes
+         * @enum {string}
+         */
+        readonly FieldEnum: "server" | "version" | "workload" | "server_host" | "client_host" | "started_at" | "labels" | "notes";
         /**
          * @description A comparison: the same on the page, here, in an export and in a frozen result set.
          *
@@ -370,6 +403,13 @@ export interface components {
             readonly run: string;
             readonly samples: number;
         };
+        /**
+         * @description * `server` - Server
+         *     * `host` - Host
+         *     * `workload` - Workload
+         * @enum {string}
+         */
+        readonly KindOfName: "server" | "host" | "workload";
         /** @description The lowest load beyond which throughput gains nothing. */
         readonly Knee: {
             readonly series: string;
@@ -454,6 +494,32 @@ export interface components {
             readonly step?: number;
             /** @description Positions in `each` of trials that are too far off to count, if any */
             readonly set_aside?: readonly number[];
+        };
+        /** @description Two names of one server, host or workload. */
+        readonly Merge: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly workspace: string;
+            readonly kind: components["schemas"]["KindOfName"];
+            readonly source: string;
+            readonly target: string;
+            readonly author?: string | null;
+            /** Format: date-time */
+            readonly merged_at?: string;
+            readonly undone_by?: string | null;
+            /** Format: date-time */
+            readonly undone_at?: string | null;
+        };
+        readonly MergeList: {
+            readonly merges: readonly components["schemas"]["Merge"][];
+        };
+        /** @description Everything of the name `source` gets the name `target`. */
+        readonly MergeRequest: {
+            /** @description Slug; a token has its own */
+            readonly workspace?: string;
+            readonly kind: components["schemas"]["KindOfName"];
+            readonly source: string;
+            readonly target: string;
         };
         /** @description What can be measured, its unit, and which direction is better. */
         readonly Metric: {
@@ -643,6 +709,23 @@ export interface components {
              */
             readonly superseded_by?: string | null;
         };
+        /** @description What to correct; what is left out stays. Null is unknown. */
+        readonly PatchedRunEdit: {
+            readonly server?: string;
+            readonly version?: string | null;
+            readonly workload?: string;
+            readonly server_host?: string | null;
+            readonly client_host?: string | null;
+            /** Format: date-time */
+            readonly started_at?: string | null;
+            /** @description All of them */
+            readonly labels?: {
+                readonly [key: string]: string;
+            };
+            readonly notes?: string;
+            /** @description Only these trials, by ordinal: for server, version and workload */
+            readonly trials?: readonly number[];
+        };
         /** @description What to change; what is left out stays. */
         readonly PatchedViewEdit: {
             readonly name?: string;
@@ -685,6 +768,27 @@ export interface components {
                 readonly [key: string]: number | null;
             } | null;
             readonly checks: readonly string[];
+        };
+        /** @description One trial of a point. Null is unknown. */
+        readonly PointTrial: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly run: string;
+            /** @description Of the trial, else of its run */
+            readonly started_at: string | null;
+            /** Format: double */
+            readonly throughput: number | null;
+            /** Format: double */
+            readonly p99_us: number | null;
+            /** Format: double */
+            readonly error_rate: number | null;
+            /** @description The page of the trial */
+            readonly url: string;
+        };
+        /** @description In the order in which they were measured. */
+        readonly PointTrials: {
+            readonly trials: readonly components["schemas"]["PointTrial"][];
         };
         /** @description The shape of every error. */
         readonly Problem: {
@@ -920,6 +1024,7 @@ export interface components {
             readonly labels: {
                 readonly [key: string]: unknown;
             };
+            readonly notes: string;
             readonly plan: string;
             readonly plan_sha256: string;
             /** @description name, version, hostname; empty where none was said */
@@ -950,6 +1055,7 @@ export interface components {
                 readonly [key: string]: unknown;
             }[];
             readonly rereadings: readonly components["schemas"]["Rereading"][];
+            readonly corrections: readonly components["schemas"]["Correction"][];
             readonly trials: readonly components["schemas"]["Trial"][];
         };
         /** @description One page of runs. */
@@ -1373,6 +1479,7 @@ export type Change = components['schemas']['Change'];
 export type ChangedFigure = components['schemas']['ChangedFigure'];
 export type ChangedHeadline = components['schemas']['ChangedHeadline'];
 export type Changes = components['schemas']['Changes'];
+export type Correction = components['schemas']['Correction'];
 export type Current = components['schemas']['Current'];
 export type Curve = components['schemas']['Curve'];
 export type Curves = components['schemas']['Curves'];
@@ -1384,6 +1491,7 @@ export type DryTrial = components['schemas']['DryTrial'];
 export type Facet = components['schemas']['Facet'];
 export type FacetValue = components['schemas']['FacetValue'];
 export type Facets = components['schemas']['Facets'];
+export type FieldEnum = components['schemas']['FieldEnum'];
 export type Figures = components['schemas']['Figures'];
 export type FiredCheck = components['schemas']['FiredCheck'];
 export type GroupEnum = components['schemas']['GroupEnum'];
@@ -1393,6 +1501,7 @@ export type HostRow = components['schemas']['HostRow'];
 export type Join = components['schemas']['Join'];
 export type Keep = components['schemas']['Keep'];
 export type Kept = components['schemas']['Kept'];
+export type KindOfName = components['schemas']['KindOfName'];
 export type Knee = components['schemas']['Knee'];
 export type Last = components['schemas']['Last'];
 export type LevelEnum = components['schemas']['LevelEnum'];
@@ -1402,6 +1511,9 @@ export type Links = components['schemas']['Links'];
 export type Me = components['schemas']['Me'];
 export type MeKindEnum = components['schemas']['MeKindEnum'];
 export type Measure = components['schemas']['Measure'];
+export type Merge = components['schemas']['Merge'];
+export type MergeList = components['schemas']['MergeList'];
+export type MergeRequest = components['schemas']['MergeRequest'];
 export type Metric = components['schemas']['Metric'];
 export type NewView = components['schemas']['NewView'];
 export type Noise = components['schemas']['Noise'];
@@ -1420,10 +1532,13 @@ export type Panel = components['schemas']['Panel'];
 export type Part = components['schemas']['Part'];
 export type PartList = components['schemas']['PartList'];
 export type PatchedEdit = components['schemas']['PatchedEdit'];
+export type PatchedRunEdit = components['schemas']['PatchedRunEdit'];
 export type PatchedViewEdit = components['schemas']['PatchedViewEdit'];
 export type PhaseEnum = components['schemas']['PhaseEnum'];
 export type Place = components['schemas']['Place'];
 export type Point = components['schemas']['Point'];
+export type PointTrial = components['schemas']['PointTrial'];
+export type PointTrials = components['schemas']['PointTrials'];
 export type Problem = components['schemas']['Problem'];
 export type Progress = components['schemas']['Progress'];
 export type ProgressStateEnum = components['schemas']['ProgressStateEnum'];

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0005_remove_pepper_version'),
-        ('runs', '0012_correction'),
+        ('runs', '0013_correction'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
