@@ -151,11 +151,11 @@ def _unequal_threads(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]
 def _no_common_load(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     """The points of a server that has no number of connections in common with any other."""
     loaded = [point for point in points if point.connections]
+    if len({point.server for point in loaded}) < 2:
+        return []
     measured = {(point.server, point.connections) for point in loaded}
     servers_at = Counter(load for _, load in measured)
     sharing = {server for server, load in measured if servers_at[load] > 1}
-    if len({server for server, _ in measured}) < 2:
-        return []
     return [point for point in loaded if point.server not in sharing]
 
 
