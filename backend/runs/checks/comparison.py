@@ -153,10 +153,14 @@ def _no_common_load(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
     loaded = [point for point in points if point.connections]
     if len({point.server for point in loaded}) < 2:
         return []
-    measured = {(point.server, point.connections) for point in loaded}
-    servers_at = Counter(load for _, load in measured)
-    sharing = {server for server, load in measured if servers_at[load] > 1}
+    sharing = _servers_that_share_a_load(loaded)
     return [point for point in loaded if point.server not in sharing]
+
+
+def _servers_that_share_a_load(points: Sequence[ComparedPoint]) -> set[Hashable]:
+    measured = {(point.server, point.connections) for point in points}
+    servers_at = Counter(load for _, load in measured)
+    return {server for server, load in measured if servers_at[load] > 1}
 
 
 def _unequal_backlog(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
