@@ -51,6 +51,11 @@ def may_administer(actor: Actor, workspace_id: UUID) -> bool:
     return _has_role(actor, workspace_id, [Role.ADMIN, Role.OWNER])
 
 
+def may_own(actor: Actor, workspace_id: UUID) -> bool:
+    """Whether `actor` may delete the workspace; a token never may."""
+    return not isinstance(actor, Token) and _has_role(actor, workspace_id, [Role.OWNER])
+
+
 def may_revoke(user: User | None, token: Token) -> bool:
     """Whether `user` may end `token`: an admin any of the workspace, a member those they made."""
     if may_administer(user, token.workspace_id):

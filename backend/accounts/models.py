@@ -37,6 +37,8 @@ class Workspace(models.Model):
     # Which facts of the hosts must match (ids of the comparison's factors). None: the workspace
     # chose nothing, and the comparison's defaults hold.
     must_match = models.JSONField(null=True, blank=True, default=None)
+    # Deleted for good: nobody is a member any more, and its data are being removed.
+    deleted_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["slug"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 
 from backend.accounts.models import FormerSlug, Membership, Role, User, Workspace
@@ -90,3 +91,21 @@ def _check(workspace: Workspace) -> None:
         shown = {"slug": "address"}.get(field, field)
         got = str(getattr(workspace, field, ""))[:60]
         raise WorkspaceRefused(f"The {shown} is “{got}”. {reasons[0]}") from None
+
+
+def close(workspace: Workspace) -> None:
+    """End all access to the workspace, for good: members, tokens, invitations and its address.
+
+    Call it in a transaction, with what else makes the workspace readable.
+    """
+    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    workspace.memberships.all().delete()
+    workspace.tokens.all().delete()
+    workspace.invitations.all().delete()
+    workspace.former_slugs.all().delete()
+    # The address is free again.
+    workspace.slug = f"deleted-{workspace.pk.hex}"
+    workspace.is_public = False
+    workspace.deleted_at = timezone.now()
+    workspace.save(update_fields=["slug", "is_public", "deleted_at"])
+    workspace.changed()

@@ -250,6 +250,12 @@ def discard_expired() -> int:
     return len(parts)
 
 
+def discard_of_workspace(workspace_id: UUID) -> bool:
+    """Throw away all waiting parts of a workspace; whether none is left."""
+    _discard(Part.objects.filter(workspace=workspace_id))
+    return not Part.objects.filter(workspace=workspace_id).exists()
+
+
 def _discard(parts: Iterable[Part]) -> None:
     """The file first, then the row that remembers it; what is away now is left to the collector."""
     for part in parts:

@@ -10,6 +10,7 @@ from celery.signals import worker_process_init, worker_process_shutdown
 from backend.ingest import queue, worker
 from backend.ingest.collector import collect_in_turn
 from backend.ingest.polling import Poller
+from backend.ingest.purging import purge_deleted_workspaces
 
 COLLECT_TASK = "ingest.collect"
 _pollers: list[Poller] = []
@@ -23,7 +24,8 @@ def drain() -> None:
 
 @shared_task(name=COLLECT_TASK)  # type: ignore[untyped-decorator]
 def collect() -> None:
-    """Remove stored bytes that nothing names."""
+    """Remove the data of deleted workspaces, and stored bytes that nothing names."""
+    purge_deleted_workspaces()
     collect_in_turn()
 
 

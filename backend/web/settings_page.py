@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from backend.accounts import access
 from backend.accounts.models import Workspace
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH, HOST_FACTORS
 from backend.errors import InvalidInput
@@ -89,6 +90,7 @@ def _form(request: HttpRequest, workspace: Workspace, *, refused: str = "") -> H
     context: dict[str, Any] = {
         "workspace": workspace,
         "refused": refused,
+        "may_delete": access.may_own(visible.viewer(request), workspace.pk),
         "stored_bytes": stored_bytes(workspace.pk),
         "max_bytes": settings.WORKSPACE_MAX_BYTES,
         "percent": sent.get("relevant_percent", "")

@@ -102,6 +102,7 @@ urlpatterns = [
     path("w/<slug:slug>/search", search.search, name="search"),
     path("w/<slug:slug>/settings", settings_page.workspace_settings, name="settings"),
     path("w/<slug:slug>/rename", workspaces.rename_workspace, name="rename-workspace"),
+    path("w/<slug:slug>/delete", workspaces.remove_workspace, name="delete-workspace"),
     path("w/<slug:slug>/members", members.members_page, name="members-page"),
     path("w/<slug:slug>/members/<uuid:user_id>/role", members.change_role, name="change-role"),
     path(

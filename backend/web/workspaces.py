@@ -8,12 +8,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from backend.accounts import access, held_mail, workspaces
 from backend.accounts import first_owner as first
-from backend.accounts import held_mail, workspaces
 from backend.accounts.adapter import SIGN_UP_TOKEN
 from backend.accounts.models import Membership
 from backend.accounts.workspaces import WorkspaceRefused
 from backend.links import link_to
+from backend.sharing.workspace_deletion import delete_workspace
 from backend.web import visible
 from backend.web.errors import message
 
@@ -69,6 +70,22 @@ def rename_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     workspaces.rename(workspace, name=request.POST.get("name", ""), slug=new_slug)
     messages.info(request, "Saved. Links with the former address lead to the new one.")
     return HttpResponseRedirect(link_to("settings", workspace.slug))
+
+
+@require_POST
+def remove_workspace(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete the workspace for good. Field: confirm, its slug."""
+    workspace = visible.own_workspace_or_404(request, slug)
+    if not access.may_own(visible.viewer(request), workspace.pk):
+        raise Http404
+    if request.POST.get("confirm", "").strip() != workspace.slug:
+        raise WorkspaceRefused(
+            f"The confirmation does not match; expected “{workspace.slug}”. Nothing was deleted."
+        )
+    name = workspace.name
+    delete_workspace(workspace)
+    messages.info(request, f"{name} was deleted. Its raw files are removed within a day.")
+    return HttpResponseRedirect(link_to("workspaces"))
 
 
 @require_safe

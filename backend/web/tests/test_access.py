@@ -86,6 +86,7 @@ ROWS = {
         "/w/own-lab/members/{owner}/remove", expected(404, 404, 409, 409, 404, 404), "post"
     ),
     "revoke-invitation": Row("/w/own-lab/invitations/{viewer}/revoke", OWNERS_FORM, "post"),
+    "delete-workspace": Row("/w/own-lab/delete", OWNERS_FORM, "post", {"confirm": "own-lab"}),
     "rename-workspace": Row("/w/own-lab/rename", OWNERS_FORM, "post", NEW_NAME),
     "guide": Row("/docs/", EVERYONE),
     "guide-page": Row("/docs/checks", EVERYONE),

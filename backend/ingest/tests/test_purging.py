@@ -1,0 +1,104 @@
+"""Deleting a workspace: access ends at once, and a marker in its data is found nowhere."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from backend.accounts import invitations
+from backend.accounts.models import Role, Workspace
+from backend.ingest.models import Part, Upload
+from backend.ingest.parts import Part as StoredPart
+from backend.ingest.purging import purge_deleted_workspaces
+from backend.ingest.storage import storage
+from backend.runs.models import Run
+from backend.sharing.models import Visibility
+from backend.sharing.workspace_deletion import delete_workspace
+from backend.testing.scenes import make_result_set, make_scene
+from backend.testing.uploads import make_file
+
+MARKER = "zyxwv-marker"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _artefacts_in_a_folder_of_the_test(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    storage.cache_clear()
+    yield
+    storage.cache_clear()
+
+
+@pytest.fixture
+def scene():
+    return make_scene()
+
+
+def tables_with(text):
+    """The tables that hold the text in any column."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        names = [row[0] for row in cursor.fetchall()]
+        found = set()
+        for name in names:
+            cursor.execute(f"SELECT 1 FROM {name} t WHERE t::text LIKE %s LIMIT 1", [f"%{text}%"])
+            if cursor.fetchone():
+                found.add(name)
+    return found
+
+
+def test_access_ends_at_once(scene):
+    shared = make_result_set(scene.own.workspace, Visibility.PUBLIC)
+    clear = invitations.invite(scene.own.user, scene.own.workspace, Role.VIEWER)
+    owner = Client()
+    owner.force_login(scene.own.user)
+    assert Client().get(f"/s/{shared.link}").status_code == 200
+
+    delete_workspace(scene.own.workspace)
+
+    assert owner.get("/w/own-lab/").status_code == 404
+    assert owner.get(f"/r/{scene.run.pk}").status_code == 404
+    assert Client().get(f"/s/{shared.link}").status_code == 404
+    assert Client(headers=scene.own.headers).get("/api/v1/runs").status_code == 401
+    with pytest.raises(invitations.InvitationRefused):
+        invitations.find(clear)
+
+
+def test_a_marker_is_found_nowhere_after_the_purge(scene):
+    workspace = scene.own.workspace
+    Workspace.objects.filter(pk=workspace.pk).update(name=MARKER)
+    Run.objects.filter(workspace=workspace).update(labels={"for": MARKER})
+    client = Client(headers=scene.own.headers)
+    client.post("/api/v1/uploads", {"file": make_file("ab.txt", f"{MARKER} nonsense".encode())})
+    assert Upload.objects.filter(workspace=workspace).count() == 2
+    assert tables_with(MARKER)
+    make_result_set(workspace, Visibility.PRIVATE)
+    StoredPart.objects.create(
+        workspace=workspace, upload_id=scene.upload.pk, artefact_sha256="0" * 64, number=0
+    )
+
+    workspace.refresh_from_db()
+    delete_workspace(workspace)
+    assert purge_deleted_workspaces() == 1
+
+    assert tables_with(MARKER) == set()
+    assert tables_with(str(workspace.pk)) == set()
+    stored = [path for path in storage().root.rglob("*") if path.is_file()]
+    assert not [path for path in stored if MARKER.encode() in path.read_bytes()]
+    assert not Part.objects.exists()
+
+
+def test_a_purge_without_time_goes_on_later(scene):
+    delete_workspace(scene.own.workspace)
+    assert purge_deleted_workspaces(budget_s=-1) == 0
+    assert Run.objects.filter(workspace=scene.own.workspace).exists()
+    assert purge_deleted_workspaces() == 1
+    assert Workspace.objects.filter(slug="foreign-lab").exists()
+
+
+def test_the_owner_must_type_the_address(scene):
+    owner = Client()
+    owner.force_login(scene.own.user)
+    assert owner.post("/w/own-lab/delete", {"confirm": "other"}).status_code == 400
+    assert owner.post("/w/own-lab/delete", {"confirm": "own-lab"})["Location"] == "/workspaces"
+    assert not Workspace.objects.filter(slug="own-lab").exists()

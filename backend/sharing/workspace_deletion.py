@@ -1,0 +1,17 @@
+"""Deleting a workspace for good."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from backend.accounts import workspaces
+from backend.accounts.models import Workspace
+from backend.sharing.models import ResultSet, SavedView
+
+
+@transaction.atomic
+def delete_workspace(workspace: Workspace) -> None:
+    """End all access at once, also to shared result sets; `ingest.purging` removes the data."""
+    ResultSet.objects.filter(workspace=workspace).delete()
+    SavedView.objects.filter(workspace=workspace).delete()
+    workspaces.close(workspace)
