@@ -37,8 +37,8 @@ class LimitBodies:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if b"\0" in unquote_to_bytes(request.META.get("QUERY_STRING", "")):
             return _nul_refused(request)
-        if (unread := UNREAD.get(request.META.get(REFUSAL_KEY) or "")) is not None:
-            return outage_answer(request, unread)
+        if (unread := _unread(request)) is not None:
+            return unread
         length = _length(request)
         if length is None:
             sentence = "The request does not say how many bytes its body has."
@@ -47,12 +47,19 @@ class LimitBodies:
             return self.get_response(request)
         limit = _limit_of(request)
         if length > limit:
-            sentence = f"This request has {length} bytes; at most {limit} are accepted."
-            hint = "Sign in, or send a token, before you send more."
-            if limit > ANONYMOUS_BYTES:
-                hint = "Compress the files with gzip or zstd, or send them as several uploads."
-            return _refusal(request, 413, "Too large", sentence, hint)
+            return _too_large(request, str(length), limit)
         return self.get_response(request)
+
+
+def _unread(request: HttpRequest) -> HttpResponse | None:
+    """The answer to a body that the web server left; None where the view answers."""
+    refusal = request.META.get(REFUSAL_KEY) or ""
+    if refusal in UNREAD:
+        return outage_answer(request, UNREAD[refusal])
+    if refusal not in (BodyRefusal.LARGE, BodyRefusal.ANONYMOUS):
+        return None
+    limit = largest_body() if refusal == BodyRefusal.LARGE else ANONYMOUS_BYTES
+    return _too_large(request, f"more than {limit}", limit)
 
 
 def _length(request: HttpRequest) -> int | None:
@@ -67,6 +74,14 @@ def _limit_of(request: HttpRequest) -> int:
     if request.path.startswith("/api/") or request.user.is_authenticated:
         return largest_body()
     return ANONYMOUS_BYTES
+
+
+def _too_large(request: HttpRequest, length: str, limit: int) -> HttpResponse:
+    sentence = f"This request has {length} bytes; at most {limit} are accepted."
+    hint = "Sign in, or send a token, before you send more."
+    if limit > ANONYMOUS_BYTES:
+        hint = "Compress the files with gzip or zstd, or send them as several uploads."
+    return _refusal(request, 413, "Too large", sentence, hint)
 
 
 def _refusal(

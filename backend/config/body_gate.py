@@ -45,6 +45,10 @@ class BodyRefusal(StrEnum):
     BUSY = "busy"
     # The disk of temporary files has no room.
     FULL = "full"
+    # A body in chunks, which announce no length, is larger than a request without credentials may
+    # have, or than any.
+    ANONYMOUS = "anonymous"
+    LARGE = "large"
 
 
 def largest_body() -> int:

@@ -29,7 +29,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.task import WSGITask
-from waitress.utilities import Error
+from waitress.utilities import Error, RequestEntityTooLarge
 
 from backend.accounts.throttle import address_of
 from backend.config.body_gate import (
@@ -59,19 +59,13 @@ ANSWER_MEMORY_BYTES = 1 << 20
 ANSWER_BYTES = 256 << 20
 
 
-class StorageFull(Error):  # type: ignore[misc]
-    """The disk of the temporary files has no room for a request's body."""
-
-    code = 507
-    reason = "Insufficient Storage"
-
-
 class RequestParser(HTTPRequestParser):  # type: ignore[misc]
     """Reads no body that will be refused: the application then answers by the header alone."""
 
     adj: Adjustments
     content_length: int
     expect_continue: bool
+    error: Error | None
     # Of a large body that may be read only once `Gate` has decided.
     is_held = False
     is_body_left = False
@@ -104,7 +98,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
         self.expect_continue = self._expects_continue
 
     def refuse(self, refusal: BodyRefusal) -> None:
-        """Leave the body unread; the application says why."""
+        """Leave the body, or the rest of it, unread; the application says why."""
         self.is_held = False
         self.refusal = refusal
         self.close()
@@ -125,8 +119,12 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            self.error = StorageFull("There is no room left for this request.")
-            self.completed = True
+            self.refuse(BodyRefusal.FULL)
+            return len(data)
+        if isinstance(self.error, RequestEntityTooLarge):
+            self.error = None
+            has_credentials = _has_credentials(self.headers)
+            self.refuse(BodyRefusal.LARGE if has_credentials else BodyRefusal.ANONYMOUS)
             return len(data)
         return read
 

@@ -16,9 +16,11 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.urls import resolve
 
+from backend.api.errors import CONTENT_TYPE
 from backend.config import commands, heartbeat
 from backend.config.body_gate import FORM_BYTES, largest_body
 from backend.config.environment import VARIABLES
+from backend.config.web_server import IDLE_S
 from backend.sharing import drawing
 
 ROOT = settings.BASE_DIR
@@ -223,6 +225,20 @@ class TestProxy:
     @pytest.mark.parametrize("limit", ["read_header", "read_body", "idle", "max_header_size"])
     def test_bounds_slow_and_large_requests(self, limit):
         assert re.search(rf"^\s*{limit} \d", CADDYFILE, re.MULTILINE)
+
+    def test_lets_go_of_a_connection_before_the_web_server_does(self):
+        idle_s = int(re.search(r"keepalive (\d+)s", CADDYFILE)[1])
+
+        assert idle_s < IDLE_S
+
+    def test_answers_as_the_service_does_where_the_service_cannot(self):
+        problems = [json.loads(text) for text in re.findall(r"respond `(.*)`", CADDYFILE)]
+
+        assert sorted(problem["status"] for problem in problems) == [413, 503]
+        for problem in problems:
+            assert list(problem) == ["type", "title", "status", "detail", "hint"]
+        assert CADDYFILE.count(f"header Content-Type {CONTENT_TYPE}") == len(problems)
+        assert "header Retry-After" in CADDYFILE
 
     def test_is_trusted_for_what_it_sets_itself(self):
         # Caddy passes on a client's X-Forwarded-… only where trusted_proxies names the client.

@@ -7,8 +7,9 @@ from django.contrib.auth import SESSION_KEY
 from backend.accounts import token_format
 from backend.accounts.models import Token
 from backend.accounts.tokens import revoke
-from backend.config.body_gate import REFUSAL_KEY, BodyRefusal
+from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
 from backend.config.senders import is_known
+from backend.ingest.limits import ANONYMOUS_BYTES
 from backend.testing.uploads import make_tenant
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +94,23 @@ class TestAnswers:
             assert response.status_code == status, path
             assert int(response["Retry-After"]) > 0
         assert client.get("/livez").status_code == 200
+
+    @pytest.mark.parametrize(
+        ("refusal", "limit", "hint"),
+        [
+            (BodyRefusal.ANONYMOUS, ANONYMOUS_BYTES, "Sign in"),
+            (BodyRefusal.LARGE, largest_body(), "Compress the files"),
+        ],
+    )
+    def test_name_the_limit_of_a_body_in_chunks(self, client, refusal, limit, hint):
+        response = client.post("/api/v1/uploads", **{REFUSAL_KEY: refusal})
+        page = client.post("/accounts/login/", **{REFUSAL_KEY: refusal})
+
+        assert (response.status_code, page.status_code) == (413, 413)
+        problem = response.json()
+        assert f"more than {limit} bytes; at most {limit} are accepted" in problem["detail"]
+        assert hint in problem["hint"]
+        assert f"at most {limit}".encode() in page.content
 
     def test_name_the_credentials_that_are_not_valid(self, client):
         headers = bearer("x")

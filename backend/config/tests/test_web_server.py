@@ -9,6 +9,7 @@ import time
 import pytest
 from django.conf import settings
 
+from backend.config import web_server
 from backend.config.body_gate import REFUSAL_KEY, BodyRefusal, largest_body
 from backend.config.web_server import ANONYMOUS_BODY_BYTES, THREADS, listen, make_server
 
@@ -153,14 +154,24 @@ class TestBodies:
         assert b"200 OK" in answer(connection)
         assert site.requests == [("/x", str(size), 0)]
 
-    def test_of_strangers_in_chunks_are_refused_when_they_are_large(self, site, connect):
-        connection = connect(head("/x", "Transfer-Encoding: chunked", method="POST"))
+    @pytest.mark.parametrize(
+        ("fields", "refusal"),
+        [([], BodyRefusal.ANONYMOUS), ([TOKEN], BodyRefusal.LARGE)],
+    )
+    def test_in_chunks_are_left_when_they_are_large(
+        self, site, connect, monkeypatch, fields, refusal
+    ):
+        monkeypatch.setattr(web_server, "largest_body", lambda: 2 * ANONYMOUS_BODY_BYTES)
+        connection = connect(head("/x", *fields, "Transfer-Encoding: chunked", method="POST"))
         chunk = b"1000\r\n" + b"x" * 4096 + b"\r\n"
         with contextlib.suppress(ConnectionError):
-            for _ in range(ANONYMOUS_BODY_BYTES // 4096 + 2):
+            for _ in range(3 * ANONYMOUS_BODY_BYTES // 4096):
                 connection.sendall(chunk)
-            assert b" 413 " in answer(connection)
-        assert site.requests == []
+
+        assert b"200 OK" in answer(connection)
+        assert [read for _, _, read in site.requests] == [0]
+        assert site.refusals == [refusal]
+        assert site.server.reservations.total == 0
 
     @pytest.mark.parametrize("credentials", [TOKEN, SESSION])
     @pytest.mark.parametrize("size", [2 * ANONYMOUS_BODY_BYTES, 1 << 20])
@@ -251,7 +262,7 @@ class TestBodies:
         assert b"100 Continue" not in text
         assert site.requests == [("/x", str(size), 0)]
 
-    def test_that_find_no_room_are_507(self, site, connect, monkeypatch):
+    def test_that_find_no_room_are_left(self, site, connect, monkeypatch):
         def refuse(*_):
             raise OSError(28, "No space left on device")
 
@@ -259,5 +270,6 @@ class TestBodies:
         fields = ("Authorization: Bearer x", "Content-Length: 4")
         connection = connect(head("/x", *fields, method="POST") + b"body")
 
-        assert b" 507 Insufficient Storage" in answer(connection)
+        assert b"200 OK" in answer(connection)
+        assert site.refusals == [BodyRefusal.FULL]
         assert quick(connect).endswith(b"done")
