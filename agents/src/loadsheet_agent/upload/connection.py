@@ -27,7 +27,7 @@ def json_object(response: httpx.Response) -> dict[str, Any]:
     """The answer's JSON object; empty where it is anything else, such as a sign-in page."""
     try:
         body = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):  # RecursionError: thousands of lists in one another
         return {}
     return body if isinstance(body, dict) else {}
 
