@@ -11,6 +11,8 @@ Settled elsewhere, from the upload to the answer:
 | 17, uploads of 5,000 trials | `backend/ingest/tests/test_large_runs.py` |
 """
 
+import csv
+import io
 import re
 
 import pytest
@@ -225,3 +227,10 @@ def test_16_conditions_do_not_say_keepalive_of_a_server_that_closes(lab):
 
     lab.upload({"sync": closed}, tool="ab", edit=say_nothing)
     assert "no keep-alive" in lab.ask()["conditions"]
+
+
+def test_a_table_has_no_zero_for_a_latency_below_the_step(lab):
+    lab.upload({"alpha": print_trials("ab", around(30_000, 0, 1, -1))}, tool="ab")
+    (row,) = csv.DictReader(io.StringIO(lab.ask_csv(metric="p50")))
+    assert (row["p50_us"], row["p50_us_below"]) == ("", "1000.0")
+    assert row["throughput_rps_interval"] == "95 % interval within this run"

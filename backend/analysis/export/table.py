@@ -6,7 +6,7 @@ A row is a series at a place on the axis (sweep, tradeoff, errors, trend), a per
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,10 +15,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from backend.analysis.export.comparability_text import is_overridden
+from backend.analysis.export.measure_columns import column_of, measure_columns, measure_values
 from backend.analysis.figures import (
     Figures,
     Metric,
     Outcome,
+    Place,
     Point,
     Ranking,
     RankRow,
@@ -39,7 +41,6 @@ _OF_SERIES = {
 }
 _PANEL = _OF_SERIES["facet"]
 _STATUS = ("outcome", "intent", "confounded", "overridden", "reasons", "truncated")
-_UNITS = {"req/s": "_rps", "us": "_us", "bytes": "_bytes", "bytes/s": "_bytes_s", "s": "_s"}
 _AXES = {"rate": "offered_rps", "payload": "payload_bytes"}
 _RANGE = ("", "_low", "_high")
 _MEASURE = ("value", "low", "high")
@@ -84,13 +85,50 @@ def _sweep(figures: Figures, *more: Part) -> Found:
         *_capacity(figures),
         *([_changes(figures)] if figures.x.field in _TRENDS else []),
         *more,
+        *_not_read(figures),
     ]
+    columns = [*_OF_SERIES.values(), *(name for part in parts for name in part.columns)]
     rows = [
         [*_identity(series), *(value for part in parts for value in part.read(series, point))]
         for series in figures.series
         for point in series.points
     ]
-    return [*_OF_SERIES.values(), *(name for part in parts for name in part.columns)], rows
+    return columns, [*rows, *_rows_without_figures(figures, columns)]
+
+
+_NOT_READ = ("not_read_trials", "not_read_why")
+
+
+def _not_read(figures: Figures) -> list[Part]:
+    """How many trials of a point are in no figure, and why; no columns where all are read."""
+    by_point = _not_read_by_point(figures)
+    if not by_point:
+        return []
+    return [Part(_NOT_READ, _looked_up(by_point, 2, lambda item, at: (item.id, at.x)))]
+
+
+def _not_read_by_point(figures: Figures) -> dict[tuple[str, Place | None], Row]:
+    rows = () if figures.not_read is UNSET else figures.not_read
+    points = dict.fromkeys((row.series, row.x) for row in rows)
+    return {
+        point: [
+            sum(row.trials for row in rows if (row.series, row.x) == point),
+            "; ".join(row.reason for row in rows if (row.series, row.x) == point),
+        ]
+        for point in points
+    }
+
+
+def _rows_without_figures(figures: Figures, columns: Sequence[str]) -> Iterator[Row]:
+    """A row for each point of which nothing could be read."""
+    shown = {(series.id, point.x) for series in figures.series for point in series.points}
+    labels = {} if figures.not_read is UNSET else {r.series: r.label for r in figures.not_read}
+    for (series, x), values in _not_read_by_point(figures).items():
+        if (series, x) in shown:
+            continue
+        known = {_OF_SERIES["label"]: labels[series], _place(figures): x}
+        known |= zip(_NOT_READ, values, strict=True)
+        yield [known.get(column) for column in columns]
 
 
 def _tradeoff(figures: Figures) -> Found:
@@ -131,16 +169,16 @@ def _ratios(figures: Figures) -> Found | None:
     over = ", ".join(ratios.means_over)
     rows = []
     for server, cells, mean in zip(ratios.rows, ratios.cells, means, strict=True):
-        tail = [*_parts(mean, _MEASURE), over if mean else None]
+        tail = [*_parts(mean, (*_MEASURE, "verdict", "scope")), over if mean else None]
         for workload, load, cell in zip(ratios.columns, loads, cells, strict=True):
             head = [server, workload, load, figures.metric, baseline]
             rows.append([*head, *_parts(cell, _RATIO_PARTS), *tail])
     return columns, rows
 
 
-_RATIO = (*(f"ratio{end}" for end in _RANGE), "verdict", "why")
-_RATIO_PARTS = (*_MEASURE, "verdict", "why")
-_MEAN = (*(f"mean_ratio{end}" for end in _RANGE), "mean_over")
+_RATIO = (*(f"ratio{end}" for end in _RANGE), "verdict", "scope", "why")
+_RATIO_PARTS = (*_MEASURE, "verdict", "scope", "why")
+_MEAN = (*(f"mean_ratio{end}" for end in _RANGE), "mean_verdict", "mean_scope", "mean_over")
 _VIEWS: Mapping[str, Callable[[Figures], Found | None]] = {
     "nines": _nines,
     "ratios": _ratios,
@@ -149,15 +187,19 @@ _VIEWS: Mapping[str, Callable[[Figures], Found | None]] = {
 
 
 def _points(figures: Figures) -> Part:
-    names = _names(figures)
-    measures = [f"{name}{end}" for name in names.values() for end in _RANGE]
+    metrics = _metrics(figures)
+    measures = [column for metric in metrics for column in measure_columns(metric)]
     errors = [f"errors_{name}" for name in ERROR_CLASSES]
     columns = [_place(figures), "trials", "overload", *measures, *errors]
 
     def read(_: Series, point: Point) -> Row:
         overload = {True: "yes", False: "no", None: None}[point.overload]
         shares = point.errors or {}
-        values = [value for name in names for value in _parts(point.metrics.get(name), _MEASURE)]
+        values = [
+            value
+            for metric in metrics
+            for value in measure_values(metric, point.metrics.get(metric.id))
+        ]
         [origin] = _parts(point.metrics.get("p99"), ["origin"])
         head = [point.x, point.trials, overload, *values, *map(shares.get, ERROR_CLASSES)]
         return [*head, origin, " ".join(point.checks)]
@@ -173,7 +215,7 @@ def _ranking(figures: Figures) -> Part:
             ranking.metric,
             row.tier,
             labels.get(ranking.baseline or ""),
-            *_parts(row.ratio, (*_MEASURE, "verdict")),
+            *_parts(row.ratio, (*_MEASURE, "verdict", "scope")),
             row.why or (row.ratio.why if row.ratio else None),
         ]
         for ranking, row in _ranked_rows(figures)
@@ -204,7 +246,7 @@ def _capacity(figures: Figures) -> list[Part]:
 def _changes(figures: Figures) -> Part:
     """Where a series changed: the level before and since, and their ratio."""
     metric = next(item for item in figures.metrics if item.id == figures.metric)
-    levels = [f"{_column(metric)}_{when}" for when in ("before", "after")]
+    levels = [f"{column_of(metric)}_{when}" for when in ("before", "after")]
     columns = (*levels, *(f"change{end}" for end in _RANGE), "change_verdict")
     keys = ("before", "after", "ratio", "low", "high", "verdict")
     by_point = {(change.series, change.x): _parts(change, keys) for change in figures.changes}
@@ -255,7 +297,9 @@ def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:
     place = columns.index(_PANEL) if panels and _PANEL in columns else None
 
     def read(row: Row) -> Row:
-        outcome = figures.outcome if place is None else panels[str(row[place])]
+        # A row without figures has no panel.
+        panel = None if place is None else row[place]
+        outcome = figures.outcome if panel is None else panels[str(panel)]
         is_asked = is_overridden(figures) if outcome.overridden is UNSET else outcome.overridden
         return [
             outcome.status,
@@ -269,12 +313,8 @@ def _status(figures: Figures, columns: Sequence[str]) -> Callable[[Row], Row]:
     return read
 
 
-def _names(figures: Figures) -> dict[str, str]:
-    """The metrics that any point has, with the names of their columns."""
+def _metrics(figures: Figures) -> list[Metric]:
+    """The metrics that any point has."""
     points = [point for series in figures.series for point in series.points]
     present = {name for point in points for name in point.metrics}
-    return {metric.id: _column(metric) for metric in figures.metrics if metric.id in present}
-
-
-def _column(metric: Metric) -> str:
-    return metric.id.replace("/", "_") + _UNITS.get(metric.unit, "")
+    return [metric for metric in figures.metrics if metric.id in present]

@@ -195,3 +195,44 @@ def test_a_trend_adds_its_changes():
         change["after"],
     )
     assert (row["change"], row["change_low"]) == (change["ratio"], change["low"])
+
+
+def test_a_figure_says_how_to_read_it():
+    rates = [1000.0 + at for at in range(9)] + [500.0]
+    figures = asked("", CellSpec(rates=rates))
+    (row,) = records(figures)
+    assert row["throughput_rps_interval"] == "95 % interval within this run"
+    assert row["throughput_rps_set_aside"] == 1
+    assert row["p50_us_step"] is None
+
+
+def test_a_latency_rounded_to_zero_is_below_the_step_and_not_zero():
+    figures = asked("", CellSpec())
+    metrics = figures["series"][0]["points"][0]["metrics"]
+    metrics["p50"] |= {"value": 0.0, "low": 0.0, "high": 1_000.0, "step": 1_000.0}
+    (row,) = records(figures)
+    assert [row[f"p50_us{end}"] for end in ("", "_low", "_high", "_below", "_step")] == [
+        *(None, None, 1_000.0, 1_000.0, 1_000.0)
+    ]
+    assert row["p99_us_below"] is None
+
+
+def test_what_could_not_be_read_has_its_row_and_its_reason():
+    figures = asked("", CellSpec("a"))
+    (series,) = figures["series"]
+    gone = {"label": "b 1", "x": 64, "trials": 3, "reason": "Segmentation fault."}
+    figures["not_read"] = [{**gone, "series": "b"}, {**gone, "series": series["id"], "trials": 1}]
+    shown, missing = records(figures)
+    assert (shown["not_read_trials"], shown["not_read_why"]) == (1, "Segmentation fault.")
+    assert shown["throughput_rps"] is not None
+    assert (missing["series"], missing["connections"], missing["not_read_trials"]) == ("b 1", 64, 3)
+    assert missing["throughput_rps"] is None
+    assert missing["outcome"] == "comparable"
+
+
+def test_the_mean_of_ratios_has_its_verdict_and_scope():
+    rows = records(asked("view=ratios", *pair(), *pair(workload=JSON)))
+    assert {(row["mean_verdict"], row["mean_scope"]) for row in rows} == {
+        ("regressed", "in this run"),
+        ("unchanged", None),
+    }
