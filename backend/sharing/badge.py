@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from backend.analysis.export.comparability_text import is_overridden
-from backend.analysis.figures import Figures, RankRow
+from backend.analysis.figures import Figures, Ranking, RankRow
 from backend.errors import InvalidInput
 from backend.sharing.text import plain
 
@@ -116,13 +117,28 @@ def _value(part: Part, row: RankRow | None) -> str:
     figures = part.figures
     if row is None or row.value is None or figures.ranking is None:
         return _why_no_value(figures)
-    ranked_by = figures.ranking.metric
-    metric = next(metric for metric in figures.metrics if metric.id == ranked_by)
-    figure, label = figure_text(row.value, metric.unit), row.label
+    figure, label = _figure(figures, figures.ranking, row), row.label
     if part.panel and not label.startswith(part.panel):
         label = f"{part.panel}: {label}"
     text = f"{plain(label, LONGEST_VALUE - len(figure) - 1)} {figure}"
     return f"{BY_REQUEST}: {text}" if is_overridden(figures) else text
+
+
+def _figure(figures: Figures, ranking: Ranking, row: RankRow) -> str:
+    """The figure of a row, or the step of the load tool where the tool rounded it to 0."""
+    unit = next(metric.unit for metric in figures.metrics if metric.id == ranking.metric)
+    step, value = _step(figures, ranking, row), row.value or 0.0
+    return f"< {figure_text(step, unit)}" if value < step else figure_text(value, unit)
+
+
+def _step(figures: Figures, ranking: Ranking, row: RankRow) -> float:
+    """The smallest step that the load tool prints; 0 where it is unknown."""
+    points = (
+        point for series in figures.series if series.id == row.series for point in series.points
+    )
+    measures = (point.metrics.get(ranking.metric) for point in points if point.x == ranking.x)
+    measure = next(measures, None)
+    return 0.0 if measure is None or measure.step is UNSET else measure.step
 
 
 def _why_no_value(figures: Figures) -> str:

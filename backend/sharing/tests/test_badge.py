@@ -5,10 +5,14 @@ from xml.etree import ElementTree
 import pytest
 from django.template.loader import render_to_string
 
+from backend.analysis.compare.comparison import compare
+from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.models import Trial
 from backend.sharing.badge import NoSuchSeries, badge_of, figure_text
 from backend.sharing.text import plain
 from backend.testing.figures import make_figures
 from backend.testing.hostile_names import HOSTILE
+from backend.testing.rows import CellSpec, make_run, make_workspace
 
 METRIC = {"id": "throughput", "label": "Throughput", "unit": "req/s", "better": "higher"}
 UNKNOWN = {"low": None, "high": None, "tier": None, "ratio": None}
@@ -44,6 +48,17 @@ def test_what_is_not_known_is_not_invented():
     assert make_badge({**figures(), "ranking": None}).value.text == "unknown"
     withheld = {**figures(status="not_comparable"), "ranking": None}
     assert make_badge(withheld).value.text == "not comparable"
+
+
+@pytest.mark.django_db
+def test_a_latency_rounded_to_zero_is_below_the_step_of_the_tool():
+    lab = make_workspace("lab")
+    run = make_run(lab, CellSpec("fast"))
+    Trial.objects.filter(run=run).update(
+        percentiles_us={"50": 0.0}, latency_resolution_us=1_000.0, percentiles_origin="reported"
+    )
+    shown = compare(CompareQuery.parse("metric=p50"), workspace_ids=[lab.pk])
+    assert badge_of("T", shown).sentence == "T: fast 23.0 < 1 ms"
 
 
 def test_an_override_is_said_in_words():
