@@ -96,6 +96,9 @@ class Point(Record, frozen=True, kw_only=True):
         Meta(description="Shares of the attempts by class; null where the load tool does not tell"),
     ] = None
     checks: Sequence[str]
+    runs: Annotated[
+        Sequence[int] | UnsetType, Meta(description="For each trial, the position of its run")
+    ] = UNSET
 
 
 class Series(Record, frozen=True, kw_only=True):
@@ -202,9 +205,7 @@ class FiredCheck(Record, frozen=True, kw_only=True):
     count: int
     cells: Sequence[str] = ()
     trials: Sequence[str] = ()
-    dismissed: Annotated[
-        Sequence[Dismissed], Meta(description="Runs where a member dismissed it")
-    ] = ()
+    dismissed: Annotated[Sequence[Dismissed], Meta(description="A member dismissed it")] = ()
 
 
 class SourceRun(Record, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from backend.analysis.compare.comparison import compare
 from backend.analysis.compare.ratios import Yardstick, no_ratio
-from backend.analysis.figures import Figures, Measure, Series, read_figures
+from backend.analysis.figures import Figures, Measure, Point, Series, read_figures
 from backend.analysis.grouping.measures import half_step
 from backend.analysis.loading.former_names import NAMED
 from backend.analysis.loading.validation import UnknownValue
@@ -39,7 +39,13 @@ class Place:
     trials: int
 
 
-Measured = tuple[Place, Mapping[str, Measure | None]]
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The figures of a point. `runs`: of each trial, None where an older version froze it."""
+
+    place: Place
+    metrics: Mapping[str, Measure | None]
+    runs: Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,7 @@ def differences_between(
         after=None,
         missing_runs=tuple(missing_runs),
         figures=(),
-        gone=tuple(place for place, _ in was.values()),
+        gone=tuple(point.place for point in was.values()),
         new=(),
         renamed=(),
     )
@@ -127,8 +133,8 @@ def differences_between(
         nothing_left,
         after=_headline_and_status(after),
         figures=tuple(_changed(was, now, before, relevant)),
-        gone=tuple(was[key][0] for key in was if key not in now),
-        new=tuple(now[key][0] for key in now if key not in was),
+        gone=tuple(was[key].place for key in was if key not in now),
+        new=tuple(now[key].place for key in now if key not in was),
         renamed=(
             *((old, new) for new, old in places.items()),
             *_renamed(before, after, former_ids),
@@ -193,48 +199,56 @@ def _points(
 ) -> dict[Key, Measured]:
     """By series and place, both under their former names."""
     return {
-        (former_ids.get(series.id, series.id), places.get(point.x, point.x)): (
+        (former_ids.get(series.id, series.id), places.get(point.x, point.x)): Measured(
             Place(series.id, series.label, point.x, point.trials),
             point.metrics,
+            _runs_of_trials(point, figures),
         )
         for series in figures.series
         for point in series.points
     }
 
 
+def _runs_of_trials(point: Point, figures: Figures) -> list[str | None]:
+    if point.runs is not UNSET:
+        return [figures.runs[place].id for place in point.runs]
+    only_run = figures.runs[0].id if len(figures.runs) == 1 else None
+    return [only_run] * point.trials
+
+
 def _of_point(
     was: Measured, now: Measured, figures: Figures, relevant: float
 ) -> Iterator[Difference]:
     for metric in figures.metrics:
-        if metric.id not in was[1] or metric.id not in now[1]:
+        if metric.id not in was.metrics or metric.id not in now.metrics:
             continue
-        old, new = was[1][metric.id], now[1][metric.id]
-        before, after = _value(old), _value(new)
+        before, after = _value(was, metric.id), _value(now, metric.id)
         if _same(before, after):
             continue
         change = None
         if before is not None and after is not None:
-            change = _change(old, new, Yardstick(metric.better, relevant))
-        yield Difference(now[0], metric.id, metric.label, metric.unit, before, after, change)
+            change = _change(was, now, metric.id, Yardstick(metric.better, relevant))
+        yield Difference(now.place, metric.id, metric.label, metric.unit, before, after, change)
 
 
-def _value(measure: Measure | None) -> float | None:
+def _value(point: Measured, metric: str) -> float | None:
+    measure = point.metrics[metric]
     return None if measure is None else measure.value
 
 
-def _change(before: Measure | None, after: Measure | None, yardstick: Yardstick) -> Ratio:
-    """How far a figure moved, from the trials of both. The run of each trial is unknown here."""
-    old, new = _sample(before), _sample(after)
+def _change(before: Measured, after: Measured, metric: str, yardstick: Yardstick) -> Ratio:
+    """How far a figure moved, from the trials of both and their runs."""
+    old, new = _sample(before, metric), _sample(after, metric)
     if old is None or new is None:
         return no_ratio("a value is unknown or zero")
     [change] = yardstick.to_baseline(old, [new])
-    return _of_shown_figures(change, _value(after), _value(before))
+    return _of_shown_figures(change, _value(after, metric), _value(before, metric))
 
 
 def _of_shown_figures(change: Ratio, after: float | None, before: float | None) -> Ratio:
     """`change`, or the ratio of the figures without an interval where theirs is another one.
 
-    Older sets froze medians, and the centre of several runs depends on the run of each trial.
+    Older sets froze medians, or do not say of which run a trial is.
     """
     if not after or not before or change.value is None:
         return change
@@ -245,13 +259,17 @@ def _of_shown_figures(change: Ratio, after: float | None, before: float | None) 
     )
 
 
-def _sample(measure: Measure | None) -> Sample | None:
-    each = [value for value in (measure and measure.each) or () if value is not None]
-    if not each or min(each) <= 0:
+def _sample(point: Measured, metric: str) -> Sample | None:
+    measure = point.metrics[metric]
+    if measure is None:
         return None
-    step = None if measure is None or measure.step is UNSET else measure.step
-    trials = tuple(Observation(math.log(value), run=None) for value in each)
-    return Sample(trials, step=half_step(each, step))
+    pairs = zip(measure.each or (), point.runs, strict=False)
+    runs = [(value, run) for value, run in pairs if value is not None]
+    values = [value for value, _ in runs]
+    if not values or min(values) <= 0:
+        return None
+    trials = tuple(Observation(math.log(value), run) for value, run in runs)
+    return Sample(trials, step=half_step(values, None if measure.step is UNSET else measure.step))
 
 
 def _same(before: float | None, after: float | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET
 
@@ -57,6 +57,7 @@ def compare_as_json(query: CompareQuery, *, workspace_ids: Sequence[uuid.UUID]) 
 def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figures:
     overall = judge_overall(gathered, panels, views)
     has_panels = gathered.grouping.facet is not None
+    runs = _runs(gathered)
     return Figures(
         schema=SCHEMA,
         query=gathered.query.canonical(),
@@ -69,7 +70,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         x=_axis(gathered),
         metric=gathered.query.metric,
         metrics=METRIC_RECORDS,
-        series=[_series(sweep) for sweep in gathered.sweeps],
+        series=_all_series(gathered, runs),
         ranking=None if overall.ranking is None else overall.ranking.to_record(),
         panels=[panel.to_record() for panel in panels] if has_panels else None,
         curves=views.curves,
@@ -78,7 +79,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         ratios=None if views.ratios is None else views.ratios.to_record(),
         changes=views.changes,
         checks=[fired.to_record() for fired in merge_fired_checks(panels)],
-        runs=_runs(gathered),
+        runs=runs,
         truncated=_truncated(gathered.left_out),
         not_read=[row.to_record() for row in gathered.not_read] or UNSET,
     )
@@ -105,7 +106,12 @@ def _links(gathered: Gathered) -> figures.Links:
     )
 
 
-def _series(sweep: Sweep) -> figures.Series:
+def _all_series(gathered: Gathered, runs: Sequence[figures.SourceRun]) -> list[figures.Series]:
+    run_places = {uuid.UUID(run.id): place for place, run in enumerate(runs)}
+    return [_series(sweep, run_places) for sweep in gathered.sweeps]
+
+
+def _series(sweep: Sweep, run_places: Mapping[uuid.UUID, int]) -> figures.Series:
     series = sweep.group.first.series
     host = series.server_host
     return figures.Series(
@@ -125,7 +131,7 @@ def _series(sweep: Sweep) -> figures.Series:
         host_slug=None if host is None else host.slug,
         facet=sweep.group.panel,
         slot=series.server.slot,
-        points=[point.to_record() for point in sweep.points],
+        points=[point.to_record(run_places) for point in sweep.points],
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import cast, overload
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from backend.analysis import figures
 from backend.analysis.grouping.measures import Measure, Trials, class_share, measure_of
@@ -36,7 +37,9 @@ class Point(Struct, frozen=True, gc=False):
         rate = self.metrics["error_rate"].value
         return rate is not None and rate > HIGH_ERROR_RATE
 
-    def to_record(self) -> figures.Point:
+    def to_record(self, run_places: Mapping[uuid.UUID, int]) -> figures.Point:
+        """The record. `run_places`: of each run among the runs of the answer."""
+        runs = [run_places[cell.run.id] for cell in self.cells for _ in cell.trials]
         measures = self.metrics.items()
         return figures.Point(
             x=place_of(self.x),
@@ -47,6 +50,8 @@ class Point(Struct, frozen=True, gc=False):
             metrics={id_: measure.to_record() for id_, measure in measures},
             errors=dict(self.errors),
             checks=self.checks,
+            # Where all is of one run, the run of each trial is known.
+            runs=runs if len(run_places) > 1 else UNSET,
         )
 
 

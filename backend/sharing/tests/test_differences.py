@@ -4,6 +4,8 @@ from statistics import geometric_mean
 
 import pytest
 
+from backend.analysis.compare.comparison import compare
+from backend.analysis.figures import plain_figures, read_figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import FormerName, Server, Trial
 from backend.runs.renaming import rename
@@ -64,9 +66,50 @@ def test_the_ratio_is_that_of_the_figures_shown(lab):
     made = frozen(lab)
     set_rates(run, 2000.0, 2020.0, 1980.0)
     [change] = [each for each in differences_since(made).figures if each.metric == "throughput"]
-    # Each run counts as much as the other, which the trials alone do not tell.
+    # Each run counts as much as the other, whatever its number of trials.
+    assert (
+        change.ratio.value == pytest.approx(change.after / change.before) == pytest.approx(2**0.5)
+    )
+    assert change.ratio.low < change.ratio.value < change.ratio.high
+    assert change.ratio.scope == "in these 2 runs"
+
+
+def test_three_runs_are_the_units_of_a_change(lab):
+    rates = (1000.0, 1002.0, 998.0)
+    runs = [
+        make_run(lab, CellSpec("sync", rates=[level * rate for rate in rates]))
+        for level in (1.0, 1.1, 0.9)
+    ]
+    made = frozen(lab)
+    for run, level in zip(runs, (1.05, 1.0, 1.04), strict=True):
+        set_rates(run, *(level * rate for rate in rates))
+    [change] = [each for each in differences_since(made).figures if each.metric == "throughput"]
+    assert change.ratio.scope == "over 3 runs"
+    # As nine trials, they would tell a change that the runs do not.
+    assert change.ratio.verdict == "inconclusive"
+
+
+def test_figures_that_do_not_tell_the_run_of_a_trial_have_no_interval(lab):
+    run = make_run(lab, CellSpec("sync"))
+    make_run(lab, CellSpec("sync", rates=(1500.0,)))
+    before = without_runs_of_trials(lab)
+    set_rates(run, 2000.0, 2020.0, 1980.0)
+    lab.changed()
+    changed = differences_between(
+        before, without_runs_of_trials(lab), missing_runs=(), relevant=0.02
+    )
+    [change] = [each for each in changed.figures if each.metric == "throughput"]
     assert change.ratio.value == pytest.approx(change.after / change.before)
     assert (change.ratio.low, change.ratio.verdict) == (None, "inconclusive")
+
+
+def without_runs_of_trials(lab):
+    """The figures as an older version froze them."""
+    figures = plain_figures(compare(CompareQuery.parse(""), workspace_ids=[lab.pk]))
+    for series in figures["series"]:
+        for point in series["points"]:
+            del point["runs"]
+    return read_figures(figures)
 
 
 def test_rounded_figures_change_by_no_less_than_their_steps(lab):
