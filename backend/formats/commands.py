@@ -15,9 +15,9 @@ WRAPPERS = frozenset(
     ("sudo", "time", "env", "nohup", "exec", "nice", "taskset", "numactl", "timeout", "stdbuf")
 ) | {"chrt", "perf", "docker", "podman", "npx", "kubectl", "ssh"}
 LONGEST = 4000
-# A quick look before a slow one: each line that shows a command has one of these.
-SIGNS = ("$ ", "# ", "% ", "> ", "\u276f ", "+ ", "Run ")
 
+# A quick look before a slow one: each line that shows a command has one of these.
+_SIGN = re.compile("[$#%>\u276f+] |Run ")
 _PROMPT = re.compile(
     r"\s{0,20}(?:\([\w.-]{1,40}\) )?(?:"
     r"(?:PS [^>\n]{1,120}|[A-Z]:\\[^>\n]{0,120})>"
@@ -47,7 +47,7 @@ def find_commands(lines: Sequence[str]) -> list[Command]:
 
 def may_have_commands(text: str) -> bool:
     """Whether it is worth looking for commands."""
-    return any(sign in text for sign in SIGNS)
+    return _SIGN.search(text) is not None
 
 
 def _command_at(position: int, line: str) -> Command | None:

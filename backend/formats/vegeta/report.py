@@ -27,6 +27,8 @@ JSON, TEXT, HDRPLOT, HISTOGRAM = "JSON report", "text report", "hdrplot", "hist 
 # As rich as they are in figures; 0 is for the results themselves.
 RANKS = {JSON: 1, TEXT: 2, HDRPLOT: 3, HISTOGRAM: 4}
 JSON_KEYS = frozenset(("latencies", "bytes_in", "bytes_out", "requests", "status_codes"))
+# Of the first lines of reports.
+FIRST_WORDS = ("Requests", "Value(ms)", "Bucket")
 # What is rounded is rounded to a unit below the one that is printed.
 STEPS_US = {"h": 60e6, "m": 1e6, "s": 1e3, "ms": 1.0}
 
@@ -57,6 +59,9 @@ def find_reports(source: Source) -> list[FoundReport]:
 
 
 def _kind(line: Line) -> str | None:
+    # Every text with a comma is asked, and few lines need their words.
+    if not line.text.startswith(FIRST_WORDS):
+        return None
     words = line.words
     if words[:1] == ["Requests"] and words[1:2] and words[1].startswith("[total"):
         return TEXT
