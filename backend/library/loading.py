@@ -138,5 +138,7 @@ def _remove_others(workspace: Workspace, current: set[uuid.UUID]) -> int:
 
 
 def _others(workspace: Workspace, current: set[uuid.UUID]) -> Iterator[Run]:
-    rows = Run.objects.filter(workspace=workspace).exclude(pk__in=current)
+    # A member may have uploaded runs here too: those stay.
+    ours = Run.objects.filter(workspace=workspace, author=None, labels__has_key="study")
+    rows = ours.exclude(pk__in=current)
     yield from rows.select_related("workspace")

@@ -1,4 +1,4 @@
-"""The library, loaded once for all tests of a module and rolled back after them."""
+"""The library, loaded once for all tests of the package and rolled back after them."""
 
 import pytest
 from django.db import transaction

@@ -9,7 +9,7 @@ from backend.library.loading import SLUG, result_set_id
 from backend.runs.models import Cell, Run, Trial
 from backend.sharing.models import ResultSet
 
-pytestmark = [pytest.mark.database, pytest.mark.usefixtures("library")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
 
 
 def run_of(study, part):

@@ -1,14 +1,17 @@
 import pytest
 
-from backend.accounts.models import Workspace
+from backend.accounts.models import User, Workspace
 from backend.ingest.models import Upload
+from backend.ingest.receive import Sender, receive
+from backend.ingest.worker import process
 from backend.library import loading
 from backend.library.loading import load_library, result_set_id
 from backend.library.study import read_studies
 from backend.runs.models import Run, Trial
 from backend.sharing.models import ResultSet, Visibility
+from backend.testing.uploads import make_file
 
-pytestmark = pytest.mark.database
+pytestmark = pytest.mark.django_db
 
 
 def test_each_study_becomes_its_runs_and_one_public_frozen_result_set(library):
@@ -38,7 +41,6 @@ def test_loading_again_changes_nothing(library):
     assert set(Trial.objects.values_list("pk", flat=True)) == trials
 
 
-@pytest.mark.django_db
 def test_a_study_that_changed_replaces_its_run_and_keeps_its_link():
     from msgspec.structs import replace
 
@@ -55,7 +57,17 @@ def test_a_study_that_changed_replaces_its_run_and_keeps_its_link():
     assert Run.objects.get().same_host is None
 
 
-@pytest.mark.django_db
+def test_the_run_of_a_member_stays():
+    (study,) = (study for study in read_studies() if study.name == "scaling-twisted-2013")
+    load_library([study])
+    user = User.objects.create_user(username="member", password=None)
+    sender = Sender(Workspace.objects.get(slug=loading.SLUG).pk, token_id=None, user_id=user.pk)
+    upload = receive(sender, [make_file()]).upload
+    process(upload.pk)
+    assert load_library([study]).removed == 0
+    assert Run.objects.filter(pk=upload.pk).exists()
+
+
 def test_a_file_that_cannot_be_read_is_told_with_its_reason(monkeypatch, tmp_path):
     (study,) = (study for study in read_studies() if study.name == "app-servers-rest-2016")
     (tmp_path / study.name).mkdir()
