@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from uuid import UUID
 
 from django.db.models import Q
@@ -12,7 +13,14 @@ from django.db.models import Q
 from backend.ingest.models import State, Upload
 from backend.runs.cursors import pack_cursor, read_instant_cursor
 
-FAILED = (State.FAILED, State.QUARANTINED)
+
+class Which(Enum):
+    """Which uploads a list has."""
+
+    ALL = tuple(State)
+    FAILED = (State.FAILED, State.QUARANTINED)
+    # Those that are no run, or not yet.
+    UNREAD = tuple(state for state in State if state != State.PARSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +28,21 @@ class UploadPage:
     """One page, and the cursor of the next page or None."""
 
     uploads: Sequence[Upload]
-    only_failed: bool
     next: str | None
 
 
 def upload_page(
     workspace_id: UUID,
     *,
-    only_failed: bool = False,
+    which: Which = Which.ALL,
     since: datetime | None = None,
     after: str = "",
     limit: int,
 ) -> UploadPage:
     """Uploads of a workspace after the cursor: state, reason and time. Raises BadCursor."""
     rows = Upload.objects.filter(workspace=workspace_id).order_by("-received_at", "-pk")
-    if only_failed:
-        rows = rows.filter(state__in=FAILED)
+    if which is not Which.ALL:
+        rows = rows.filter(state__in=which.value)
     if since is not None:
         rows = rows.filter(received_at__gte=since)
     if after:
@@ -46,4 +53,4 @@ def upload_page(
     page = uploads[:limit]
     has_more = len(uploads) > limit
     cursor = pack_cursor(page[-1].received_at.isoformat(), str(page[-1].pk)) if has_more else None
-    return UploadPage(page, only_failed, cursor)
+    return UploadPage(page, cursor)

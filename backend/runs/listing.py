@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from backend.runs.models import Cell, Run, Trial
-from backend.runs.naming import run_name
+from backend.runs.naming import run_name, trial_count_text
 from backend.runs.run_order import RunOrder, best_throughput_of
 from backend.runs.search import RunSearch
 
@@ -42,6 +42,16 @@ class RunRow:
     # Such as "caddy 1.27.1 · json · wrk".
     name: str
     throughput_rps: float | None
+
+    @property
+    def counted_trials(self) -> int:
+        """Without the warm-ups."""
+        return self.trials - self.warmups
+
+    @property
+    def trials_text(self) -> str:
+        """`36 trials and 12 warm-ups`."""
+        return trial_count_text(self.trials, self.warmups)
 
     @property
     def state(self) -> str:

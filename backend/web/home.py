@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from backend.accounts import access, tokens
 from backend.accounts.models import TokenKind, Workspace
 from backend.analysis.pages.front_questions import Question, list_questions
-from backend.ingest.listing import upload_page
+from backend.ingest.listing import Which, upload_page
 from backend.ingest.models import Upload
 from backend.links import absolute, compare_link, link_to
 from backend.runs.listing import run_count, run_page
@@ -159,5 +159,5 @@ def _counts(workspace: Workspace) -> list[tuple[str, int, str]]:
 def _failed(workspace: Workspace) -> Sequence[Upload]:
     """The uploads of the last 14 days that could not be read."""
     since = timezone.now() - FAILED_WITHIN
-    page = upload_page(workspace.pk, only_failed=True, since=since, limit=LATEST_RESULT_SETS)
+    page = upload_page(workspace.pk, which=Which.FAILED, since=since, limit=LATEST_RESULT_SETS)
     return page.uploads

@@ -48,13 +48,19 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseRedirect(pair_of_ticked(workspace, "server", ticked))
     a, b = read_side_ids(request.GET.dict())
     pair = compare_pair(a, b, workspace_ids=[workspace.pk])
+    reasons = pair.outcome.reasons
+    if pair.outcome.status == "not_comparable":
+        # The first is in the sentence above.
+        reasons = reasons[1:]
+    intent = pair.outcome.intent or ""
     context = {
         "workspace": workspace,
         "nav": "runs" if pair.a.kind == "run" else "servers",
         "pair": pair,
         "tone": _TRUST[pair.outcome.status],
-        "reasons": pair.outcome.reasons[:MAX_REASONS],
-        "more_reasons": pair.outcome.reasons[MAX_REASONS:],
+        "intent": "" if pair.finding.lower().startswith(intent) else intent,
+        "reasons": reasons[:MAX_REASONS],
+        "more_reasons": reasons[MAX_REASONS:],
         "topics": list(_topics(pair.differences)),
         "series": [_series(each) for each in pair.pairs],
         "swapped_url": pair_link(slug, b, a),
@@ -86,8 +92,15 @@ def _topics(
 ) -> Iterator[tuple[str, list[tuple[str, PairDifference]]]]:
     """The differences under a heading each, with their names as people read them."""
     for topic, rows in groupby(differences, key=lambda row: row.topic):
-        is_fact = topic.endswith("host")
-        yield _TOPICS[topic], [(fact_label(row.name) if is_fact else row.name, row) for row in rows]
+        yield _TOPICS[topic], [(_name_of(row), row) for row in rows]
+
+
+def _name_of(row: PairDifference) -> str:
+    """As people read it. Keys of a plan stay as they are written there."""
+    if row.topic == "plan":
+        return row.name
+    name = fact_label(row.name) if row.topic.endswith("host") else row.name
+    return name[:1].upper() + name[1:]
 
 
 def _series(pair: SeriesPair) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from backend.runs.search import RunSearch
 from backend.runs.shown import shown_rows
 from backend.web import visible
 from backend.web.home import curl_command
-from backend.web.uploads import recent_uploads
+from backend.web.uploads import open_uploads
 
 RUNS_PER_PAGE = 50
 MAX_NAMES = 200
@@ -57,7 +57,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         "heads": {sort: _head(here, chosen, order, sort) for sort in SORTS},
         "first_url": _address(here, chosen, order) if after else "",
         "next_url": _address(here, chosen, order, after=page.next) if page.next else "",
-        "uploads": [] if chosen or after else recent_uploads(workspace),
+        "uploads": [] if chosen or after else open_uploads(workspace),
         "curl_command": curl_command(),
     }
     return render(request, "runs.html", context)

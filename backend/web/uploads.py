@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from backend.accounts import throttle
@@ -16,7 +18,7 @@ from backend.errors import LoadsheetError, Refused, TooMany
 from backend.ingest.dry_run import DryFile, dry_run
 from backend.ingest.envelope import Envelope, read_envelope
 from backend.ingest.evidence import listed
-from backend.ingest.listing import upload_page
+from backend.ingest.listing import Which, upload_page
 from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, receive
 from backend.ingest.sandbox import ParserFailed
@@ -26,7 +28,8 @@ from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.previews import explain_refusal, preview_context, sent_files
 
-UPLOADS_PER_PAGE, RECENT_UPLOADS = 50, 10
+UPLOADS_PER_PAGE, MOST_OPEN = 50, 10
+OPEN_FOR = timedelta(days=14)
 # Fields of the form, and their place in the envelope.
 DETAILS = {
     "server": ("server", "name"),
@@ -41,19 +44,20 @@ SAME_HOST = {"yes": True, "no": False}
 def uploads(request: HttpRequest, slug: str) -> HttpResponse:
     """The uploads of a workspace, newest first; state=failed leaves those that were not read."""
     workspace = visible.workspace_or_404(request, slug)
+    only_failed = request.GET.get("state") == "failed"
     page = upload_page(
         workspace.pk,
-        only_failed=request.GET.get("state") == "failed",
+        which=Which.FAILED if only_failed else Which.ALL,
         after=request.GET.get("after", ""),
         limit=UPLOADS_PER_PAGE,
     )
     here = link_to("uploads-page", slug)
-    chosen = {"state": "failed"} if page.only_failed else {}
+    chosen = {"state": "failed"} if only_failed else {}
     context = {
         "workspace": workspace,
         "nav": "runs",
         "uploads": page.uploads,
-        "only_failed": page.only_failed,
+        "only_failed": only_failed,
         "first_url": link_to("uploads-page", slug, query=chosen) if "after" in request.GET else "",
         "next_url": link_to("uploads-page", slug, query={**chosen, "after": page.next})
         if page.next
@@ -64,9 +68,10 @@ def uploads(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "uploads.html", context)
 
 
-def recent_uploads(workspace: Workspace) -> Sequence[Upload]:
-    """The uploads that came last."""
-    return upload_page(workspace.pk, limit=RECENT_UPLOADS).uploads
+def open_uploads(workspace: Workspace) -> Sequence[Upload]:
+    """The uploads of the last days that are no run: those that wait, are read, or failed."""
+    since = timezone.now() - OPEN_FOR
+    return upload_page(workspace.pk, which=Which.UNREAD, since=since, limit=MOST_OPEN).uploads
 
 
 @require_safe

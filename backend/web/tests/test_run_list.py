@@ -75,7 +75,10 @@ def test_a_row_has_the_best_load_point_and_a_name(workspace, runs):
     assert rows["fast"].throughput_rps == 3000
     assert rows["slow"].throughput_rps == 15
     assert rows["slow"].name == "slow 23.0 · hello · wrk"
-    assert (rows["fast"].trials, rows["fast"].warmups) == (6, 2)
+    assert (rows["fast"].counted_trials, rows["fast"].trials_text) == (
+        4,
+        "4 trials and 2 warm-ups",
+    )
 
 
 def test_a_run_without_a_throughput_comes_last(workspace, runs):

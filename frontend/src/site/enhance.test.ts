@@ -19,6 +19,19 @@ describe("server-rendered numbers", () => {
     expect(document.querySelector(".unit")?.textContent).toBe(" ms");
   });
 
+  it("share one unit over the columns of a group", () => {
+    const head = '<th data-format="time" data-group="p99">p99<span class="unit"></span></th>';
+    document.body.innerHTML = `<table data-columns><thead><tr>${head}${head}</tr></thead>
+      <tbody><tr><td><data value="5000" data-format="time">5000</data></td>
+      <td><data value="316" data-format="time">316</data></td></tr>
+      <tr><td><data value="4000" data-format="time">4000</data></td><td></td></tr></tbody></table>`;
+    formatNumbers();
+    const texts = [...document.querySelectorAll("data")].map((element) => element.textContent);
+    expect(texts).toEqual(["5.00", "0.316", "4.00"]);
+    const units = [...document.querySelectorAll(".unit")].map((element) => element.textContent);
+    expect(units).toEqual([" ms", " ms"]);
+  });
+
   it("call a latency below the step of the tool less than that step", () => {
     document.body.innerHTML = `<table data-columns><thead><tr><th data-format="time">p50<span class="unit"> µs</span></th></tr></thead>
       <tbody><tr><td><data value="0" data-format="time" data-step="1000">0</data></td></tr></tbody></table>

@@ -38,16 +38,29 @@ function write(element: HTMLDataElement, kind: Kind, unit: Unit | null): void {
   element.classList.toggle("unknown", value === null);
 }
 
+function cellsOf(table: HTMLTableElement, header: HTMLTableCellElement): HTMLDataElement[] {
+  const column = columnOf(header);
+  return rowsOf(table).flatMap((row) => {
+    const cell = row.children[column]?.querySelector("data");
+    return cell ? [cell] : [];
+  });
+}
+
+/** Columns of one group, such as a figure of two runs, share their unit. */
+function groupOf(table: HTMLTableElement, header: HTMLTableCellElement): HTMLTableCellElement[] {
+  const { group } = header.dataset;
+  if (!group) return [header];
+  const headers = [...table.querySelectorAll<HTMLTableCellElement>("thead th[data-group]")];
+  return headers.filter((other) => other.dataset.group === group);
+}
+
 /** A column shares one unit, chosen by its median and named once, in the header. */
 function formatColumn(table: HTMLTableElement, header: HTMLTableCellElement): void {
   const kind = kindOf(header.dataset.format);
   if (!kind) return;
-  const column = columnOf(header);
-  const cells = rowsOf(table).flatMap((row) => {
-    const cell = row.children[column]?.querySelector("data");
-    return cell ? [cell] : [];
-  });
-  const sizes = cells.map((cell) => {
+  const cells = cellsOf(table, header);
+  const shared = groupOf(table, header).flatMap((other) => cellsOf(table, other));
+  const sizes = shared.map((cell) => {
     const value = numberOf(cell);
     return value === null ? null : Math.max(value, stepOf(cell) ?? value);
   });

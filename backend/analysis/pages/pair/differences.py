@@ -12,7 +12,8 @@ from backend.analysis.compare.reasons import value_text
 from backend.analysis.pages.pair.answer import PairDifference, Topic
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.factors import FACTORS, TESTED, Factor
-from backend.analysis.query.field import Rule, text_of
+from backend.analysis.query.field import Rule, run_labels_text, text_of
+from backend.analysis.query.fields import RUN_PARTS
 from backend.analysis.query.natural_order import ordered
 from backend.analysis.query.records import LoadedCell
 from backend.runs.models import Run, Trial
@@ -26,8 +27,8 @@ MEANINGS: dict[Rule, str] = {
 MAX_ROWS = 200
 MAX_TEXT = 160
 MAX_LEVELS = 8
-# Every run has its date, which stands beside its name; a clock is no condition.
-_NOT_ASKED = frozenset({"date"})
+# Every run has its date and may have labels: they are no condition. Nor is a clock.
+_OF_RUNS = frozenset(RUN_PARTS)
 _NOT_FACTS = frozenset({"clock"})
 _TOPICS: dict[str, Topic] = {"server": "server host", "client": "client host"}
 
@@ -51,7 +52,7 @@ def _compare_conditions(a: Side, b: Side) -> tuple[list[PairDifference], list[st
     factors = (*TESTED, *FACTORS, *find_measured_factors([*cells_a, *cells_b]))
     differing, alike = [], []
     for factor in factors:
-        if factor.id in _NOT_ASKED:
+        if factor.id in _OF_RUNS or factor.id == a.gathered.grouping.x:
             continue
         values_a, values_b = _values(factor, cells_a), _values(factor, cells_b)
         if values_a != values_b:
@@ -122,6 +123,7 @@ def _listed(texts: Iterable[str]) -> str | None:
 
 def _compare_runs(a: Run, b: Run) -> Iterator[PairDifference]:
     for name, value_a, value_b in (
+        ("labels", run_labels_text(a), run_labels_text(b)),
         ("version of the agent", a.agent.get("version"), b.agent.get("version")),
         ("rule that ended it early", a.stopped or None, b.stopped or None),
         ("interrupted", a.interrupted, b.interrupted),

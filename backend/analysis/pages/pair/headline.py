@@ -32,16 +32,18 @@ def write_finding(
     axis: str,
     relevant: float,
 ) -> str:
-    """The answer about all pairs. `names`: what a and b are called in it."""
+    """The answer about all pairs. `names`: of a and b, where their series have one name."""
     if not comparability.allows_ranking:
         return _sentence_case(_no_comparison(comparability))
-    if len(pairs) == 1:
-        text = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
-    else:
-        text = _counted(pairs, names)
-    if comparability.intent is None:
-        return _sentence_case(text)
-    return f"{_sentence_case(comparability.intent)}: {text}"
+    if len(pairs) > 1:
+        return _sentence_case(_counted(pairs, names))
+    labels = (pairs[0].a.group.label, pairs[0].b.group.label)
+    if labels[0] != labels[1]:
+        return _sentence_case(write_pair_finding(pairs[0], labels, axis=axis, relevant=relevant))
+    text = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
+    # Of one name: it is a condition that the two differ in, if in anything.
+    subject = f"{comparability.intent}: " if comparability.intent else ""
+    return _sentence_case(f"{subject}{text}")
 
 
 def write_pair_finding(

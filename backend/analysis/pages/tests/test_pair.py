@@ -36,8 +36,8 @@ def test_a_run_that_serves_half_is_slower_and_only_the_version_differs(workspace
     a = make_run(workspace, CellSpec(version="1.0", rates=rates(2000)))
     b = make_run(workspace, CellSpec(version="1.1", rates=rates(1000)), started_at=LATER)
     pair = pair_of(a, b)
-    assert pair.finding.startswith("Only the version differs: run B serves 0.5")
-    assert pair.finding.endswith("the requests of run A at 64 connections")
+    assert pair.finding.startswith("sync 1.1 serves 0.5")
+    assert pair.finding.endswith("the requests of sync 1.0 at 64 connections")
     assert pair.outcome.intent == "only the version differs"
     assert differences(pair)["version"] == ("1.0", "1.1")
     (series,) = pair.pairs
@@ -164,6 +164,20 @@ def test_loads_that_are_not_shared_have_no_ratio(workspace):
     pair = pair_of(a, b)
     assert "no load point of both has a figure to compare" in pair.finding.lower()
     assert differences(pair)["load points"] == ("8", "64")
+
+
+def test_dates_and_labels_of_runs_are_no_condition(workspace):
+    a, b = make_run(workspace, CellSpec()), make_run(workspace, CellSpec(), started_at=LATER)
+    b.labels = {"branch": "main"}
+    b.save()
+    (row,) = pair_of(a, b).differences
+    assert (row.topic, row.name, row.a, row.b, row.meaning) == (
+        "run",
+        "labels",
+        None,
+        "branch:main",
+        None,
+    )
 
 
 def test_a_failing_side_is_not_ranked(workspace):
