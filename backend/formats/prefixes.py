@@ -73,6 +73,18 @@ _TEXTS = (prefix.text.replace(_NAME, f"(?:{prefix.name})") for prefix in PREFIXE
 ANY = re.compile(f"{_COLOURS}(?:{'|'.join(_TEXTS)})".encode())
 
 
+# What a runner of GitHub or Azure writes about itself. A line that shows a command stays: it says
+# what was measured.
+_RUNNER = re.compile(
+    rb"(?m)^(?:##\[(?:endgroup|debug|warning|error|notice|section)\]"
+    rb"|::(?:group|endgroup|debug|warning|error|notice|add-mask)\b)[^\r\n]*"
+)
+# "[command]" begins as a list in JSON does.
+_RUNNER_COMMAND = re.compile(rb"(?m)^\[command\](?=/|\w)")
+_RUNNER_SIGN = re.compile(rb"(?m)^(?:##\[(?:group|command|debug|section)\]|::group::|\[command\])")
+_RUNNER_NOTE = "Lines of the CI runner about itself were left out."
+
+
 @dataclass(frozen=True, slots=True)
 class PlainText:
     """An artefact as its tool wrote it, and what was removed from it, as sentences."""
@@ -83,7 +95,22 @@ class PlainText:
 
 def plain_texts(artefact: RawArtefact) -> list[PlainText]:
     """The artefact without prefixes; the lines of each service apart where several are mixed."""
-    return _without_prefixes(PlainText(artefact), MOST_LAYERS)
+    return [
+        _without_runner_lines(text) for text in _without_prefixes(PlainText(artefact), MOST_LAYERS)
+    ]
+
+
+def _without_runner_lines(text: PlainText) -> PlainText:
+    """Blank lines in place of those that a CI runner wrote about itself."""
+    artefact = text.artefact
+    if not _RUNNER_SIGN.search(_head(artefact)):
+        return text
+    plain = RawArtefact(artefact.name, lambda: _stream(artefact, _blank_runner_lines))
+    return replace(text, artefact=plain, notes=(*text.notes, _RUNNER_NOTE))
+
+
+def _blank_runner_lines(lines: bytes) -> bytes:
+    return _RUNNER_COMMAND.sub(b"##[command]", _RUNNER.sub(b"", lines))
 
 
 def _without_prefixes(text: PlainText, layers: int) -> list[PlainText]:

@@ -118,3 +118,46 @@ def test_bytes_of_windows_are_letters_and_others_no_text(count):
     assert decode(b"1.5\xb5s ") == "1.5\u00b5s "
     assert decode("\u00b5".encode() + b"\xb5") == "\u00b5\u00b5"
     assert set(decode(b"\xb5" * count)) <= {"\u00b5", "\ufffd"}
+
+
+# What a runner of GitHub writes around a step that runs a benchmark.
+RUNNER_BEFORE = (
+    "Current runner version: '2.321.0'",
+    "##[group]Runner Image",
+    "Image: ubuntu-24.04",
+    "##[endgroup]",
+    "[command]/usr/bin/git version",
+    "git version 2.47.1",
+    "##[warning]Node.js 16 actions are deprecated",
+    "##[group]Run ./bench.sh",
+    "shell: /usr/bin/bash -e {0}",
+    "##[endgroup]",
+)
+RUNNER_AFTER = ("##[debug]Finishing: Run ./bench.sh", "##[section]Finishing: bench")
+
+
+def runner_log(report, *, is_stamped=True):
+    lines = [*RUNNER_BEFORE, *report.splitlines(), *RUNNER_AFTER]
+    stamp = "2026-11-22T09:12:00.1234567Z " if is_stamped else ""
+    return "\ufeff" + "".join(f"{stamp}{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("is_stamped", [True, False])
+@pytest.mark.parametrize("capture", ["autocannon/c10-close-json", "bombardier/c10-r200-3s-json"])
+def test_a_report_in_the_log_of_a_runner_is_the_report(capture, is_stamped):
+    tool, name = capture.split("/")
+    report = (FORMATS / tool / "tests" / "captures" / name / "stdout").read_text()
+    (alone,) = parse([RawArtefact.of("stdout", report.encode())])
+    log = runner_log(report, is_stamped=is_stamped)
+    (trial,) = parse([RawArtefact.of("log.txt", log.encode())])
+    assert trial.requests_completed == alone.requests_completed
+    assert trial.latency == alone.latency
+    assert "Lines of the CI runner about itself were left out." in trial.notes
+
+
+def test_a_command_that_a_runner_shows_stays_beside_its_output():
+    wrk = (FORMATS / "wrk/tests/captures").glob("*/stdout")
+    report = next(path.read_text() for path in sorted(wrk) if path.read_text().strip())
+    log = f"[command]/usr/bin/wrk -c7 http://127.0.0.1/\n{report}"
+    (trial,) = parse([RawArtefact.of("log.txt", log.encode())])
+    assert trial.command == "/usr/bin/wrk -c7 http://127.0.0.1/"

@@ -164,6 +164,7 @@ def test_a_hint_refuses_the_other_tools():
         ("PS C:\\bench> .\\k6.exe run -u 5 a.js", ".\\k6.exe run -u 5 a.js"),
         ("+ taskset -c 1 wrk -c1 http://a/", "taskset -c 1 wrk -c1 http://a/"),
         ("##[group]Run oha http://a/", "oha http://a/"),
+        ("##[command]wrk -c1 http://a/", "wrk -c1 http://a/"),
         ("$ echo GET http://a/ | vegeta attack | vegeta report", None),
         ("$ docker run --rm me/wrk:4 -c1 http://a/", "docker run --rm me/wrk:4 -c1 http://a/"),
         ("# wrk results", None),
