@@ -1,8 +1,18 @@
 // What the marks of each view mean, only those that occur.
 import { changesOf, type Figures, intervalName, isFailing, measureOf } from "../api/figures";
 import { bandsOf, countUnclassified } from "./errors";
+import { FAR } from "./outliers";
 import { isDense } from "./style/line_style";
-import { FAILING, hasCutInterval, hasGaps, type SweepOptions, startsAboveZero } from "./sweep";
+import {
+  FAILING,
+  hasCutInterval,
+  hasCutPoints,
+  hasGaps,
+  type SweepOptions,
+  startsAboveZero,
+} from "./sweep";
+import { tradeoffCut } from "./tradeoff";
+import type { ChartOptions } from "./view";
 
 export function sweepLegend(figures: Figures, options: SweepOptions): string {
   return joined([
@@ -25,7 +35,9 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
     !isDense(figures.series) &&
       hasSetAside(figures, options) &&
       "faint ring = a trial too far off to count",
-    hasCutInterval(figures, options) && "↑ = the interval ends outside the chart; see the table",
+    hasCutPoints(figures, options) && CUT,
+    hasCutInterval(figures, options) &&
+      "↑ = an interval or a trial ends outside the chart; see the table",
   ];
 }
 
@@ -33,8 +45,12 @@ export function percentilesLegend(): string {
   return "merged histograms of all trials · a curve ends where fewer than 10 samples remain";
 }
 
-export function tradeoffLegend(figures: Figures): string {
-  return joined(["arrows go from low load to high", hasOverload(figures) && OVERLOAD]);
+export function tradeoffLegend(figures: Figures, options: ChartOptions): string {
+  return joined([
+    "arrows go from low load to high",
+    hasOverload(figures) && OVERLOAD,
+    tradeoffCut(figures, options) !== null && CUT,
+  ]);
 }
 
 export function errorsLegend(figures: Figures): string {
@@ -52,6 +68,7 @@ export function errorsLegend(figures: Figures): string {
   ]);
 }
 
+const CUT = `↑ with a value = a point above the chart, more than ${FAR} times every other value; log y shows it`;
 const OVERLOAD = "hollow = overload";
 
 function joined(texts: readonly (string | false | undefined)[]): string {

@@ -21,14 +21,23 @@ import {
   plural,
   unitFor,
 } from "../text/format";
+import { cutAbove } from "./outliers";
 import { changeMarks } from "./plugins/change_marks";
+import { cutPoints } from "./plugins/cut_points";
 import { endLabels, type LabelOptions } from "./plugins/end_labels";
 import { errorBars } from "./plugins/error_bars";
 import { limitLine, loadLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
 import { loadMarks } from "./plugins/load_marks";
 import { drawable, placeOf, xScale, yScale } from "./style/axes";
-import { baseOptions, isDense, type LineStyle, lineStyle, pointFill } from "./style/line_style";
+import {
+  baseOptions,
+  CLIP_ABOVE,
+  isDense,
+  type LineStyle,
+  lineStyle,
+  pointFill,
+} from "./style/line_style";
 import type { SweepDataset, SweepPoint } from "./style/measured_points";
 import { seriesSlots } from "./style/series_style";
 import { faint } from "./style/theme";
@@ -74,6 +83,7 @@ export function sweepChart(figures: Figures, options: SweepOptions): SweepConfig
       ...(options.trend ? [changeMarks(figures, options.metric, theme, size)] : []),
       errorBars(theme, size),
       loadMarks(figures, options.metric, size),
+      ...(extent.isCut ? [cutPoints(kind, theme, size)] : []),
       hoverPlugin(),
       endLabels(labelOptions(figures, options)),
     ],
@@ -103,6 +113,7 @@ function dataset(
   return {
     ...look,
     data: points,
+    ...(hasCutPoints(figures, options) ? { clip: CLIP_ABOVE } : {}),
     spanGaps: false,
     showLine: joinsPoints(figures),
     ...(options.trend ? { stepped: "middle" as const } : {}),
@@ -201,6 +212,8 @@ const LONGEST = 3;
 interface Extent {
   readonly least: number;
   readonly most: number;
+  /** Whether points lie above `most`. */
+  readonly isCut: boolean;
 }
 
 const extents = new WeakMap<Figures, Map<string, Extent>>();
@@ -218,27 +231,55 @@ function yExtent(figures: Figures, options: SweepOptions): Extent {
 }
 
 function measureExtent(figures: Figures, options: SweepOptions): Extent {
-  const points = figures.series.flatMap((series) =>
-    series.points.map((point) => sweepPoint(point, 0, options)),
+  const all = figures.series.flatMap((series) =>
+    series.points.map((point) => ({ series: series.id, ...sweepPoint(point, 0, options) })),
   );
-  const values = points.flatMap((point) => [point.y, ...point.each]).filter(isNumber);
+  const cut = cutOf(figures, all, options);
+  const points = all.filter(({ y }) => cut === null || (y !== null && y <= cut));
+  const values = points.map((point) => point.y).filter(isNumber);
   const most = Math.max(0, ...values);
   const least = values.length > 0 ? Math.min(...values) : 0;
   const limit = limitIn(options) ?? 0;
-  const ends = [...points.flatMap((point) => [point.low, point.high]), limit]
+  const ends = [...points.flatMap(({ low, high, each }) => [low, high, ...each]), limit]
     .filter(isNumber)
     .filter((end) => end > 0 && end <= most * LONGEST && end >= least / LONGEST);
-  return { least: Math.min(least, ...ends), most: Math.max(most, ...ends) };
+  return {
+    least: Math.min(least, ...ends),
+    most: Math.max(most, ...ends),
+    isCut: cut !== null,
+  };
 }
 
-/** Whether an interval goes on beyond the chart: its end is in the table only. */
+/**
+ * The latency above which points are cut off, if any. A throughput far above the others is the
+ * answer to the question, and is never cut off.
+ */
+function cutOf(
+  figures: Figures,
+  points: readonly (SweepPoint & { readonly series: string })[],
+  options: SweepOptions,
+): number | null {
+  const isLatency = kindOf(metricOf(figures, options.metric).unit) === "time";
+  if (!isLatency || usesLogY(options)) return null;
+  return cutAbove(
+    points.flatMap(({ series, at, y }) => (y === null ? [] : [{ series, x: at, y }])),
+  );
+}
+
+/** Whether points are above the chart, so far are they from the others. */
+export function hasCutPoints(figures: Figures, options: SweepOptions): boolean {
+  return yExtent(options.scope ?? figures, options).isCut;
+}
+
+/** Whether an interval or a trial of a drawn point lies beyond the chart: see the table. */
 export function hasCutInterval(figures: Figures, options: SweepOptions): boolean {
   const { most } = yExtent(figures, options);
-  return figures.series.some((series) =>
-    series.points.some(
-      (point) =>
-        options.highlighted.has(series.id) && (measureOf(point, options.metric)?.high ?? 0) > most,
-    ),
+  const coloured = figures.series.filter(({ id }) => options.highlighted.has(id));
+  return coloured.some(({ points }) =>
+    points.some((point) => {
+      const { value = null, high = null, each = [] } = measureOf(point, options.metric) ?? {};
+      return (value ?? 0) <= most && Math.max(...[high, ...(each ?? [])].map(Number)) > most;
+    }),
   );
 }
 
@@ -249,7 +290,7 @@ export function startsAboveZero(figures: Figures, options: SweepOptions): boolea
   return least > most * 0.4;
 }
 
-function scaleAboveZero(scale: object, { least, most }: Extent): object {
+function scaleAboveZero(scale: object, { least, most }: Omit<Extent, "isCut">): object {
   const room = (most - least || most) * 0.15;
   return { ...scale, min: undefined, suggestedMin: least - room, suggestedMax: most + room };
 }

@@ -12,12 +12,21 @@ import {
   type X,
 } from "../api/figures";
 import { loadPoint, single } from "../text/format";
+import { cutAbove } from "./outliers";
+import { cutPoints } from "./plugins/cut_points";
 import { directionArrows } from "./plugins/direction_arrows";
 import { endLabels } from "./plugins/end_labels";
 import { limitLine } from "./plugins/guide_lines";
 import { hoverPlugin } from "./plugins/hover";
 import { aroundRange, drawable, plainScale, tick, yScale } from "./style/axes";
-import { baseOptions, type DrawnSeries, isDense, lineStyle, pointFill } from "./style/line_style";
+import {
+  baseOptions,
+  CLIP_ABOVE,
+  type DrawnSeries,
+  isDense,
+  lineStyle,
+  pointFill,
+} from "./style/line_style";
 import { seriesSlots } from "./style/series_style";
 import { type TooltipText, tooltip } from "./tooltip";
 import type { ChartOptions } from "./view";
@@ -61,8 +70,9 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
   const points = (options.scope ?? figures).series.flatMap((series) => [
     ...tradeoffPoints(series, latency, options.logY),
   ]);
+  const cut = tradeoffCut(options.scope ?? figures, options);
   const values = points.map((point) => point.y).filter((value) => value !== null);
-  const most = Math.max(0, ...values);
+  const most = cut ?? Math.max(0, ...values);
   const limit = latency === "p99" ? options.limit : null;
   const room = isCategory(figures) ? 0 : options.labelWidth;
   const extent = {
@@ -85,6 +95,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
     },
     plugins: [
       limitLine(limit, theme, size),
+      ...(cut === null ? [] : [cutPoints("time", theme, size)]),
       hoverPlugin(),
       directionArrows(),
       endLabels({
@@ -96,14 +107,28 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
   };
 }
 
+/** The latency above which points are cut off, if any. */
+export function tradeoffCut(figures: Figures, { metric, logY }: ChartOptions): number | null {
+  if (logY) return null;
+  const latency = latencyOf(figures, metric);
+  const points = figures.series.flatMap((series) =>
+    tradeoffPoints(series, latency, logY).flatMap(({ at, y }) =>
+      y === null ? [] : [{ series: series.id, x: at, y }],
+    ),
+  );
+  return cutAbove(points);
+}
+
 function datasets(figures: Figures, latency: MetricId, options: ChartOptions): TradeDataset[] {
   const slots = seriesSlots(options.scope ?? figures);
   const dense = isDense(figures.series);
+  const isCut = tradeoffCut(options.scope ?? figures, options) !== null;
   return figures.series.map((series) => {
     const look = lineStyle(series, slots.get(series.id) ?? series.slot, { ...options, dense });
     const points = [...tradeoffPoints(series, latency, options.logY)];
     return {
       ...look,
+      ...(isCut ? { clip: CLIP_ABOVE } : {}),
       data: points,
       spanGaps: false,
       showLine: !isCategory(figures),

@@ -1,6 +1,7 @@
 // Which way the load grows along a line: a small head in the middle of each longer segment.
 import type { ChartType, Plugin } from "chart.js";
 import type { DrawnSeries } from "../style/line_style";
+import { isAbove } from "./cut_points";
 import { seriesOpacity } from "./hover";
 
 const SHORTEST = 26;
@@ -19,7 +20,9 @@ export function directionArrows(): Plugin<ChartType> {
         const elements = chart.getDatasetMeta(index).data;
         elements.forEach((to, i) => {
           const from = elements[i - 1];
-          if (from && !skips(from) && !skips(to)) head(ctx, from, to);
+          const isShown =
+            from && !skips(from) && !skips(to) && !isAbove(chart, (from.y + to.y) / 2);
+          if (isShown) head(ctx, from, to);
         });
         ctx.restore();
       });

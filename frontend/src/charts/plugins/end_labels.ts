@@ -52,7 +52,9 @@ function endsOf(chart: Chart<ChartType>): Map<string, End> {
     const element = chart.getDatasetMeta(index).data[last];
     if (!element) return;
     const id = dataset.seriesId;
-    ends.set(id, { id, x: element.x, y: element.y, colour: dataset.ownColour });
+    // The end of a line may be above the chart.
+    const y = Math.max(element.y, chart.chartArea.top);
+    ends.set(id, { id, x: element.x, y, colour: dataset.ownColour });
   });
   return ends;
 }

@@ -14,6 +14,7 @@ function marks(each: readonly number[], set_aside: readonly number[]): readonly 
   const ctx = { save: nothing, restore: nothing, beginPath: nothing, arc, fill, stroke };
   const chart = {
     ctx,
+    chartArea: { top: 0 },
     data: sweepChart(data, options()).data,
     scales: { y: { getPixelForValue: (value: number) => value } },
     isDatasetVisible: () => true,

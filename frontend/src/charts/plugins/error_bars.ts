@@ -5,6 +5,7 @@ import type { Chart, ChartType, Plugin } from "chart.js";
 import { DOT } from "../style/line_style";
 import type { SweepDataset, SweepPoint } from "../style/measured_points";
 import type { ChartTheme } from "../style/theme";
+import { isAbove } from "./cut_points";
 import { seriesOpacity } from "./hover";
 
 interface Spot {
@@ -46,7 +47,7 @@ function eachSpot(chart: Chart<ChartType>, draw: Draw): void {
     ctx.fillStyle = String(dataset.borderColor);
     chart.getDatasetMeta(index).data.forEach((element, i) => {
       const point = dataset.data[i];
-      if (!point || point.y === null) return;
+      if (!point || point.y === null || isAbove(chart, element.y)) return;
       draw(ctx, { x: element.x, y: element.y, point, strength: seen, crowded }, chart);
     });
     ctx.restore();
@@ -59,15 +60,18 @@ function yPixel(chart: Chart<ChartType>, value: number): number {
 
 function trials(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartType>): void {
   ctx.globalAlpha = 0.35 * spot.strength;
-  for (const value of spot.point.each) {
+  for (const y of spot.point.each.map((value) => yPixel(chart, value))) {
     ctx.beginPath();
-    ctx.arc(spot.x, yPixel(chart, value), 2.5, 0, 2 * Math.PI);
-    ctx.fill();
+    if (isAbove(chart, y)) end(ctx, spot.x, chart.chartArea.top, 1);
+    else ctx.arc(spot.x, y, 2.5, 0, 2 * Math.PI);
+    if (isAbove(chart, y)) ctx.stroke();
+    else ctx.fill();
   }
   ctx.lineWidth = 1;
-  for (const value of spot.point.aside) {
+  for (const y of spot.point.aside.map((value) => yPixel(chart, value))) {
+    if (isAbove(chart, y)) continue;
     ctx.beginPath();
-    ctx.arc(spot.x, yPixel(chart, value), 2.5, 0, 2 * Math.PI);
+    ctx.arc(spot.x, y, 2.5, 0, 2 * Math.PI);
     ctx.stroke();
   }
 }

@@ -5,6 +5,7 @@ import type { Figures, MetricId } from "../../api/figures";
 import type { Size } from "../style/axes";
 import { seriesColours } from "../style/line_style";
 import type { SweepDataset } from "../style/measured_points";
+import { isAbove } from "./cut_points";
 import { seriesOpacity } from "./hover";
 
 export function loadMarks(figures: Figures, metric: MetricId, size: Size): Plugin<ChartType> {
@@ -12,28 +13,34 @@ export function loadMarks(figures: Figures, metric: MetricId, size: Size): Plugi
   return {
     id: "loadMarks",
     afterDatasetsDraw(chart) {
-      const { ctx } = chart;
       chart.data.datasets.forEach((raw, index) => {
         const dataset = raw as unknown as SweepDataset;
         const knee = knees.get(dataset.seriesId);
         if (knee === undefined || knee === null || !dataset.highlighted) return;
-        const element =
-          chart.getDatasetMeta(index).data[
-            dataset.data.findIndex((point) => point.at === knee && point.y !== null)
-          ];
-        if (!element) return;
-        ctx.save();
-        ctx.globalAlpha = seriesOpacity(chart, dataset.seriesId);
-        ctx.strokeStyle = dataset.ownColour;
-        ctx.lineWidth = 1.5;
-        ctx.beginPath();
-        ctx.arc(element.x, element.y, size === "main" ? 9 : 6, 0, 2 * Math.PI);
-        ctx.stroke();
-        ctx.restore();
+        const place = dataset.data.findIndex((point) => point.at === knee && point.y !== null);
+        const element = chart.getDatasetMeta(index).data[place];
+        if (element && !isAbove(chart, element.y)) ring(chart, dataset, element, size);
       });
       if (metric === "throughput" || metric === "p99") notches(chart, figures);
     },
   };
+}
+
+function ring(
+  chart: Chart<ChartType>,
+  { seriesId, ownColour }: SweepDataset,
+  { x, y }: { readonly x: number; readonly y: number },
+  size: Size,
+): void {
+  const { ctx } = chart;
+  ctx.save();
+  ctx.globalAlpha = seriesOpacity(chart, seriesId);
+  ctx.strokeStyle = ownColour;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.arc(x, y, size === "main" ? 9 : 6, 0, 2 * Math.PI);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Notches at one load stand above each other. */

@@ -54,6 +54,9 @@ export interface LineStyle extends DrawnSeries {
   readonly pointBorderWidth: number;
 }
 
+/** A line to a point above the chart ends at its edge; markers at the other edges stay whole. */
+export const CLIP_ABOVE = { top: 0, right: 20, bottom: 20, left: 20 } as const;
+
 export function lineStyle(series: Series, slot: number, options: LineStyleOptions): LineStyle {
   const highlighted = options.highlighted.has(series.id);
   const ownColour = colourOf(slot, options.theme);
