@@ -1,8 +1,7 @@
 // The ranking panel: one button per series; pressing it makes that series the baseline.
 import { type Figures, intervalName, panelFigures, panelsOrWhole, type X } from "../api/figures";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
-import { seriesSlots } from "../charts/style/series_style";
-import { SLOTS } from "../charts/style/theme";
+import { colourClass, seriesSlots } from "../charts/style/series_style";
 import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
 import { exact, kindOf, loadPoint, short, type Unit } from "../text/format";
@@ -201,7 +200,7 @@ const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
 function plot(row: RankingRow, slot: number): SVGElement {
   const { dot, from, to } = row;
   const drawn = svg("svg", {
-    class: `plot series-${slot % SLOTS}`,
+    class: `plot ${colourClass(slot)}`,
     width: "100%",
     height: 14,
     "aria-hidden": "true",

@@ -1,6 +1,5 @@
 // The legend's picture of a line: its colour, dash and marker, as drawn in the chart.
-import { dashOf, markerOf } from "../charts/style/series_style";
-import { SLOTS } from "../charts/style/theme";
+import { colourClass, dashOf, markerOf } from "../charts/style/series_style";
 import { svg } from "../site/dom";
 
 const MARKER_PATHS = {
@@ -14,7 +13,7 @@ export function swatch(slot: number): SVGElement {
   return svg(
     "svg",
     {
-      class: `swatch series-${slot % SLOTS}`,
+      class: `swatch ${colourClass(slot)}`,
       viewBox: "0 0 28 12",
       width: 28,
       height: 12,

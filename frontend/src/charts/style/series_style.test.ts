@@ -1,6 +1,16 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { theme } from "../../testing/chart_options";
 import { figures, series } from "../../testing/figures";
-import { dashOf, markerOf, seriesSlots, seriesStyles } from "./series_style";
+import {
+  colourClass,
+  colourOf,
+  dashOf,
+  markerOf,
+  SHADES,
+  seriesSlots,
+  seriesStyles,
+} from "./series_style";
 
 describe("identity", () => {
   it("gives no two of the first 32 slots one colour with one marker or one dash", () => {
@@ -22,6 +32,29 @@ describe("identity", () => {
     expect([a, c]).toEqual([3, 0]);
     expect((b ?? 0) % 8).toBe(3);
     expect([dashOf(b ?? 0), markerOf(b ?? 0)]).not.toEqual([dashOf(3), markerOf(3)]);
+  });
+
+  it("gives three series of a server three shades of its hue", () => {
+    const rgb = { ...theme, ink: "#000000", series: ["#c86400", "rgb(0, 100, 200)"] };
+    const [a, b, c] = looks(["a", 1], ["b", 1], ["c", 1], ["d", 0]);
+    expect([a, b, c].map((slot) => colourOf(slot ?? 0, rgb))).toEqual([
+      "rgb(0, 100, 200)",
+      "rgb(0, 70, 140)",
+      "rgb(0, 45, 90)",
+    ]);
+    expect([a, b, c].map((slot) => colourClass(slot ?? 0))).toEqual([
+      "series-1",
+      "series-1 shade-1",
+      "series-1 shade-2",
+    ]);
+    expect(colourOf(64, rgb)).toBe("rgb(140, 70, 0)");
+    expect(colourOf(64, theme)).toBe("c0");
+  });
+
+  it("has the shades of the style sheet", () => {
+    const css = readFileSync("styles/components/series.css", "utf8");
+    const shares = [...css.matchAll(/var\(--ink\) (\d+)%/g)].map(([, share]) => Number(share));
+    expect([0, ...shares]).toEqual(SHADES.map((share) => share * 100).map(Math.round));
   });
 
   it("gives each series of the only server a colour, and the first that of the server", () => {

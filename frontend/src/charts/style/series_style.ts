@@ -1,19 +1,35 @@
 // The look of a series: colour by its stored slot, with marker and dash as the second channel.
 import { type Figures, panelsOrWhole, type Series } from "../../api/figures";
-import { type ChartTheme, SLOTS } from "./theme";
+import { type ChartTheme, mixed, SLOTS } from "./theme";
 
 export const MARKERS = ["circle", "rectRot", "triangle", "rect"] as const;
 export type Marker = (typeof MARKERS)[number];
 
 const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 
+/**
+ * Shares of ink in the colour of a server's first, second and third series. Ink and not the surface:
+ * a shade stands out more than the colour, in both themes.
+ */
+export const SHADES = [0, 0.3, 0.55] as const;
+
 export function colourOf(slot: number, theme: ChartTheme): string {
-  return theme.series[slot % SLOTS] ?? theme.ink;
+  return mixed(theme.series[slot % SLOTS] ?? theme.ink, theme.ink, SHADES[shadeOf(slot)] ?? 0);
+}
+
+/** The classes that give an element the colour of a slot, as `colourOf` does on a canvas. */
+export function colourClass(slot: number): string {
+  const shade = shadeOf(slot);
+  return `series-${slot % SLOTS}${shade > 0 ? ` shade-${shade}` : ""}`;
+}
+
+function shadeOf(slot: number): number {
+  return variantOf(slot) % SHADES.length;
 }
 
 /**
- * Series of one server share its colour: each lies so many slots further, with another marker and
- * dash.
+ * Series of one server share its hue: each lies so many slots further, with another shade, marker
+ * and dash.
  */
 const VARIANT = 64;
 /** All pairs of a dash and a marker; the first four differ in both. */
@@ -112,8 +128,8 @@ const kept = new WeakMap<Figures, readonly SeriesStyle[]>();
 
 /**
  * The lines of the legend, each with its look. A server keeps the colour of its stored slot on
- * every page. Beside other servers, its other series (two hosts, two versions) share that colour and
- * differ in dash and marker: another colour would be another server's. Where one server alone is
+ * every page. Beside other servers, its other series (two hosts, two versions) share that hue and
+ * differ in shade, dash and marker: another hue would be another server's. Where one server alone is
  * shown, each of its series has a colour of its own. A line of several servers (one
  * host in the panels of several) gets a free slot by its name.
  */

@@ -54,6 +54,22 @@ export function faint(colour: string, strength: number): string {
   return /^#[0-9a-f]{6}$/i.test(colour) ? `${colour}${alpha}` : colour;
 }
 
+/** A colour with so much of another in it, from 0 to 1, as `color-mix(in srgb, …)` gives it. */
+export function mixed(colour: string, other: string, share: number): string {
+  const [from, to] = [channelsOf(colour), channelsOf(other)];
+  if (share === 0 || !from || !to) return colour;
+  const channels = from.map((value, i) => Math.round(value + ((to[i] ?? value) - value) * share));
+  return `rgb(${channels.join(", ")})`;
+}
+
+/** Red, green and blue from 0 to 255; null for another way to write a colour. */
+function channelsOf(colour: string): readonly number[] | null {
+  const inside = /^rgb\((.+)\)$/.exec(colour)?.[1];
+  if (inside) return inside.split(/[ ,]+/).map(Number);
+  const digits = /^#([0-9a-f]{6})$/i.exec(colour)?.[1]?.match(/../g);
+  return digits?.map((pair) => Number.parseInt(pair, 16)) ?? null;
+}
+
 /** Canvas knows no `var()` and no `light-dark()`; a probe element resolves both. */
 function reader(
   host: HTMLElement,
