@@ -78,6 +78,7 @@ export function tradeoffChart(figures: Figures, options: ChartOptions): TradeCon
   const extent = {
     least: values.length > 0 ? Math.min(...values) : 0,
     most: limit !== null && limit <= most * 3 ? Math.max(most, limit) : most,
+    isCut: cut !== null,
   };
   return {
     type: "line",

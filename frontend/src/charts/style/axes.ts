@@ -121,6 +121,8 @@ export interface YOptions {
   readonly log: boolean;
   readonly least: number;
   readonly most: number;
+  /** Whether there are points above `most`, which the axis does not grow to hold. */
+  readonly isCut?: boolean;
 }
 
 export function yScale(options: YOptions): Scale {
@@ -143,8 +145,12 @@ export function yScale(options: YOptions): Scale {
   };
 }
 
-function linearBounds({ kind, most }: YOptions): object {
+function linearBounds({ kind, most, isCut, size }: YOptions): object {
   const bounds = { min: 0, suggestedMax: most * 1.04 };
+  if (isCut) {
+    const step = niceStep(most, unitFor(kind, [most]), size);
+    return { min: 0, max: Math.ceil((most * 1.04) / step) * step };
+  }
   // All-zero error rates would otherwise get an axis up to 100 %.
   return most === 0 ? { ...bounds, max: kind === "ratio" ? 0.01 : 1 } : bounds;
 }
