@@ -321,7 +321,7 @@ export interface components {
             readonly count: number;
             readonly cells?: readonly string[];
             readonly trials?: readonly string[];
-            /** @description Runs where a member dismissed it */
+            /** @description A member dismissed it */
             readonly dismissed?: readonly components["schemas"]["Dismissed"][];
         };
         /** @enum {string} */
@@ -768,6 +768,8 @@ export interface components {
                 readonly [key: string]: number | null;
             } | null;
             readonly checks: readonly string[];
+            /** @description For each trial, the position of its run */
+            readonly runs?: readonly number[];
         };
         /** @description One trial of a point. Null is unknown. */
         readonly PointTrial: {
