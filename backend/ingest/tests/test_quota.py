@@ -5,8 +5,10 @@ import re
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, connections
 from django.test import Client
@@ -81,13 +83,14 @@ def test_an_envelope_counts_and_is_refused_where_it_finds_no_room(tenant, settin
     assert recount() == 0
 
 
-def test_envelopes_of_before_are_counted_by_the_upgrade(tenant):
+def test_envelopes_of_before_are_counted_by_the_upgrade(tenant, monkeypatch):
     post(tenant, envelope=make_envelope(0))
     post(tenant)
     Upload.objects.update(envelope_bytes=0)
 
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("backend.ingest.migrations.0010_fill_envelope_bytes").FILL)
+    migration = import_module("backend.ingest.migrations.0010_fill_envelope_bytes")
+    monkeypatch.setattr(migration, "BATCH", 1)
+    migration.fill(apps, SimpleNamespace(connection=connection))
     call_command("collect")
 
     sizes = sorted(Upload.objects.values_list("envelope_bytes", flat=True))
