@@ -61,7 +61,7 @@ class RunSearch:
                     f"There is no field “{name[:60]}” of runs. "
                     f"Fields are {', '.join(sorted(allowed))}.",
                 )
-        return cls(**{name: _read(name, str(value).strip()) for name, value in given.items()})
+        return cls(**{name: _read(name, str(value)) for name, value in given.items()})
 
     def with_current_names(self, workspace_ids: Iterable[UUID]) -> Self:
         """The same search, with the current names of its server, host and workload."""
@@ -128,7 +128,7 @@ def _read(name: str, value: str) -> Any:
         return _day(name, value) if value else None
     if name == "state" and value not in ("", *STATES):
         raise SearchError(name, f"state: got “{value[:60]}”, allowed is {', '.join(STATES)}.")
-    return value
+    return value.strip()
 
 
 def _day(name: str, value: str) -> date:

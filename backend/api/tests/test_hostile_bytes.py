@@ -92,6 +92,14 @@ def test_many_small_files_are_not_all_cleaned_in_the_web_process(monkeypatch):
         list(request.cleaned(io.BytesIO(b"x")))
 
 
+def test_only_a_small_envelope_is_cleaned_in_the_web_process(monkeypatch):
+    monkeypatch.setattr(cleaning, "cleaner", Refusing)
+    plan = {"run": {"plan": '"sid":[' * 9}}
+    assert cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES)
+    with pytest.raises(AssertionError, match="asked"):
+        cleaning.clean_envelope(plan, size_bytes=limits.INLINE_FILE_BYTES + 1)
+
+
 def test_a_megabyte_of_open_lists_is_received(client):
     assert send(client, LARGE).status_code == 202
     stored = Artefact.objects.get()

@@ -71,6 +71,19 @@ def test_one_unreadable_trial_is_kept_with_its_error(make_upload):
     assert bad.throughput_rps is None
 
 
+def test_results_that_could_not_be_read_are_counted_among_all_results(make_upload, monkeypatch):
+    ask = answers.ask_parser
+
+    def ask_parser(files, **options):
+        answer = ask(files, **options)
+        return {**answer, "entries": [*answer["entries"], *[{"refused": "No figure."}] * 3]}
+
+    monkeypatch.setattr(answers, "ask_parser", ask_parser)
+    upload = processed(make_upload())
+    assert upload.state == State.PARSED
+    assert upload.reason == "3 of 4 could not be read: 0.txt: No figure."
+
+
 def test_a_trial_the_tool_failed_on_is_no_hole(make_upload):
     failed = make_trial(1, artefacts=[], error="wrk ended with status 1", exit_code=1)
     envelope = make_envelope(1)

@@ -254,6 +254,8 @@ def test_a_search_is_spelt_in_one_way():
     assert RunSearch.parse({}).query() == ""
     with pytest.raises(SearchError, match="no field"):
         RunSearch.parse({"nosuch": ""})
+    with pytest.raises(SearchError, match="until"):
+        RunSearch.parse({"until": " "})
 
 
 def test_an_empty_workspace_says_what_to_do(db):

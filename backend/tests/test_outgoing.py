@@ -1,0 +1,39 @@
+"""The service sends nothing to other hosts, but artefacts to the bucket it is given."""
+
+import ast
+from pathlib import Path
+
+BACKEND = Path(__file__).parents[1]
+# Modules that talk to other hosts.
+CLIENTS = {
+    *("httpx", "requests", "urllib3", "aiohttp", "urllib.request", "http.client"),
+    *("smtplib", "ftplib", "telnetlib", "boto3", "django.core.mail"),
+}
+# The supervisor asks its own site; artefacts may be in a bucket.
+ALLOWED = {("config/site.py", "urllib.request"), ("ingest/storage/s3.py", "boto3")}
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_only_the_storage_in_a_bucket_reaches_another_host():
+    modules = [
+        path
+        for path in BACKEND.rglob("*.py")
+        if not {"tests", "testing"} & set(path.relative_to(BACKEND).parts)
+    ]
+    reached = {
+        (path.relative_to(BACKEND).as_posix(), client)
+        for path in modules
+        for name in imports_of(path)
+        for client in CLIENTS
+        if name == client or name.startswith(f"{client}.")
+    }
+
+    assert reached == ALLOWED
