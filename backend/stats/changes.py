@@ -27,6 +27,9 @@ from backend.stats.thresholds import RELEVANT_SHARE
 LEAST_POSITIONS = 5
 # At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
+# Standard errors that are added to an estimated correlation: a change that is none takes out some
+# of it. Measured by `scripts/bench truth`.
+CORRELATION_ERRORS = 1.0
 # Positions that share more than this of their noise show a drift, and no level at all.
 MOST_CORRELATION = 0.9
 # The median of |N(0, 1)|.
@@ -161,7 +164,8 @@ def _measure_noise(series: _Series, segments: Sequence[range]) -> _Noise:
     """The noise of positions around the means of their segments.
 
     Neighbouring positions may share noise (a slow drift of the machine): their correlation is
-    estimated, and corrected for the means that were taken out (Marriott & Pope, Biometrika 1954).
+    estimated, corrected for the means that were taken out (Marriott & Pope, Biometrika 1954), and
+    raised by its standard error.
     """
     residuals = [
         series.means[at] - fmean(series.means[index] for index in segment)
@@ -174,6 +178,7 @@ def _measure_noise(series: _Series, segments: Sequence[range]) -> _Noise:
     )
     count, means = len(residuals), len(segments)
     corrected = (count * lagged + means) / max(count - 4 * means, 0.75 * count)
+    corrected += CORRELATION_ERRORS * sqrt(max(1 - corrected**2, 0.0) / count)
     # The noise of a position's own trials is shared with no neighbour.
     own = series.floor * (count - means) / squares if squares else 1.0
     correlation = max(min(corrected, 1 - own, MOST_CORRELATION), 0.0)

@@ -22,6 +22,11 @@ from backend.stats.thresholds import percent
 
 Axis = Literal["version", "date"]
 _WITH: dict[Axis, str] = {"version": "with version", "date": "on"}
+# Runs at different times differ by a drift too, which may look like a change.
+_TO_BE_SURE: dict[Axis, str] = {
+    "version": "measure the versions before and since in one run",
+    "date": "measure again what was measured before",
+}
 _MANY: dict[Axis, str] = {"version": "versions", "date": "dates"}
 
 
@@ -112,16 +117,19 @@ def trend_headline(
     metric: Metric,
     axis: Axis,
     relevant: float,
+    is_one_run: bool = False,
 ) -> str:
     """The sentence above the trend: its largest change, else the largest step that it draws.
 
-    `relevant`: the share above which a step is named although it is not a change.
+    `relevant`: the share above which a step is named although it is not a change. `is_one_run`:
+    whether all was measured in one run.
     """
     if changes:
         largest = max(changes, key=_size)
         more = len(changes) - 1
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
-        return f"{largest.text}{rest}"
+        check = "" if is_one_run else f". To rule out a drift of the machine, {_TO_BE_SURE[axis]}"
+        return f"{largest.text}{rest}{check}"
     longest = max((track.known for track in tracks), default=0)
     step = _largest_step(tracks, metric=metric, relevant=relevant)
     if longest < LEAST_POSITIONS:

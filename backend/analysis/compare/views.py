@@ -216,6 +216,7 @@ def _headline(
             metric=metric,
             axis=_TREND_AXES[axis],
             relevant=gathered.demands.relevant,
+            is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
     # At a chosen load, and of a metric that is no rate, the ranking's sentence answers.
     if capacity and query.limit is not None and query.at is None and metric.group == "rate":

@@ -130,20 +130,22 @@ def test_a_step_of_five_times_the_noise_is_found():
         [one.index for one in find_changes(series_of(*[0] * 8, *[0.1] * 8, noise=0.02, seed=seed))]
         for seed in range(200)
     ]
-    assert sum(8 in one for one in found) >= 180
+    assert sum(8 in one for one in found) >= 170
 
 
-def test_noise_that_neighbours_share_is_seldom_a_change():
-    """A lag-one correlation of 0.3, as a machine that slowly drifts has it."""
+@pytest.mark.parametrize(("correlation", "most"), [(0.3, 15), (0.6, 36)])
+def test_noise_that_neighbours_share_is_seldom_a_change(correlation, most):
+    """A lag-one correlation, as a machine that slowly drifts has it."""
+    own = 0.03 * np.sqrt(1 - correlation**2)
     changed = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
         level, positions = 0.0, []
         for _ in range(30):
-            level = 0.3 * level + rng.normal(0, 0.03 * np.sqrt(1 - 0.09))
+            level = correlation * level + rng.normal(0, own)
             positions.append(np.exp(level + rng.normal(0, 0.03, 3)).tolist())
         changed += bool(find_changes(positions))
-    assert changed <= 36
+    assert changed <= most
 
 
 def test_the_library_is_loaded_by_a_trend_only():

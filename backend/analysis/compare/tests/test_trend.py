@@ -58,6 +58,11 @@ def test_the_finding_is_the_largest_change():
     found = changes(one)
     assert len(found) == 2
     text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02)
+    assert text == (
+        f"{found[1].text}; 1 more change. To rule out a drift of the machine, measure the versions "
+        "before and since in one run"
+    )
+    text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02, is_one_run=True)
     assert text == f"{found[1].text}; 1 more change"
 
 
