@@ -1,5 +1,7 @@
 """The facts of a host as a reader sees them."""
 
+from loadsheet_agent.host.facts import SYSCTLS
+
 from backend.web.host_facts import shown_facts
 
 
@@ -10,3 +12,10 @@ def test_yes_and_no_are_words():
         ("CPU boost", "yes"),
         ("nested", "no"),
     ]
+
+
+def test_every_setting_of_the_kernel_that_an_agent_sends_has_a_label():
+    names = [path.rpartition("/")[2].replace("-", "_") for path in SYSCTLS]
+    shown = shown_facts(dict.fromkeys(names, "1"))
+    assert {label for label, _ in shown}.isdisjoint(name.replace("_", " ") for name in names)
+    assert ("Longest listen queue (somaxconn)", "1") in shown
