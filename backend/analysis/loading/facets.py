@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,6 @@ from backend.analysis.query.fields import FIELDS, FILTERS, LOADS
 from backend.analysis.query.natural_order import natural
 from backend.runs.transactions import repeatable_read
 
-# A catalogue, and the trials of its series by their positions.
-Listed = tuple[Catalogue, list[tuple[int, int]]]
-
 MAX_VALUES = 100
 # Runs are listed on their own page.
 FACETS = tuple(name for name in FILTERS if name != "run")
@@ -38,19 +35,57 @@ class Counts:
     """Trials by series under the filters on runs and loads; by load under those on runs and
     series; by run under those on series and loads. And the cells that every filter leaves."""
 
-    series: Mapping[uuid.UUID, int]
+    series: Mapping[str, int]
     loads: Mapping[tuple[float | None, float | None], int]
-    runs: Mapping[uuid.UUID, int]
+    runs: Mapping[str, int]
     cells: int
     trials: int
     runs_left: int
 
-    def of(self, catalogue: Catalogue) -> list[tuple[int, int]]:
-        """Positions in the catalogue with the trials of each series that is there."""
-        pairs = (
-            (number, self.series.get(series.id)) for number, series in enumerate(catalogue.series)
-        )
-        return [(number, trials) for number, trials in pairs if trials is not None]
+
+class Listed:
+    """The series of a catalogue that have trials, by their positions, under a query's filters."""
+
+    def __init__(self, catalogue: Catalogue, counts: Counts, query: CompareQuery) -> None:
+        self._catalogue = catalogue
+        self._trials = {
+            position: trials
+            for id_, trials in counts.series.items()
+            if (position := catalogue.position_by_id.get(id_)) is not None
+        }
+        self._wanted = {
+            name: frozenset(wanted)
+            for name, wanted in query.filters.items()
+            if FIELDS[name].level == "series"
+        }
+        self._left: dict[str, Mapping[int, int]] = {}
+
+    def count(self, field: Field) -> Mapping[str, int]:
+        """The trials of each value, under every filter on series but the field's own.
+
+        In the order of the series.
+        """
+        left = self._left_without(field.id)
+        by_text = [
+            (text, positions)
+            for text, all_positions in self._catalogue.positions(field).items()
+            if (positions := [at for at in all_positions if at in self._trials])
+        ]
+        return {
+            text: sum([left.get(at, 0) for at in positions])
+            for text, positions in sorted(by_text, key=lambda pair: pair[1][0])
+        }
+
+    def _left_without(self, without: str) -> Mapping[int, int]:
+        """The trials of the series that every filter leaves but one."""
+        key = without if without in self._wanted else ""
+        if key not in self._left:
+            left = self._trials
+            for name in self._wanted.keys() - {key}:
+                spellings, asked = self._catalogue.spellings(FIELDS[name]), self._wanted[name]
+                left = {at: n for at, n in left.items() if not asked.isdisjoint(spellings[at])}
+            self._left[key] = left
+        return self._left[key]
 
 
 def facets(
@@ -65,20 +100,20 @@ def facets(
         query = selection.query
         require_recorded(selection)
         unlabelled = selection.chosen_runs(with_labels=False)
-        rows = list(unlabelled.values_list("pk", as_text("labels")))
+        rows = list(unlabelled.values_list(as_text("pk"), as_text("labels")))
         counts = _count(query, selection, [pk for pk, _ in rows])
         require_loads(query, counts.loads.keys(), selection.workspace_ids)
     # Django's own reading of JSON takes twice as long.
     labels = {pk: orjson.loads(text) for pk, text in rows}
-    listed = [(catalogue, counts.of(catalogue)) for catalogue in selection.catalogues]
+    listed = [Listed(catalogue, counts, query) for catalogue in selection.catalogues]
     fields = [_field(FIELDS[name], query, listed, counts, labels) for name in only]
     total = {"cells": counts.cells, "trials": counts.trials, "runs": counts.runs_left}
     return {"total": total, "fields": fields}
 
 
-# One pass over the index that holds all it needs.
+# One pass over the index that holds all it needs. Ids come as text: as UUIDs they take longer.
 _COUNT = """
-SELECT series_id, connections, rate_rps, run_id,
+SELECT series_id::text, connections, rate_rps, run_id::text,
        GROUPING(series_id), GROUPING(run_id),
        coalesce(sum(trial_count) FILTER (WHERE {run} AND {load}), 0),
        coalesce(sum(trial_count) FILTER (WHERE {run} AND {series}), 0),
@@ -86,12 +121,12 @@ SELECT series_id, connections, rate_rps, run_id,
        coalesce(sum(trial_count) FILTER (WHERE {run} AND {load} AND {series}), 0),
        count(*) FILTER (WHERE {run} AND {load} AND {series} AND trial_count > 0)
 FROM runs_cell
-WHERE run_id = ANY(%(runs)s)
+WHERE run_id = ANY(%(runs)s::uuid[])
 GROUP BY GROUPING SETS ((series_id), (connections, rate_rps), (run_id))
 """
 
 
-def _count(query: CompareQuery, selection: Selection, run_ids: list[uuid.UUID]) -> Counts:
+def _count(query: CompareQuery, selection: Selection, run_ids: list[str]) -> Counts:
     labelled = (
         list(selection.chosen_runs().values_list("pk", flat=True))
         if query.wanted("label")
@@ -154,14 +189,14 @@ def _field(
     query: CompareQuery,
     listed: Sequence[Listed],
     counts: Counts,
-    labels: Mapping[uuid.UUID, Mapping[str, Any]],
+    labels: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     if field.id == "label":
         counted = _by_label(counts, labels)
     elif field.level == "load":
         counted = _by_load(field, query, counts)
     else:
-        counted = _by_series(field, query, listed)
+        counted = _by_series(field, listed)
     chosen = set(query.wanted(field.id))
     # What no link may hold cannot be chosen.
     fitting = [value for value in counted if 0 < len(value) <= MAX_LENGTH]
@@ -174,7 +209,7 @@ def _field(
     return {"id": field.id, "label": field.label, "values": values, "more": more}
 
 
-def _by_label(counts: Counts, labels: Mapping[uuid.UUID, Mapping[str, Any]]) -> Mapping[str, int]:
+def _by_label(counts: Counts, labels: Mapping[str, Mapping[str, Any]]) -> Mapping[str, int]:
     counted: Counter[str] = Counter()
     for run_id, of_run in labels.items():
         for key, text in of_run.items():
@@ -196,23 +231,8 @@ def _by_load(field: Field, query: CompareQuery, counts: Counts) -> Mapping[str, 
     return counted
 
 
-def _by_series(field: Field, query: CompareQuery, listed: Sequence[Listed]) -> Mapping[str, int]:
-    counted: dict[str, int] = {}
-    for catalogue, trials in listed:
-        fits = _fits(catalogue, query, without=field.id)
-        texts = catalogue.texts(field)
-        for number, of_series in trials:
-            fitting = of_series if number in fits else 0
-            for text in texts[number]:
-                counted[text] = counted.get(text, 0) + fitting
+def _by_series(field: Field, listed: Sequence[Listed]) -> Mapping[str, int]:
+    counted: Counter[str] = Counter()
+    for of_catalogue in listed:
+        counted.update(of_catalogue.count(field))
     return counted
-
-
-def _fits(catalogue: Catalogue, query: CompareQuery, *, without: str) -> Container[int]:
-    """Positions of the series that every filter on series leaves but one."""
-    left: range | list[int] = range(len(catalogue.series))
-    for name, wanted in query.filters.items():
-        if name != without and FIELDS[name].level == "series":
-            spellings, asked = catalogue.spellings(FIELDS[name]), frozenset(wanted)
-            left = [number for number in left if not asked.isdisjoint(spellings[number])]
-    return left if isinstance(left, range) else frozenset(left)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.db.models import Q
 
@@ -64,6 +65,7 @@ class Catalogue:
         self.names = names
         self._spellings: dict[str, list[frozenset[str]]] = {}
         self._texts: dict[str, list[tuple[str, ...]]] = {}
+        self._positions: dict[str, dict[str, list[int]]] = {}
         self._known: dict[str, frozenset[str]] = {}
         self._called: dict[str, dict[str, set[str]]] = {}
 
@@ -94,6 +96,21 @@ class Catalogue:
         if field.id not in self._texts:
             self._texts[field.id] = [texts_of(field, series) for series in self.series]
         return self._texts[field.id]
+
+    def positions(self, field: Field) -> Mapping[str, Sequence[int]]:
+        """The positions of the series that have a value of the field, by its text."""
+        if field.id not in self._positions:
+            positions: dict[str, list[int]] = {}
+            for position, texts in enumerate(self.texts(field)):
+                for text in texts:
+                    positions.setdefault(text, []).append(position)
+            self._positions[field.id] = positions
+        return self._positions[field.id]
+
+    @cached_property
+    def position_by_id(self) -> Mapping[str, int]:
+        """The position of each series by the text of its id, which is hashed faster than a UUID."""
+        return {str(series.id): position for position, series in enumerate(self.series)}
 
 
 _kept: dict[tuple[uuid.UUID, int], Catalogue] = {}
