@@ -21,7 +21,18 @@ from loadsheet_agent.upload.spool import Spool
 
 pytestmark = pytest.mark.processes
 
-COMMANDS = ("run", "observe", "upload", "plan", "doctor", "spool", "login", "status", "completion")
+COMMANDS = (
+    "run",
+    "observe",
+    "upload",
+    "import",
+    "plan",
+    "doctor",
+    "spool",
+    "login",
+    "status",
+    "completion",
+)
 
 
 def only(service: FakeService) -> Upload:

@@ -21,6 +21,7 @@ EXAMPLES = """examples:
   loadsheet run plan.toml --resume        continue an interrupted run
   loadsheet observe --run ID --port 8080  on the server host, while another machine measures
   loadsheet upload ab.txt plot.tsv        upload saved output of a load tool
+  loadsheet import techempower results/   upload a results tree of TechEmpower
   loadsheet spool retry                   upload the results that wait
 
 environment:
@@ -47,6 +48,9 @@ UPLOAD_EXAMPLES = """examples:
   loadsheet upload ab.txt plot.tsv --tool ab
   loadsheet upload wrk.txt --server nginx --server-version 1.27 --connections 64
   loadsheet upload old.txt --server "gunicorn sync" --at 2016-09-14 --label study=rest-2016
+"""
+IMPORT_EXAMPLES = """examples:
+  loadsheet import techempower FrameworkBenchmarks/results
 """
 PLAN_EXAMPLES = """examples:
   loadsheet plan new                                   writes plan.toml
@@ -85,6 +89,7 @@ def make_parser() -> argparse.ArgumentParser:
         _add_run,
         _add_observe,
         _add_upload,
+        _add_import,
         _add_plan,
         _add_doctor,
         _add_spool,
@@ -201,6 +206,18 @@ def _add_upload(commands: Commands) -> None:
     about.add_argument("--tool-version", metavar="VERSION")
     _add_service(upload)
     _add_max_wait(upload)
+
+
+def _add_import(commands: Commands) -> None:
+    importer = _command(
+        commands, "import", "upload the results of another benchmark project", IMPORT_EXAMPLES
+    )
+    importer.add_argument("project", choices=("techempower",))
+    importer.add_argument("directory", metavar="DIR")
+    _add_service(importer)
+    _add_max_wait(importer)
+    # `import` is no name of a module.
+    importer.set_defaults(command="import_results")
 
 
 def _add_plan(commands: Commands) -> None:

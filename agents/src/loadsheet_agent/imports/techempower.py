@@ -1,0 +1,172 @@
+"""A results tree of the TechEmpower framework benchmarks.
+
+    <results>/<test type>/<framework>/raw     what the load tool printed, one output after another
+    <results>/results.json                    the project's own figures, where it kept them
+
+A raw file has a head before each output: a primer, a warm-up, then one output for each number of
+connections or of queries. Primer and warm-up are warm-up trials, the test type is the workload and
+the framework is the server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadsheet_agent.errors import UsageError
+
+RAW = "raw"
+SUMMARY = "results.json"
+_RULE = re.compile(r"^-{20,}$", re.MULTILINE)
+_HEAD = re.compile(r"(?:Running (Primer|Warmup)|(Concurrency|Queries): (\d+) for) \S")
+# wrk's count of requests, and that of weighttp.
+_TOTAL = re.compile(r"^ *(\d+) requests in |^requests: (\d+) total", re.MULTILINE)
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the load tool printed once. `queries`: in each request, where the test varies them."""
+
+    test: str
+    framework: str
+    kind: str
+    level: int | None
+    command: tuple[str, ...]
+    text: str
+
+    @property
+    def is_warmup(self) -> bool:
+        return self.kind in ("Primer", "Warmup")
+
+    @property
+    def total(self) -> int | None:
+        """The number of requests that the text prints."""
+        match = _TOTAL.search(self.text)
+        return None if match is None else int(match.group(1) or match.group(2))
+
+
+@dataclass(frozen=True)
+class Results:
+    """One folder of results: a run of all frameworks."""
+
+    name: str
+    outputs: tuple[Output, ...]
+    # Where results.json and the outputs say different things, as sentences.
+    differences: tuple[str, ...] = ()
+
+
+def read_results(directory: Path) -> list[Results]:
+    """Every folder of results below the directory, by name. Raises UsageError without any."""
+    raw_files: dict[Path, list[Path]] = {}
+    for path in sorted(directory.rglob(RAW)):
+        if path.is_file():
+            raw_files.setdefault(path.parent.parent.parent, []).append(path)
+    if not raw_files:
+        raise UsageError(
+            f"{directory} has no results of TechEmpower; expected files named "
+            "TEST/FRAMEWORK/raw in it or below it."
+        )
+    return [_read_folder(folder, directory, paths) for folder, paths in sorted(raw_files.items())]
+
+
+def _read_folder(folder: Path, directory: Path, paths: Sequence[Path]) -> Results:
+    outputs = tuple(output for path in paths for output in outputs_of(path))
+    name = str(folder.relative_to(directory.parent)) if folder != directory else directory.name
+    return Results(name, outputs, tuple(_differences(folder / SUMMARY, outputs)))
+
+
+def outputs_of(path: Path) -> Iterator[Output]:
+    """The outputs of one raw file; a head without an output gives none."""
+    pieces = _RULE.split(path.read_text(encoding="utf-8", errors="replace"))
+    framework, test = path.parent.name, path.parent.parent.name
+    for head, text in zip(pieces, pieces[1:]):
+        match = _HEAD.search(head)
+        if match is not None and text.strip():
+            primer, kind, level = match.groups()
+            yield Output(
+                test=test,
+                framework=framework,
+                kind=primer or kind,
+                level=None if level is None else int(level),
+                command=_command(head),
+                text=text.strip("\n") + "\n",
+            )
+
+
+def _command(head: str) -> tuple[str, ...]:
+    lines = [line.strip() for line in head.splitlines() if line.strip()]
+    try:
+        return tuple(shlex.split(lines[-1]))
+    except ValueError:
+        return ()
+
+
+def _differences(summary: Path, outputs: Sequence[Output]) -> Iterator[str]:
+    """Where the project's own counts of requests are not those of the outputs."""
+    if not summary.is_file():
+        return
+    try:
+        document = json.loads(summary.read_text(encoding="utf-8"))
+        frameworks, tests = list(document["frameworks"]), dict(document["rawData"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{summary} is no results.json of TechEmpower ({error}).") from error
+    measured = _measured(outputs)
+    for test, by_framework in tests.items():
+        for number, levels in dict(by_framework).items():
+            if int(number) < len(frameworks):
+                framework = frameworks[int(number)]
+                yield from _compared(test, framework, levels, measured.get((test, framework), []))
+            else:
+                yield f"{test}: {SUMMARY} has results of framework {number}, but not its name."
+
+
+def _measured(outputs: Sequence[Output]) -> dict[tuple[str, str], list[Output]]:
+    """The outputs that are no warm-up, by test and framework."""
+    measured: dict[tuple[str, str], list[Output]] = {}
+    for output in outputs:
+        if not output.is_warmup:
+            measured.setdefault((output.test, output.framework), []).append(output)
+    return measured
+
+
+def _compared(
+    test: str, framework: str, levels: Sequence[Mapping[str, Any]], outputs: Sequence[Output]
+) -> Iterator[str]:
+    if len(levels) != len(outputs):
+        yield (
+            f"{framework}, {test}: {SUMMARY} has {len(levels)} results, "
+            f"the raw file has {len(outputs)}."
+        )
+        return
+    for level, output in zip(levels, outputs):
+        told = level.get("totalRequests")
+        if told != output.total:
+            yield (
+                f"{framework}, {test}, {output.kind.lower()} {output.level}: {SUMMARY} has "
+                f"{told} requests, the raw file has {output.total}."
+            )
+
+
+def workload_of(output: Output) -> dict[str, Any]:
+    """The workload as an envelope has it. The path differs between frameworks and is left out."""
+    name = output.test
+    if output.kind == "Queries":
+        name = f"{name}, {output.level} queries"
+    workload: dict[str, Any] = {"name": name}
+    if "Connection: keep-alive" in output.command:
+        workload["keepalive"] = True
+    return workload
+
+
+def file_name(output: Output, number: int) -> str:
+    """The name of its artefact, different for each number."""
+    words = (str(number), output.test, output.framework, output.kind.lower(), output.level)
+    return (
+        _UNSAFE.sub("_", "-".join(str(word) for word in words if word is not None))[:180] + ".txt"
+    )
