@@ -17,8 +17,8 @@ Loadsheet starts from five published benchmarks. `manage.py load_library` loads 
 workspace `library`, each with a frozen result set; `scripts/start` does it at the first start. This
 page is made from their data: `python -m backend.library > docs/studies.md`.
 
-The data are facts: every table, every figure of the text with its line, and the outputs of the load
-tools where they are kept. What a publication does not say is unknown.
+The data are every table, every figure of the text with its line, and the outputs of the load tools
+where they are kept. No text of a publication is copied. What a publication does not say is unknown.
 """
 # Name of the server, load as a text, and all else that its trials have in common.
 Point = tuple[str, str, str]

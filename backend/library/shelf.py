@@ -1,6 +1,6 @@
 """The servers that the studies name: what is known of each, and whether it runs today.
 
-Pure: no Django. `servers.toml` holds the facts; `features_2009.csv` is a table of 2009.
+Pure: no Django. `servers.toml` has an entry for each; `features_2009.csv` is a table of 2009.
 """
 
 from __future__ import annotations

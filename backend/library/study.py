@@ -1,6 +1,6 @@
 """The published benchmarks of the library as records, read from `studies/<name>/study.toml`.
 
-Pure: no Django. The files hold facts and our own words, no text of a publication.
+Pure: no Django. The files hold figures and our own words, no text of a publication.
 """
 
 from __future__ import annotations
