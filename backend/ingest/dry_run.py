@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 import tempfile
 import time
@@ -92,11 +93,15 @@ class DryRefusal:
 
 @dataclass(frozen=True, slots=True)
 class DryFile:
-    """What one file holds, as far as it can be told now."""
+    """What one file holds, as far as it can be told now.
+
+    `sha256`: of the bytes as they would be kept; empty where they were not read.
+    """
 
     name: str
     trials: tuple[DryTrial, ...]
     refusals: tuple[DryRefusal, ...]
+    sha256: str = ""
 
 
 def dry_run(
@@ -147,8 +152,7 @@ class _Reader:
         name = _name(file)
         path = self.folder / "file"
         try:
-            with path.open("wb") as out:  # as it would be kept
-                out.writelines(self.cleaning.cleaned(cast(IO[bytes], file.file)))
+            sha256 = self._keep(file, path)
             answer = self.child.read([LocalArtefact(name, path)], tool=self.tool)
         except (ParserFailed, CannotClean) as failed:
             return DryFile(name, (), (DryRefusal(str(failed)),))
@@ -162,7 +166,17 @@ class _Reader:
             name,
             tuple(_trial(run, record) for record in records[:MAX_TRIALS]),
             tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
+            sha256,
         )
+
+    def _keep(self, file: IncomingFile, path: Path) -> str:
+        """Write the file as an upload would be kept; returns its SHA-256."""
+        digest = hashlib.sha256()
+        with path.open("wb") as out:
+            for chunk in self.cleaning.cleaned(cast(IO[bytes], file.file)):
+                digest.update(chunk)
+                out.write(chunk)
+        return digest.hexdigest()
 
 
 def _name(file: IncomingFile) -> str:

@@ -12,6 +12,7 @@ from backend.analysis.grouping.fired_checks import describe_check, find_check
 from backend.errors import InvalidInput, LoadsheetError, TooMany
 from backend.ingest.dry_run import DryFile, DryTrial
 from backend.ingest.receive import IncomingFile
+from backend.ingest.repeats import EarlierUpload
 from backend.ingest.sandbox import ParserFailed
 from backend.problems import Answer, answer_to
 from backend.runs.checks import SEVERITIES
@@ -36,13 +37,20 @@ def sent_files(request: HttpRequest) -> list[IncomingFile]:
 
 
 def preview_context(
-    request: HttpRequest, *, files: Sequence[DryFile] | None = None, refused: str = ""
+    request: HttpRequest,
+    *,
+    files: Sequence[DryFile] | None = None,
+    earlier: Mapping[str, EarlierUpload] | None = None,
+    refused: str = "",
 ) -> dict[str, Any]:
-    """The context of a form with its preview. `files` is None before anything was sent."""
+    """The context of a form with its preview. `files` is None before anything was sent.
+
+    `earlier`: uploads of the same bytes, by SHA-256.
+    """
     return {
         "pasted": request.POST.get("paste", ""),
         "example": EXAMPLE,
-        "files": None if files is None else [_shown(file) for file in files],
+        "files": None if files is None else [_shown(file, earlier or {}) for file in files],
         "trial_count": sum(len(file.trials) for file in files or ()),
         "refused": refused,
     }
@@ -61,13 +69,14 @@ def explain_refusal(error: LoadsheetError) -> tuple[str, Answer]:
     return f"{error} {error.hint or answer.page_hint}", answer
 
 
-def _shown(file: DryFile) -> dict[str, Any]:
+def _shown(file: DryFile, earlier: Mapping[str, EarlierUpload]) -> dict[str, Any]:
     trials = [_trial(trial) for trial in file.trials]
     return {
         "name": file.name,
         "refusals": file.refusals,
         "trials": trials,
         "checks": _fired_checks(trials),
+        "earlier": earlier.get(file.sha256),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -21,23 +20,19 @@ from backend.ingest.evidence import listed
 from backend.ingest.listing import Which, upload_page
 from backend.ingest.models import Upload
 from backend.ingest.receive import Sender, receive
+from backend.ingest.repeats import EarlierUpload, find_earlier_uploads
 from backend.ingest.sandbox import ParserFailed
 from backend.links import link_to, run_link
 from backend.problems import seconds_to_wait
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.previews import explain_refusal, preview_context, sent_files
+from backend.web.upload_details import DETAILS, read_details
 
 UPLOADS_PER_PAGE, MOST_OPEN = 50, 10
 OPEN_FOR = timedelta(days=14)
-# Fields of the form, and their place in the envelope.
-DETAILS = {
-    "server": ("server", "name"),
-    "version": ("server", "version"),
-    "runtime": ("server", "runtime"),
-    "workload": ("workload", "name"),
-}
-SAME_HOST = {"yes": True, "no": False}
+# The page of an upload that was just saved.
+TO_THE_RUN = {"then": "run"}
 
 
 @require_safe
@@ -76,8 +71,13 @@ def open_uploads(workspace: Workspace) -> Sequence[Upload]:
 
 @require_safe
 def upload(request: HttpRequest, upload_id: UUID) -> HttpResponse:
-    """The state of an upload. The page reloads its state until the upload has ended."""
+    """The state of an upload. The page reloads its state until the upload has ended.
+
+    After saving it leads to the run as soon as all was read; a reason is shown first.
+    """
     upload = visible.upload_or_404(request, upload_id)
+    if request.GET.dict() == TO_THE_RUN and upload.result_run_id and not upload.reason:
+        return HttpResponseRedirect(run_link(upload.result_run_id))
     context = {
         "workspace": upload.workspace,
         "nav": "runs",
@@ -116,7 +116,7 @@ def _refused_form(
 
 
 def _read(request: HttpRequest, user: User) -> list[DryFile]:
-    files, raw = sent_files(request), _envelope(request)
+    files, raw = sent_files(request), read_details(request.POST.dict())
     if wait := throttle.seconds_until_preview(str(user.pk)):
         raise TooMany(f"Too many previews within a minute. Wait {wait} s.", wait_s=wait)
     envelope = Envelope() if raw is None else read_envelope(raw)
@@ -124,25 +124,16 @@ def _read(request: HttpRequest, user: User) -> list[DryFile]:
 
 
 def _save(request: HttpRequest, workspace: Workspace, user: User) -> HttpResponse:
-    files, raw = sent_files(request), _envelope(request)
+    files, raw = sent_files(request), read_details(request.POST.dict())
     if wait := throttle.seconds_until_upload(str(user.pk)):
         raise TooMany(f"Too many uploads within a minute. Wait {wait} s.", wait_s=wait)
     sender = Sender(workspace.pk, token_id=None, user_id=user.pk)
     receipt = receive(sender, files, raw_envelope=raw)
-    return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk))
+    return HttpResponseRedirect(link_to("upload-page", receipt.upload.pk, query=TO_THE_RUN))
 
 
-def _envelope(request: HttpRequest) -> dict[str, Any] | None:
-    """The details from the form as an envelope; None where all fields are empty."""
-    envelope: dict[str, Any] = {}
-    for name, (part, key) in DETAILS.items():
-        if text := request.POST.get(name, "").strip():
-            envelope.setdefault(part, {})[key] = text
-    if host := request.POST.get("host", "").strip():
-        envelope["hosts"] = {"server": {"name": host}}
-    if (same := SAME_HOST.get(request.POST.get("same_host", ""))) is not None:
-        envelope["same_host"] = same
-    return {"schema": 1, **envelope} if envelope else None
+def _earlier(workspace: Workspace, files: Sequence[DryFile]) -> dict[str, EarlierUpload]:
+    return find_earlier_uploads(workspace.pk, [file.sha256 for file in files if file.sha256])
 
 
 def _form(
@@ -156,8 +147,10 @@ def _form(
     context = {
         "workspace": workspace,
         "nav": "runs",
-        "given": {name: request.POST.get(name, "") for name in (*DETAILS, "host", "same_host")},
+        "given": {name: request.POST.get(name, "") for name in DETAILS},
         "curl_command": curl_command(),
-        **preview_context(request, files=files, refused=refused),
+        **preview_context(
+            request, files=files, earlier=_earlier(workspace, files or ()), refused=refused
+        ),
     }
     return render(request, "new_upload.html", context, status=status)

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,11 @@ AB = Path(__file__).parents[2] / "formats/ab/tests/captures/keepalive-c10-10k-ts
 @pytest.fixture
 def before(scene):
     return [model.objects.count() for model in (Upload, Artefact, Run, Trial, Server)]
+
+
+def upload_id(response):
+    """Of the page that saving leads to."""
+    return response["Location"].removeprefix("/u/").removesuffix("?then=run")
 
 
 def now():
@@ -82,7 +88,7 @@ def test_saving_is_an_upload_like_any_other(owner, scene):
     said = {"server": "nginx", "version": "1.27", "workload": "hello", "host": "bench-9"}
     response = owner.post(URL, {"paste": WRK.replace("\n", "\r\n"), "action": "save", **said})
     assert response.status_code == 302
-    upload = Upload.objects.get(pk=response["Location"].removeprefix("/u/"))
+    upload = Upload.objects.get(pk=upload_id(response))
     assert upload.author == scene.own.user
     process(upload.pk)
     upload.refresh_from_db()
@@ -98,7 +104,7 @@ def test_saving_is_an_upload_like_any_other(owner, scene):
 
 def test_nothing_said_is_nothing_invented(owner):
     response = owner.post(URL, {"paste": WRK, "action": "save"})
-    upload = Upload.objects.get(pk=response["Location"].removeprefix("/u/"))
+    upload = Upload.objects.get(pk=upload_id(response))
     assert upload.envelope == {}
 
 
@@ -159,3 +165,62 @@ def test_reading_many_files_ends_in_time_and_says_so(owner, monkeypatch, before)
     html = owner.post(URL, {"paste": WRK}).content.decode()
     assert "It is read after you save it" in html
     assert now() == before
+
+
+def test_the_date_and_the_labels_of_the_form_are_those_of_the_run(owner):
+    details = {"started": "2026-10-01T08:30", "labels": "branch: main, url: http://a/b"}
+    response = owner.post(URL, {"paste": WRK, "action": "save", **details})
+    process(upload_id(response))
+    run = Run.objects.get(upload=upload_id(response))
+    assert run.started_at == datetime(2026, 10, 1, 8, 30, tzinfo=UTC)
+    assert run.labels == {"branch": "main", "url": "http://a/b"}
+
+
+@pytest.mark.parametrize(
+    ("details", "sentence"),
+    [
+        ({"started": "yesterday"}, "Measured at: got “yesterday”, expected a date and a time"),
+        ({"labels": "main"}, "Labels: got “main”, expected names with values"),
+    ],
+)
+def test_a_detail_that_is_not_understood_is_explained(owner, before, details, sentence):
+    response = owner.post(URL, {"paste": WRK, **details})
+    assert response.status_code == 400
+    assert sentence in response.content.decode()
+    assert now() == before
+
+
+def test_a_saved_upload_leads_to_its_run_once_it_is_read(owner):
+    page = owner.post(URL, {"paste": WRK, "action": "save"})["Location"]
+    assert "Waiting to be read" in owner.get(page).content.decode()
+    upload = Upload.objects.get(pk=page.removeprefix("/u/").removesuffix("?then=run"))
+    process(upload.pk)
+    upload.refresh_from_db()
+    assert owner.get(page)["Location"] == f"/r/{upload.run_id}"
+    assert owner.get(f"/u/{upload.pk}").status_code == 200
+
+
+def test_a_file_that_failed_shows_its_reason_and_leads_nowhere(owner):
+    page = owner.post(URL, {"paste": "no report", "action": "save"})["Location"]
+    upload = Upload.objects.get(pk=page.removeprefix("/u/").removesuffix("?then=run"))
+    process(upload.pk)
+    html = owner.get(page).content.decode()
+    assert "Failed" in html
+    assert "recognise this file" in html
+
+
+def test_bytes_that_were_uploaded_before_are_told_before_they_are_saved(owner, scene):
+    text = f"{WRK}\n"
+    assert "The same bytes" not in owner.post(URL, {"paste": text}).content.decode()
+    saved = owner.post(URL, {"paste": text, "action": "save"})
+    process(upload_id(saved))
+    run = Run.objects.get(upload=upload_id(saved))
+    html = owner.post(URL, {"paste": text}).content.decode()
+    assert "The same bytes were uploaded on" in html
+    assert f'href="/r/{run.pk}">open that run' in html
+
+
+def test_bytes_of_another_workspace_are_nobodys_business(owner, scene):
+    process(make_upload(scene.foreign).pk)
+    Artefact.objects.filter(upload__workspace=scene.own.workspace).delete()
+    assert "The same bytes" not in owner.post(URL, {"paste": WRK}).content.decode()
