@@ -87,23 +87,24 @@ describe("a chart with a point above it", () => {
     expect(hasCutPoints(slow, options({ metric: "throughput" }))).toBe(false);
   });
 
-  it("marks the point with its value", () => {
+  it("marks each point, with its value where there is room", () => {
     const written: string[] = [];
+    // A canvas of the tests has characters of ten pixels.
+    const spots = [
+      { value: 5, x: 5, y: 100 },
+      { value: 1_200_000, x: 60, y: -4_000 },
+      { value: 2_300_000, x: 90, y: -5_000 },
+      { value: 3_000_000, x: 200, y: -6_000 },
+    ];
+    const data = spots.map(({ value }) => ({ y: value }));
     const chart = {
       ctx: canvasFor(written),
       chartArea: { top: 10, bottom: 200, left: 0, right: 500 },
-      data: {
-        datasets: [{ seriesId: "c", highlighted: true, data: [{ y: 5 }, { y: 1_200_000 }] }],
-      },
-      getDatasetMeta: () => ({
-        data: [
-          { x: 5, y: 100 },
-          { x: 60, y: -4_000 },
-        ],
-      }),
+      data: { datasets: [{ seriesId: "c", highlighted: true, data }] },
+      getDatasetMeta: () => ({ data: spots }),
     };
     const plugin = cutPoints("time", theme, "main");
     (plugin.afterDatasetsDraw as unknown as (chart: object) => void)(chart);
-    expect(written).toEqual(["1.20 s"]);
+    expect(written).toEqual(["1.20 s", "3.00 s"]);
   });
 });

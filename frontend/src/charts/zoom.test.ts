@@ -20,7 +20,7 @@ const loads = figures({
     ),
   ),
 });
-const days = ["2026-11-01", "2026-11-02", "2026-11-05"];
+const days = ["2026-11-01 08:00:00", "2026-11-02 08:00:00", "2026-11-05 08:00:00"];
 const byDay: Figures = {
   ...loads,
   x: { field: "date", label: "Date", kind: "category", values: days },
@@ -84,9 +84,12 @@ describe("a zoom", () => {
     expect(zoomTo(asked(byDay, "x=date&zoom=1"), [0.5, 2.4])).toBe(
       "since=2026-11-02&until=2026-11-05&x=date",
     );
+    const hours = ["06", "07", "08"].map((hour) => `2026-11-02 ${hour}:00:00`);
+    const inDay = { ...byDay, x: { ...byDay.x, values: hours } };
+    expect(zoomTo(asked(inDay, "x=date"), [0, 1.2])).toContain("zoom=2026-11-02+07");
     expect(zoomOut(asked(byDay, "since=2026-11-02&until=2026-11-05&x=date"))).toBe("x=date");
     expect(zoomTo(asked(byDay, "x=date", false), [0.5, 2.4])).toBe(
-      "x=date&zoom=2026-11-02&zoom=2026-11-05",
+      "x=date&zoom=2026-11-02+08%3A00%3A00&zoom=2026-11-05+08%3A00%3A00",
     );
     expect(zoomOut(asked(loads, "since=2026-11-02"))).toBeNull();
   });

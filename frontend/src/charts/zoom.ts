@@ -51,16 +51,25 @@ function surrounding(places: readonly Place[], low: number, high: number): Zoom 
 
 /**
  * The query that shows the places between two values of the axis, or around them; null where these
- * are all. A range of days is a filter: the service answers for these days alone.
+ * are all. A range of days is a filter: the service answers for these days alone. Within a day, only
+ * a zoom can tell runs apart.
  */
 export function zoomTo(asked: Asked, [low, high]: readonly [number, number]): string | null {
   const { query } = asked;
   const places = placesOf(asked);
   const zoom = covered(places, low, high) ?? surrounding(places, low, high);
   if (!zoom) return null;
-  const [from, to] = [zoom.from.text, zoom.to.text];
-  if (!isByDay(asked)) return withValues(query, "zoom", [from, to]);
-  return withValue(withValue(withValue(query, "zoom", null), "since", from), "until", to);
+  const [since, until] = [dayOf(zoom.from), dayOf(zoom.to)];
+  const days = new Set(places.map(dayOf).filter((day) => day < since || day > until));
+  if (!isByDay(asked) || days.size === 0) {
+    return withValues(query, "zoom", [zoom.from.text, zoom.to.text]);
+  }
+  return withValue(withValue(withValue(query, "zoom", null), "since", since), "until", until);
+}
+
+/** "2026-03-02" of "2026-03-02 10:15:00": filters are of whole days. */
+function dayOf({ text }: Place): string {
+  return text.slice(0, 10);
 }
 
 /** The query that shows the whole axis; null where it is shown already. */

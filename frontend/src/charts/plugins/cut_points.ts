@@ -6,22 +6,28 @@ import type { DrawnSeries } from "../style/line_style";
 import type { ChartTheme } from "../style/theme";
 import { seriesOpacity } from "./hover";
 
-const LINE = 15;
+/** Height of an arrow with the value below it, in pixels. */
+const LINE = 26;
 const ARROW = 10;
+/** Between the values of neighbouring points. */
+const GAP = 4;
 
 export function cutPoints(kind: Kind, theme: ChartTheme, size: Size): Plugin<ChartType> {
   return {
     id: "cutPoints",
     afterDatasetsDraw(chart) {
       const rows = new Map<number, number>();
+      const written: Span[] = [];
       chart.data.datasets.forEach((raw, index) => {
         const dataset = raw as unknown as DrawnSeries & { data: readonly { y: number | null }[] };
         chart.getDatasetMeta(index).data.forEach(({ x, y }, i) => {
           if (!isAbove(chart, y)) return;
           const row = rows.get(Math.round(x)) ?? 0;
           rows.set(Math.round(x), row + 1);
-          const text = size === "main" ? single(kind, dataset.data[i]?.y) : "";
-          mark(chart, dataset, { x, y: chart.chartArea.top + row * LINE, text }, theme);
+          const spot = { x, y: chart.chartArea.top + row * LINE };
+          drawArrow(chart, dataset, spot, theme);
+          if (size === "main")
+            write(chart, single(kind, dataset.data[i]?.y), spot, { theme, written });
         });
       });
     },
@@ -33,19 +39,18 @@ export function isAbove({ chartArea }: Chart<ChartType>, y: number): boolean {
   return y < chartArea.top - 1;
 }
 
-interface Mark {
+interface Spot {
   readonly x: number;
   readonly y: number;
-  readonly text: string;
 }
 
-function mark(
+function drawArrow(
   chart: Chart<ChartType>,
   series: DrawnSeries,
-  { x, y, text }: Mark,
+  { x, y }: Spot,
   theme: ChartTheme,
 ): void {
-  const { ctx, chartArea } = chart;
+  const { ctx } = chart;
   ctx.save();
   ctx.globalAlpha = seriesOpacity(chart, series.seriesId);
   ctx.strokeStyle = series.highlighted ? series.ownColour : theme.context;
@@ -57,10 +62,37 @@ function mark(
   ctx.lineTo(x, y);
   ctx.lineTo(x + 4, y + 5);
   ctx.stroke();
-  ctx.fillStyle = theme.ink;
-  ctx.font = `${fontSize("main")}px ${theme.font}`;
-  ctx.textBaseline = "top";
-  const width = ctx.measureText(text).width;
-  ctx.fillText(text, x + 8 + width > chartArea.right ? x - 8 - width : x + 8, y - 1);
   ctx.restore();
+}
+
+/** The place of a value that is written. */
+interface Span {
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+}
+
+/** Below its arrow; not over another value, which would make both unreadable. */
+function write(
+  { ctx, chartArea }: Chart<ChartType>,
+  text: string,
+  { x, y }: Spot,
+  { theme, written }: { readonly theme: ChartTheme; readonly written: Span[] },
+): void {
+  ctx.save();
+  ctx.font = `${fontSize("main")}px ${theme.font}`;
+  const width = ctx.measureText(text).width;
+  const left = Math.min(Math.max(x - width / 2, chartArea.left), chartArea.right - width);
+  const span = { left, right: left + width, y };
+  if (!written.some((other) => overlap(span, other))) {
+    ctx.fillStyle = theme.ink;
+    ctx.textBaseline = "top";
+    ctx.fillText(text, left, y + ARROW + 2);
+    written.push(span);
+  }
+  ctx.restore();
+}
+
+function overlap(a: Span, b: Span): boolean {
+  return a.y === b.y && a.left < b.right + GAP && b.left < a.right + GAP;
 }
