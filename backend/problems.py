@@ -29,7 +29,7 @@ from backend.ingest.faults import is_database_away
 from backend.ingest.parts import PartConflict, PartDamaged, PartsDiffer, PartsMissing, PartTooSmall
 from backend.ingest.plain_json import JsonRefused, JsonTooLarge
 from backend.ingest.quota import WorkspaceFull
-from backend.ingest.receive import UploadConflict
+from backend.ingest.receive import UploadConflict, UploadTrashed
 from backend.ingest.rewriting import CannotClean
 from backend.ingest.sandbox import ParserFailed
 from backend.ingest.slots import RETRY_AFTER_S, Busy
@@ -56,8 +56,8 @@ _NEW_ID = "Give a new measurement a new id."
 _AGAIN = "Nothing was half kept. Send the same request again after the time Retry-After gives."
 _MAKE_ROOM = "Nothing was half kept. Tell who runs this service to make room, then send it again."
 _DELETE = (
-    "Nothing was stored. Delete runs that you no longer need, or ask who runs this service for "
-    "more room (WORKSPACE_MAX_BYTES)."
+    "Nothing was stored. Delete runs for good that you no longer need (runs in the trash count), "
+    "or ask who runs this service for more room (WORKSPACE_MAX_BYTES)."
 )
 _OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
 _FORM = "Go back, correct the form and send it again."
@@ -127,6 +127,11 @@ ANSWERS: dict[type[Exception], Answer] = {
     JsonTooLarge: Answer(413, "Too large", _JSON),
     EnvelopeError: Answer(400, "Bad envelope", "Nothing was stored. Correct it and send it again."),
     UploadConflict: Answer(409, "Id used before", _NEW_ID),
+    UploadTrashed: Answer(
+        409,
+        "In the trash",
+        "Restore the run from the trash of its workspace, or delete it for good and send it again.",
+    ),
     RunElsewhere: Answer(409, "Id used before", _NEW_ID),
     ObservationConflict: Answer(409, "Id used before", _NEW_ID),
     PartConflict: Answer(409, "Sent before", _NEW_ID),

@@ -38,7 +38,9 @@ class ArtefactRaw(APIView):
     def get(self, request: Request, artefact_id: UUID) -> FileResponse:
         """The bytes of the file, as they were sent."""
         workspaces = access.workspace_ids_of(required_actor(request))
-        rows = Artefact.objects.filter(pk=artefact_id, upload__workspace__in=workspaces)
+        rows = Artefact.objects.filter(
+            pk=artefact_id, upload__workspace__in=workspaces, upload__is_in_trash=False
+        )
         artefact = rows.first()
         if artefact is None:
             raise NotFound(NOT_FOUND)

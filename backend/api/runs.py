@@ -32,6 +32,7 @@ from backend.ingest.download import plan_file
 from backend.ingest.editing import edit_run, undo_edit
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.removal import remove_run
+from backend.ingest.trash import trash_run
 from backend.links import link_to
 from backend.runs.listing import RunRow, run_page
 from backend.runs.models import Run, Trial, TrialTimeline
@@ -175,11 +176,26 @@ class RunDetail(APIView):
         edit_run(run, values, ordinals=ordinals, author=author_of(required_actor(request)))
         return Response(_run(request, run_id))
 
-    @extend_schema(operation_id="run_delete", responses={204: None, **documented(401, 404)})
+    @extend_schema(
+        operation_id="run_delete",
+        parameters=[
+            OpenApiParameter(
+                "permanently", bool, default=False, description="At once, and from the trash too"
+            )
+        ],
+        responses={204: None, **documented(400, 401, 404)},
+    )
     def delete(self, request: Request, run_id: UUID) -> Response:
-        """Delete the run with its trials and raw output permanently; frozen result sets stay."""
-        run = _writable_run(request, run_id)
-        remove_run(run)
+        """Move the run to the trash for 30 days, or delete it with its raw output permanently.
+
+        Frozen result sets stay.
+        """
+        if is_asked(request, "permanently"):
+            run = _writable_run(request, run_id, with_trash=True)
+            remove_run(run)
+        else:
+            run = _writable_run(request, run_id)
+            trash_run(run, by=author_of(required_actor(request)))
         forget_progress(run_id, run.workspace_id)
         return Response(status=204)
 
@@ -221,7 +237,11 @@ class TrialDetail(APIView):
     def get(self, request: Request, trial_id: UUID) -> Response:
         """The trial with its command and raw output."""
         visible = access.workspace_ids_of(required_actor(request))
-        row = Trial.objects.filter(pk=trial_id, run__workspace__in=visible).only("run_id").first()
+        row = (
+            Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=visible)
+            .only("run_id")
+            .first()
+        )
         if row is None:
             raise NotFound(NOT_FOUND)
         trials = _run(request, row.run_id)["trials"]
@@ -238,8 +258,8 @@ class TrialTimelineDetail(APIView):
     def get(self, request: Request, trial_id: UUID) -> Response:
         """What completed in each stretch; 404 too where the output has no time series."""
         visible = access.workspace_ids_of(required_actor(request))
-        rows = TrialTimeline.objects.filter(trial=trial_id, trial__run__workspace__in=visible)
-        timeline = rows.first()
+        kept = Trial.of_kept_runs.filter(pk=trial_id, run__workspace__in=visible)
+        timeline = TrialTimeline.objects.filter(trial__in=kept).first()
         if timeline is None:
             raise NotFound(NOT_FOUND)
         seconds = timeline.seconds
@@ -249,10 +269,25 @@ class TrialTimelineDetail(APIView):
         return Response(TimelineSerializer(answer).data)
 
 
-def _writable_run(request: Request, run_id: UUID) -> Run:
+def is_asked(request: Request, name: str) -> bool:
+    """The value of a field that is true or false, and false where it is left out."""
+    given = request.query_params.get(name, "false")
+    if given not in ("true", "false"):
+        raise Problem(
+            400,
+            "Bad request",
+            f"{name}: got {given[:40]!r}, allowed are true and false.",
+            hint=f"Correct or leave out {name}.",
+            field=name,
+        )
+    return given == "true"
+
+
+def _writable_run(request: Request, run_id: UUID, *, with_trash: bool = False) -> Run:
     """The run, for a change. Raises NotFound, also for a run that the actor may only read."""
     actor = required_actor(request)
-    run = Run.objects.filter(pk=run_id).select_related("workspace").first()
+    rows = Run.with_trash if with_trash else Run.objects
+    run = rows.filter(pk=run_id).select_related("workspace").first()
     if run is None or not access.may_write(actor, run.workspace_id):
         raise NotFound(NOT_FOUND)
     return run

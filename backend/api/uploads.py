@@ -213,7 +213,7 @@ class UploadDetail(APIView):
         if isinstance(actor, Token):
             # A token that may only write can still follow the uploads that it sent.
             visible |= Q(token=actor)
-        upload = Upload.objects.filter(visible, pk=upload_id).first()
+        upload = Upload.objects.filter(visible, pk=upload_id, is_in_trash=False).first()
         if upload is None:
             raise NotFound(f"Upload {upload_id} was not found, or is not shared with you.")
         return Response(UploadSerializer(upload).data)

@@ -19,6 +19,7 @@ from backend.api import (
     runs,
     saved_views,
     sessions,
+    trash,
     uploads,
 )
 
@@ -73,6 +74,8 @@ urlpatterns = [
     path("servers", catalogue.ServerList.as_view(), name="server-list"),
     path("hosts", catalogue.HostList.as_view(), name="host-list"),
     path("workloads", catalogue.WorkloadList.as_view(), name="workload-list"),
+    path("runs/<uuid:run_id>/restore", trash.RunRestore.as_view(), name="restore-run-api"),
+    path("trash", trash.TrashList.as_view(), name="trash-list"),
     path("merges", merges.MergeList.as_view(), name="merge-list"),
     path("merges/<uuid:merge_id>", merges.MergeDetail.as_view(), name="merge"),
     path("artefacts/<uuid:artefact_id>/raw", artefacts.ArtefactRaw.as_view(), name="artefact"),

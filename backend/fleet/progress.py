@@ -46,9 +46,12 @@ class RunProgress:
 
 
 def run_progress(run_id: UUID, *, workspace_ids: Iterable[UUID]) -> RunProgress | None:
-    """The progress of a run of these workspaces; None where neither run nor heartbeat exists."""
+    """The progress of a run of these workspaces; None where neither run nor heartbeat exists, and
+    for a run in the trash."""
     own = {"workspace__in": list(workspace_ids)}
-    run = Run.objects.filter(pk=run_id, **own).first()
+    run = Run.with_trash.filter(pk=run_id, **own).first()
+    if run is not None and run.trashed_at is not None:
+        return None
     progress = Progress.objects.filter(run=run_id, **own).select_related("agent").first()
     source = run or progress
     if source is None:

@@ -40,7 +40,8 @@ def upload_page(
     limit: int,
 ) -> UploadPage:
     """Uploads of a workspace after the cursor: state, reason and time. Raises BadCursor."""
-    rows = Upload.objects.filter(workspace=workspace_id).order_by("-received_at", "-pk")
+    rows = Upload.objects.filter(workspace=workspace_id, is_in_trash=False)
+    rows = rows.order_by("-received_at", "-pk")
     if which is not Which.ALL:
         rows = rows.filter(state__in=which.value)
     if since is not None:

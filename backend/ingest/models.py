@@ -57,6 +57,8 @@ class Upload(models.Model):
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0)
     parser_version = models.CharField(max_length=40, default="")
+    # Its run is in the trash: then the upload and its artefacts are shown nowhere.
+    is_in_trash = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-received_at"]

@@ -85,6 +85,7 @@ def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None
         else:
             trials = record_run(run_input, reading.records, reading.elsewhere, meanwhile=meanwhile)
         link_artefacts(trials, reading.artefacts)
+        mark_trashed(locked, trials)
         apply_observations(run_input.id)
         refresh_noise(run_input.id)
         queue.finish(
@@ -138,6 +139,12 @@ def _members_as_sent(upload: Upload) -> dict[str, Any]:
     """The members that are stored as they came, including what this version does not know."""
     run = (upload.envelope or {}).get("run") or {}
     return {name: run[name] for name in RUN_MEMBERS_AS_SENT if run.get(name)}
+
+
+def mark_trashed(upload: Upload, trials: Sequence[Trial]) -> None:
+    """Put an upload into the trash, where the run it came for is."""
+    if any(trial.run.trashed_at is not None for trial in trials[:1]):
+        Upload.objects.filter(pk=upload.pk).update(is_in_trash=True)
 
 
 def link_artefacts(trials: Sequence[Trial], artefacts: Sequence[Sequence[Artefact]]) -> None:

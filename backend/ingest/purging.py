@@ -32,7 +32,7 @@ def purge_deleted_workspaces(budget_s: float = BUDGET_S) -> int:
 
 def _purge(workspace: Workspace, deadline: float) -> bool:
     """Whether nothing is left."""
-    for run in Run.objects.filter(workspace=workspace).iterator(chunk_size=UPLOADS_AT_ONCE):
+    for run in Run.with_trash.filter(workspace=workspace).iterator(chunk_size=UPLOADS_AT_ONCE):
         if time.monotonic() > deadline:
             return False
         remove_run(run)

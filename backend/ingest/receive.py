@@ -42,6 +42,13 @@ class IncomingFile(Protocol):
     def chunks(self, chunk_size: int | None = None) -> Iterable[bytes]: ...
 
 
+class UploadTrashed(Conflict):
+    """The upload is stored, and its run is in the trash."""
+
+    def __init__(self, upload_id: UUID) -> None:
+        super().__init__(f"The upload {upload_id} was stored before; its run is in the trash.")
+
+
 class UploadConflict(Conflict):
     """The id was used before for other bytes."""
 
@@ -230,6 +237,8 @@ def _answer_again(upload: Upload) -> Receipt:
         or existing.content_sha256 not in (upload.content_sha256, _keyed(upload.content_sha256))
     ):
         raise UploadConflict(upload.pk)
+    if existing.is_in_trash:
+        raise UploadTrashed(upload.pk)
     return Receipt(existing, is_new=False)
 
 

@@ -1,4 +1,4 @@
-"""Deleting a run, after a wrong upload."""
+"""Deleting a run for good."""
 
 from __future__ import annotations
 
@@ -26,18 +26,15 @@ def remove_run(run: Run) -> None:
     """
     # Alone, so that no recording takes a series that is about to go.
     lock_names(run.workspace, exclusive=True)
-    # Includes uploads of single trials that are unread or empty.
-    named = Q(workspace=run.workspace_id, envelope__run__id=str(run.pk))
-    uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)
     # Locked first, so that a reading that is under way ends before, or finds nothing.
-    held = list(Upload.objects.select_for_update().filter(pk__in=uploads.values("pk")))
+    held = list(uploads_of(run).select_for_update())
     ids = [upload.pk for upload in held]
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
     observations = Observation.objects.filter(run=run.pk, workspace=run.workspace_id)
     add(run.workspace_id, -bytes_of_uploads(ids) - _bytes_of(observations))
     Upload.objects.filter(pk__in=ids).delete()
     observations.delete()
-    Run.objects.filter(pk=run.pk).delete()
+    Run.with_trash.filter(pk=run.pk).delete()
     remove_unused(run.workspace_id)
     refresh_hosts(hosts_of(run))
     run.workspace.changed()
@@ -47,3 +44,10 @@ def remove_run(run: Run) -> None:
 def _bytes_of(observations: QuerySet[Observation]) -> int:
     total = observations.aggregate(total=Coalesce(Sum(Length("packed")), 0))["total"]
     return int(total)
+
+
+def uploads_of(run: Run) -> QuerySet[Upload]:
+    """The uploads of a run, those of single trials that are unread or empty included."""
+    named = Q(workspace=run.workspace_id, envelope__run__id=str(run.pk))
+    uploads = Upload.objects.filter(Q(run=run) | Q(artefacts__trials__run=run) | named)
+    return Upload.objects.filter(pk__in=uploads.values("pk"))

@@ -11,6 +11,7 @@ from backend.ingest import queue, worker
 from backend.ingest.collector import collect_in_turn
 from backend.ingest.polling import Poller
 from backend.ingest.purging import purge_deleted_workspaces
+from backend.ingest.trash import remove_expired_runs
 
 COLLECT_TASK = "ingest.collect"
 _pollers: list[Poller] = []
@@ -24,7 +25,9 @@ def drain() -> None:
 
 @shared_task(name=COLLECT_TASK)  # type: ignore[untyped-decorator]
 def collect() -> None:
-    """Remove the data of deleted workspaces, and stored bytes that nothing names."""
+    """Remove runs that were in the trash for long enough, the data of deleted workspaces, and
+    bytes that nothing names."""
+    remove_expired_runs()
     purge_deleted_workspaces()
     collect_in_turn()
 

@@ -88,7 +88,7 @@ def _without_run(uploads: QuerySet[Upload]) -> Iterator[UUID]:
     rows = uploads.values_list("pk", "envelope__run__id").iterator(ROWS_AT_ONCE)
     while batch := dict(islice(rows, ROWS_AT_ONCE)):
         named = [run_id for run_id in batch.values() if run_id]
-        runs = {str(pk) for pk in Run.objects.filter(pk__in=named).values_list("pk", flat=True)}
+        runs = {str(pk) for pk in Run.with_trash.filter(pk__in=named).values_list("pk", flat=True)}
         yield from (pk for pk, run_id in batch.items() if str(run_id).lower() not in runs)
 
 

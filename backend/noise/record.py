@@ -31,13 +31,14 @@ SIDES = ("A", "B")
 def refresh_noise(run_id: UUID) -> None:
     """Count a run anew in the noise of its hosts; call it in the transaction that changed the run.
 
-    A run that is still open is not counted yet.
+    A run that is still open is not counted yet, and a run in the trash not any more.
     """
-    run = Run.objects.filter(pk=run_id).first()
+    run = Run.with_trash.filter(pk=run_id).first()
     if run is None or run.is_open:
         return
     SelfComparison.objects.filter(run=run).delete()
-    insert_rows(SelfComparison, _self_comparisons(run))
+    if run.trashed_at is None:
+        insert_rows(SelfComparison, _self_comparisons(run))
     refresh_hosts(hosts_of(run))
 
 

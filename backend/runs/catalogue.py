@@ -112,7 +112,7 @@ def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:
 def tally_by(wanted: Q, *columns: str) -> dict[Any, Tally]:
     """Matching cells counted by one column (or a tuple of columns), the newest first."""
     rows = (
-        Cell.objects.filter(wanted)
+        Cell.of_kept_runs.filter(wanted)
         .values_list(*columns)
         .annotate(
             runs=Count("run", distinct=True), cells=Count("pk", distinct=True), last=Max(_WHEN)

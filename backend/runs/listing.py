@@ -89,7 +89,7 @@ def run_page(
     runs = list(rows.defer("plan", "facts")[: limit + 1])
     page = runs[:limit]
     return RunPage(
-        runs=tuple(_rows_of(page)), next=order.cursor(page[-1]) if len(runs) > limit else None
+        runs=tuple(rows_of(page)), next=order.cursor(page[-1]) if len(runs) > limit else None
     )
 
 
@@ -119,7 +119,8 @@ _NAMES = (
 )
 
 
-def _rows_of(runs: Sequence[Run]) -> list[RunRow]:
+def rows_of(runs: Sequence[Run]) -> list[RunRow]:
+    """The runs as lists show them."""
     measured = _measured_in(runs)
     best = best_throughput_of([run.pk for run in runs])
     return [_row(run, measured[run.pk], best.get(run.pk)) for run in runs]

@@ -167,7 +167,7 @@ def _replace_row(workspace: Workspace, kind: FormerName.Kind, row: Row, into: Ro
     for role in roles:
         of_row |= Q(**{role: row})
         if kind == Kind.HOST:
-            Run.objects.filter(**{role: row}).update(**{role: into})
+            Run.with_trash.filter(**{role: row}).update(**{role: into})
     all_series = list(Series.objects.filter(of_row).select_related(*_PARTS))
     identities = []
     for series in all_series:
@@ -232,5 +232,5 @@ def _runs_named(workspace: Workspace, kind: FormerName.Kind, names: Sequence[str
     else:
         trials = Trial.objects.filter(**{f"as_read__{kind}__name__in": names})
         of_run |= Q(pk__in=trials.values("run"))
-    rows = Run.objects.select_related("workspace", "server_host", "client_host")
+    rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
     return list(rows.filter(of_run, workspace=workspace).select_for_update(of=("self",)))

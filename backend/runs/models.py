@@ -110,8 +110,22 @@ class Workload(Identified):
         return self.name
 
 
+class KeptRuns(models.Manager["Run"]):
+    """The runs that are not in the trash."""
+
+    def get_queryset(self) -> models.QuerySet[Run]:
+        return super().get_queryset().filter(trashed_at=None)
+
+
+class OfKeptRuns(models.Manager[Any]):
+    """Cells or trials of the runs that are not in the trash."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().filter(run__trashed_at=None)
+
+
 class Run(models.Model):
-    """One submission: a plan executed once."""
+    """One submission: a plan executed once. `objects` leaves out the trash."""
 
     id = models.UUIDField(primary_key=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="runs")
@@ -148,10 +162,21 @@ class Run(models.Model):
     is_open = models.BooleanField(default=False)
     # What its upload says where the columns above say otherwise; null: nowhere (corrections.py).
     as_read = models.JSONField(null=True)
+    # In the trash since then, and by whom (decision 0027); null: not in the trash.
+    trashed_at = models.DateTimeField(null=True)
+    trashed_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    objects = KeptRuns()
+    with_trash: models.Manager[Run] = models.Manager()
 
     class Meta:
         ordering = ["-recorded_at"]
         indexes = [
+            models.Index(
+                fields=["workspace", "trashed_at"],
+                condition=models.Q(trashed_at__isnull=False),
+                name="run_in_trash",
+            ),
             models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
             models.Index(
                 fields=["workspace", "started_at"],
@@ -207,6 +232,9 @@ class Cell(models.Model):
     # {"count": n, "points": [[percent, µs], …]} of that histogram, to draw (stats/curve.py).
     curve = models.JSONField(null=True)
     checks = models.JSONField(default=list)
+
+    objects = models.Manager()
+    of_kept_runs = OfKeptRuns()
 
     class Meta:
         indexes = [
@@ -278,6 +306,9 @@ class Trial(models.Model):
     # Server and workload of its upload, where its series has others; null: nowhere.
     as_read = models.JSONField(null=True)
     checks = models.JSONField(default=list)
+
+    objects = models.Manager()
+    of_kept_runs = OfKeptRuns()
 
     class Meta:
         ordering = ["ordinal"]

@@ -76,7 +76,7 @@ def observe(
     and ObservationConflict.
     """
     lock_names(workspace)
-    run = Run.objects.select_for_update().filter(pk=run_id).first()
+    run = Run.with_trash.select_for_update().filter(pk=run_id).first()
     if run is not None and run.workspace_id != workspace.pk:
         raise RunElsewhere(run_id, hint="Give the id of a run of this workspace.")
     packed = zlib.compress(json.dumps([sample.packed() for sample in samples]).encode())
@@ -104,7 +104,8 @@ def apply_observations(run_id: uuid.UUID) -> None:
     observations = list(Observation.objects.filter(run=run_id).order_by("received_at"))
     if not observations:
         return
-    run = Run.objects.select_for_update(of=("self",)).select_related("workspace").get(pk=run_id)
+    rows = Run.with_trash.select_for_update(of=("self",)).select_related("workspace")
+    run = rows.get(pk=run_id)
     observations = [row for row in observations if row.workspace_id == run.workspace_id]
     if not observations:
         return

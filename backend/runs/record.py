@@ -128,7 +128,8 @@ def record_early(
     # Two first uploads at the same time: one of them makes the run.
     insert_rows(Run, [run], ignore_conflicts=True)
     _lock(run)
-    run = Run.objects.select_related("workspace", "server_host", "client_host").get(pk=run.pk)
+    rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
+    run = rows.get(pk=run.pk)
     return _write(run, records, corrections, meanwhile=meanwhile)
 
 
@@ -159,12 +160,13 @@ def _lock(run: Run) -> bool:
 
     `run` then keeps what only the stored run has.
     """
-    stored = Run.objects.select_for_update().filter(pk=run.pk).first()
+    stored = Run.with_trash.select_for_update().filter(pk=run.pk).first()
     if stored is None:
         return False
     if stored.workspace_id != run.workspace_id:
         raise RunElsewhere(run.pk)
     run.recorded_at = stored.recorded_at
+    run.trashed_at, run.trashed_by_id = stored.trashed_at, stored.trashed_by_id
     if run.server_host is None and stored.server_host is not None:
         # The host was observed in the meantime (runs/observations.py).
         run.server_host = stored.server_host

@@ -1,6 +1,7 @@
 """Which series, servers, hosts and workloads lists and links offer: those with measurements.
 
-A row without measurements is kept after a correction, in case it is undone.
+Rows without measurements stay after a correction, and rows of runs in the trash as well, in case
+either is undone.
 """
 
 from __future__ import annotations
@@ -11,16 +12,27 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from backend.runs.models import Host, Run, Series, Server, Workload
+from backend.runs.models import Cell, Host, Run, Series, Server, Workload
 
 Row = TypeVar("Row", bound=Server | Host | Workload)
 
 
+def shown_series(workspace_ids: Iterable[UUID]) -> QuerySet[Series]:
+    """The series of these workspaces, without those that only runs in the trash have."""
+    ids = list(workspace_ids)
+    kept = Cell.of_kept_runs.filter(series=OuterRef("series"))
+    # From the few runs in the trash, not from all series.
+    trashed = Cell.objects.filter(run__workspace__in=ids, run__trashed_at__isnull=False)
+    only_trashed = trashed.filter(~Exists(kept)).values("series")
+    return Series.objects.filter(workspace__in=ids).exclude(pk__in=only_trashed)
+
+
 def shown_rows(model: type[Row], workspace_ids: Iterable[UUID]) -> QuerySet[Row]:
     """The servers, hosts or workloads of these workspaces that a run has."""
-    rows: QuerySet[Any] = model._default_manager.filter(workspace__in=list(workspace_ids))
+    ids = list(workspace_ids)
+    rows: QuerySet[Any] = model._default_manager.filter(workspace__in=ids)
     if model is Host:
         took_part = Q(server_host=OuterRef("pk")) | Q(client_host=OuterRef("pk"))
         return rows.filter(Exists(Run.objects.filter(took_part)))
     of_row = {str(model._meta.model_name): OuterRef("pk")}
-    return rows.filter(Exists(Series.objects.filter(**of_row)))
+    return rows.filter(Exists(shown_series(ids).filter(**of_row)))

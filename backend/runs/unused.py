@@ -27,5 +27,5 @@ def remove_unused(workspace_id: UUID) -> None:
         series = Series.objects.filter(**{name: OuterRef("pk")})
         model._default_manager.filter(~Exists(series), workspace=workspace_id).delete()
     is_host = Q(server_host=OuterRef("pk")) | Q(client_host=OuterRef("pk"))
-    used = Exists(Series.objects.filter(is_host)) | Exists(Run.objects.filter(is_host))
+    used = Exists(Series.objects.filter(is_host)) | Exists(Run.with_trash.filter(is_host))
     Host.objects.filter(~used, workspace=workspace_id).delete()

@@ -14,8 +14,11 @@ from backend.analysis.figures import plain_figures
 from backend.formats.model import Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.storage import storage
+from backend.ingest.trash import trash_run
+from backend.runs.editing import correct
 from backend.runs.measured import TrialRecord
-from backend.runs.models import Run, Trial
+from backend.runs.merging import merge
+from backend.runs.models import FormerName, Run, Trial
 from backend.runs.record import RunInput, record_run
 from backend.sharing.models import ResultSet, SavedView, Visibility
 from backend.testing.figures import make_figures
@@ -141,3 +144,14 @@ def make_result_set(workspace: Workspace, visibility: Visibility, **fields: Any)
 def make_saved_view(workspace: Workspace, **fields: Any) -> SavedView:
     """A saved view of everything in the workspace."""
     return SavedView.objects.create(workspace=workspace, **{"name": "secret-view", **fields})
+
+
+def make_changes(scene: Scene) -> dict[str, uuid.UUID]:
+    """What members change and can undo, by its noun: a correction, a merge, a run in the trash."""
+    workspace = scene.own.workspace
+    (correction,) = correct(scene.run.pk, {"notes": "The cable was loose."}, author=None)
+    make_measured_run(workspace, servers=("old-name", "new-name"))
+    merged = merge(workspace, FormerName.Kind.SERVER, "old-name", "new-name", None)
+    trashed = Run.objects.get(upload=make_measured_run(workspace))
+    trash_run(trashed, by=None)
+    return {"correction": correction.pk, "merge": merged.pk, "trashed": trashed.pk}

@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
 from backend.analysis.grouping.fired_checks import describe_check, find_check
@@ -19,16 +18,14 @@ from backend.analysis.pages.reproduction import describe_reproduction
 from backend.analysis.pages.resource_use import resource_columns
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
-from backend.fleet.heartbeats import forget_progress
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
 from backend.ingest.models import Upload
-from backend.ingest.removal import remove_run
 from backend.links import absolute, compare_link, link_to, session_link, trial_link
 from backend.runs.checks import SEVERITIES
 from backend.runs.dismissals import dismissals_of
-from backend.runs.models import Cell, Run, Trial
+from backend.runs.models import Cell, Run
 from backend.runs.naming import trial_count_text
 from backend.web import visible
 from backend.web.host_facts import shown_host
@@ -166,29 +163,3 @@ def _cell_checks(run_id: UUID) -> list[str]:
     """The id of each check that fired on a load point, once for each load point."""
     stored = Cell.objects.filter(run=run_id).values_list("checks", flat=True)
     return [check["id"] for checks in stored for check in checks]
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """What deleting a run takes away, for members who may write. A POST deletes it."""
-    run = Run.objects.filter(pk=run_id, workspace__in=visible.workspaces(request)).first()
-    if run is None or not visible.may_write(request, run.workspace):
-        raise Http404
-    if request.method != "POST":
-        return render(request, "delete_run.html", _taken_away(run))
-    remove_run(run)
-    forget_progress(run_id, run.workspace_id)
-    messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
-    return HttpResponseRedirect(link_to("runs-page", run.workspace.slug))
-
-
-def _taken_away(run: Run) -> dict[str, Any]:
-    """The context of the question before a run is deleted."""
-    servers = Cell.objects.filter(run=run).values_list("series__server__name", flat=True)
-    return {
-        "workspace": run.workspace,
-        "nav": "runs",
-        "run": run,
-        "servers": sorted(set(servers)),
-        "trials": Trial.objects.filter(run=run).count(),
-    }

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 from backend.accounts.models import Workspace
 from backend.links import link_to, query_string
 from backend.runs.listing import run_count, run_page
-from backend.runs.models import Host, Series, Server, Workload
+from backend.runs.models import Host, Server, Workload
 from backend.runs.run_order import SORTS, RunOrder
 from backend.runs.search import RunSearch
-from backend.runs.shown import shown_rows
+from backend.runs.shown import shown_rows, shown_series
 from backend.web import visible
 from backend.web.home import curl_command
 from backend.web.uploads import open_uploads
@@ -98,7 +98,7 @@ def _head(here: str, chosen: str, order: RunOrder, sort: str) -> dict[str, str]:
 
 def _names(workspace: Workspace) -> dict[str, list[str]]:
     """The names that each field offers. A name beyond them still works in a link."""
-    series = Series.objects.filter(workspace=workspace).order_by("tool")
+    series = shown_series([workspace.pk]).order_by("tool")
     hosts = shown_rows(Host, [workspace.pk])
     shown = hosts.annotate(shown=Coalesce("name", "cpu_model")).exclude(shown=None)
     servers = shown_rows(Server, [workspace.pk]).order_by("name")

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 @require_safe
 def trial(request: HttpRequest, trial_id: UUID) -> HttpResponse:
     """The trial with every figure; each figure links to the line it was read from."""
-    rows = Trial.objects.select_related(
+    rows = Trial.of_kept_runs.select_related(
         *("cell__series__server", "cell__series__workload"),
         *("run__workspace", "run__server_host", "run__client_host"),
     ).defer("histogram", "cell__histogram", "cell__curve", "run__plan")

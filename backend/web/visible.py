@@ -66,7 +66,7 @@ def writable_workspace_or_404(request: HttpRequest, slug: str) -> Workspace:
 
 def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
     rows = Upload.objects.select_related("workspace").prefetch_related("artefacts")
-    upload = rows.filter(pk=upload_id, workspace__in=workspaces(request)).first()
+    upload = rows.filter(pk=upload_id, workspace__in=workspaces(request), is_in_trash=False).first()
     if upload is None:
         raise Http404
     return upload
@@ -74,7 +74,9 @@ def upload_or_404(request: HttpRequest, upload_id: UUID) -> Upload:
 
 def artefact_or_404(request: HttpRequest, artefact_id: UUID) -> Artefact:
     rows = Artefact.objects.select_related("upload__workspace")
-    artefact = rows.filter(pk=artefact_id, upload__workspace__in=workspaces(request)).first()
+    artefact = rows.filter(
+        pk=artefact_id, upload__workspace__in=workspaces(request), upload__is_in_trash=False
+    ).first()
     if artefact is None:
         raise Http404
     return artefact

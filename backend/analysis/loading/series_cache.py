@@ -25,7 +25,8 @@ from backend.analysis.query.records import (
     LoadedWorkload,
     slug_of,
 )
-from backend.runs.models import FormerName, Host, Series, Server, Workload
+from backend.runs.models import FormerName, Host, Server, Workload
+from backend.runs.shown import shown_series
 
 MAX_SERIES_KNOWN = 50_000
 MAX_KEPT = 32
@@ -168,7 +169,7 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
     servers = {row.pk: _server(row, names) for row in Server.objects.filter(own)}
     workloads = {row.pk: _workload(row, names) for row in Workload.objects.filter(own)}
     hosts = {row.pk: load_host(row, names) for row in Host.objects.filter(own)}
-    rows = Series.objects.filter(own).order_by("pk")
+    rows = shown_series([workspace_id]).order_by("pk")
     columns = rows.values_list(
         *("pk", "server_id", "workload_id", "server_host_id", "client_host_id"),
         *("tool", "tool_version", "loop"),

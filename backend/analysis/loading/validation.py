@@ -154,7 +154,7 @@ def require_loads(
 ) -> None:
     """Raises UnknownValue for a load that was never measured. `found`: what the query selects,
     which mostly has every load of it, so that nothing needs to be asked."""
-    theirs = Cell.objects.filter(workspace_id__in=workspace_ids)
+    theirs = Cell.of_kept_runs.filter(workspace_id__in=workspace_ids)
     spellings = {
         name: {load_spelling(load[place]) for load in selected} for place, name in enumerate(LOADS)
     }

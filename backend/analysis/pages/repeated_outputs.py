@@ -34,7 +34,9 @@ def find_repeated_outputs(
 def _with_same_output(trials: Sequence[Trial], workspace_id: uuid.UUID) -> dict[bytes, list[Trial]]:
     outputs = {bytes(trial.output_sha256) for trial in trials if trial.output_sha256 is not None}
     rows = (
-        Trial.objects.filter(output_sha256__in=outputs, run__workspace=workspace_id, warmup=False)
+        Trial.of_kept_runs.filter(
+            output_sha256__in=outputs, run__workspace=workspace_id, warmup=False
+        )
         .select_related("run", "cell__series__server")
         .only(*_COLUMNS, *_NAME, "cell__series__server__name", "cell__series__server__version")
     )

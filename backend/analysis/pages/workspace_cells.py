@@ -158,7 +158,7 @@ class _Row(NamedTuple):
 
 
 def _rows(workspace_id: UUID) -> list[_Row]:
-    cells = Cell.objects.filter(run__workspace=workspace_id, trial_count__gt=0)
+    cells = Cell.of_kept_runs.filter(run__workspace=workspace_id, trial_count__gt=0)
     load_points = cells.values_list(
         "series",
         *("series__server__name", "series__server__version", "series__workload__name"),

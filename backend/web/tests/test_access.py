@@ -16,12 +16,9 @@ from django.utils import timezone
 
 from backend.accounts.models import Role, Token
 from backend.ingest.models import Upload
-from backend.runs.editing import correct
-from backend.runs.merging import merge
-from backend.runs.models import FormerName
 from backend.sharing.edits import revoke
 from backend.sharing.models import ResultSet, Visibility
-from backend.testing.scenes import make_measured_run, make_result_set, make_saved_view
+from backend.testing.scenes import make_changes, make_result_set, make_saved_view
 from backend.testing.uploads import WRK
 
 VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
@@ -150,6 +147,11 @@ ROWS = {
     "run-plan-page": Row("/r/{run}/plan.toml", NOBODY),
     "edit-run": Row("/r/{run}/edit", expected(404, 404, 404, 200, 404, 404)),
     "undo-correction": Row("/r/{run}/corrections/{correction}/undo", WRITERS_PAGE, "post"),
+    "restore-run": Row("/r/{trashed}/restore", WRITERS_PAGE, "post"),
+    "erase-run": Row("/r/{trashed}/erase", WRITERS_PAGE, "post"),
+    "trash-page": Row("/w/own-lab/trash", MEMBERS_PAGE),
+    "trash-list": Row("/api/v1/trash", SIGNED_IN_API),
+    "restore-run-api": Row("/api/v1/runs/{trashed}/restore", WRITERS_DELETE, "post"),
     "delete-run": Row("/r/{run}/delete", WRITERS_PAGE, "post"),
     "dismissals": Row(
         "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
@@ -300,16 +302,6 @@ def routes(patterns=None, prefix=""):
             yield pattern.name
 
 
-def make_correction(run):
-    return correct(run.pk, {"notes": "The cable was loose."}, author=None)[0]
-
-
-def make_merge(scene):
-    """A merge of names that no other row uses."""
-    make_measured_run(scene.own.workspace, servers=("old-name", "new-name"))
-    return merge(scene.own.workspace, FormerName.Kind.SERVER, "old-name", "new-name", None)
-
-
 def ids_of(scene):
     """What stands in the paths of the rows."""
     return {
@@ -321,8 +313,7 @@ def ids_of(scene):
         "server": scene.trial.cell.series.server_id,
         "host": scene.run.server_host_id,
         "workload": scene.trial.cell.series.workload_id,
-        "correction": make_correction(scene.run).pk,
-        "merge": make_merge(scene).pk,
+        **make_changes(scene),
         "private": make_result_set(scene.own.workspace, Visibility.PRIVATE).pk,
         "viewer": scene.viewer.pk,
         "owner": scene.own.user.pk,

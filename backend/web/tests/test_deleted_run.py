@@ -75,7 +75,7 @@ def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member,
     assert member.get("/api/v1/compare").content != again
     assert Client().get(address).content == before.content
 
-    assert member.post(f"/r/{upload.run_id}/delete").status_code == 302
+    assert member.post(f"/r/{upload.run_id}/erase").status_code == 302
     assert member.get("/api/v1/compare").json()["series"] == []
     after = Client().get(address)
     assert (after.content, after["ETag"]) == (before.content, before["ETag"])
@@ -83,7 +83,7 @@ def test_a_frozen_link_outlives_reading_again_renaming_and_deleting(lab, member,
 
 def test_nothing_of_it_is_left_but_other_runs_are(lab, member):
     gone, stays = read(lab), read(lab)
-    page = member.post(f"/r/{gone.run_id}/delete", follow=True).content.decode()
+    page = member.post(f"/r/{gone.run_id}/erase", follow=True).content.decode()
     assert "and its trials and raw output were deleted" in page
     assert list(Run.objects.values_list("pk", flat=True)) == [stays.run_id]
     assert not Upload.objects.filter(pk=gone.pk).exists()
@@ -101,7 +101,7 @@ def test_what_nothing_was_measured_of_any_more_is_unknown(lab, member):
     other["trials"][0]["server"]["name"] = "another"
     stays = make_upload(lab, WRK, envelope=other)
     process(stays.pk)
-    member.post(f"/r/{gone.run_id}/delete")
+    member.post(f"/r/{gone.run_id}/erase")
     answer = member.get(f"/api/v1/compare?server={server.name}")
     assert answer.status_code == 400
     assert "another" in answer.json()["allowed"]
@@ -113,16 +113,17 @@ def test_the_page_asks_before_it_deletes(lab, member):
     assert f'href="{path}"' in member.get(f"/r/{upload.run_id}").content.decode()
     question = member.get(path).content.decode()
     assert "Delete this run?" in question
-    assert "permanently" in question
+    assert "Move to trash" in question
+    assert f'action="/r/{upload.run_id}/erase"' in question
     assert Run.objects.filter(pk=upload.run_id).exists()
     assert Client().get(path).status_code == 404
 
 
 def test_a_program_deletes_by_its_token(lab):
     upload = read(lab)
-    path = f"/api/v1/runs/{upload.run_id}"
+    path = f"/api/v1/runs/{upload.run_id}?permanently=true"
     assert Client().delete(path).status_code == 401
     assert Client(headers=make_tenant("other").headers).delete(path).status_code == 404
     assert Run.objects.count() == 1
     assert Client(headers=lab.headers).delete(path).status_code == 204
-    assert not Run.objects.exists()
+    assert not Run.with_trash.exists()

@@ -1,4 +1,4 @@
-"""`manage.py collect`: remove stored bytes that nothing names."""
+"""`manage.py collect`: remove expired trash, and stored bytes that nothing names."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -7,12 +7,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from backend.ingest.collector import TooManyUnnamed, collect
 from backend.ingest.storage import StorageAway
+from backend.ingest.trash import remove_expired_runs
 
 
 class Command(BaseCommand):
     help = (
-        "Remove stored bytes older than COLLECT_AFTER_S that no row names: of refused uploads, "
-        "deleted runs and killed processes; and parts whose upload never came."
+        "Delete runs that were in the trash for 30 days. Remove stored bytes older than "
+        "COLLECT_AFTER_S that no row names: of refused uploads, deleted runs and killed processes; "
+        "and parts whose upload never came."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,6 +26,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, dry_run: bool, force: bool, **_: Any) -> None:
+        if not dry_run:
+            remove_expired_runs()
         try:
             figures = collect(is_dry_run=dry_run, is_forced=force)
         except (TooManyUnnamed, StorageAway) as reason:

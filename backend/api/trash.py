@@ -1,0 +1,68 @@
+"""GET /api/v1/trash, and POST /api/v1/runs/<id>/restore."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from backend.accounts import access
+from backend.api.auth import required_actor
+from backend.api.errors import NOT_FOUND
+from backend.api.runs import RunRowSerializer, workspaces_asked
+from backend.api.schema import documented
+from backend.errors import NotFound
+from backend.ingest.trash import TrashedRun, find_trashed_run, list_trash, restore_run
+
+
+class TrashedRunSerializer(serializers.Serializer[TrashedRun]):
+    """A run in the trash."""
+
+    run = RunRowSerializer()
+    trashed_at = serializers.DateTimeField()
+    trashed_by = serializers.CharField(source="trashed_by.username", default=None, allow_null=True)
+    gone_at = serializers.DateTimeField(help_text="When it is deleted for good")
+
+
+class TrashSerializer(serializers.Serializer[Any]):
+    """The trash. Its raw files count as stored until a run is deleted for good."""
+
+    runs = TrashedRunSerializer(many=True)
+
+
+class TrashList(APIView):
+    """Runs that were deleted and can be restored."""
+
+    @extend_schema(
+        operation_id="trash_list",
+        parameters=[
+            OpenApiParameter("workspace", str, description="Only this workspace, by its slug")
+        ],
+        responses={200: TrashSerializer, **documented(401, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        """The latest first, at most 200."""
+        return Response(TrashSerializer({"runs": list_trash(workspaces_asked(request))}).data)
+
+
+class RunRestore(APIView):
+    """Taking a run out of the trash."""
+
+    @extend_schema(
+        operation_id="run_restore",
+        request=None,
+        responses={204: None, **documented(401, 404)},
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Restore the run with everything it had. 404 for a run that is not in the trash."""
+        actor = required_actor(request)
+        run = find_trashed_run(run_id, access.workspace_ids_of(actor))
+        if run is None or not access.may_write(actor, run.workspace_id):
+            raise NotFound(NOT_FOUND)
+        restore_run(run)
+        return Response(status=204)

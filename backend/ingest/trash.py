@@ -1,0 +1,102 @@
+"""The trash of a workspace: runs that are shown nowhere, and can be restored for 30 days.
+
+A run in the trash keeps all its rows and bytes, so restoring it gives back exactly what was there.
+Its bytes count as stored until it is deleted for good.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+
+from backend.accounts.models import User, Workspace
+from backend.ingest.models import Artefact
+from backend.ingest.removal import remove_run, uploads_of
+from backend.noise.record import hosts_of, refresh_hosts, refresh_noise
+from backend.runs.listing import RunRow, rows_of
+from backend.runs.models import Run
+from backend.runs.registry import lock_names
+
+log = logging.getLogger(__name__)
+KEPT_IN_TRASH = timedelta(days=30)
+# Removed in one turn of the collector; the next turn goes on.
+MOST_AT_ONCE = 100
+MAX_LISTED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TrashedRun:
+    """A run in the trash: `gone_at` is when the collector deletes it for good."""
+
+    run: RunRow
+    trashed_at: datetime
+    trashed_by: User | None
+    gone_at: datetime
+
+
+@transaction.atomic
+def trash_run(run: Run, *, by: User | None) -> None:
+    """Move a run to the trash: from now on it is in no answer and on no page but the trash's."""
+    _move(run, trashed_at=timezone.now(), by=by)
+
+
+@transaction.atomic
+def restore_run(run: Run) -> None:
+    """Take a run out of the trash."""
+    _move(run, trashed_at=None, by=None)
+
+
+def _move(run: Run, *, trashed_at: datetime | None, by: User | None) -> None:
+    lock_names(run.workspace)
+    moved = Run.with_trash.filter(pk=run.pk, trashed_at__isnull=trashed_at is not None)
+    if not moved.update(trashed_at=trashed_at, trashed_by=by):
+        return
+    uploads_of(run).update(is_in_trash=trashed_at is not None)
+    refresh_noise(run.pk)
+    refresh_hosts(hosts_of(run))
+    run.workspace.changed()
+
+
+def find_trashed_run(run_id: UUID, workspace_ids: Sequence[UUID]) -> Run | None:
+    """The run with this id in the trash of one of these workspaces."""
+    rows = _trashed(Q(pk=run_id, workspace__in=workspace_ids))
+    return rows.select_related("workspace").first()
+
+
+def list_trash(workspace_ids: Sequence[UUID]) -> list[TrashedRun]:
+    """The runs in the trash of these workspaces, the latest first; at most 200."""
+    rows = _trashed(Q(workspace__in=workspace_ids)).order_by("-trashed_at", "pk")
+    runs = list(rows.select_related("workspace", "server_host", "trashed_by")[:MAX_LISTED])
+    return [
+        TrashedRun(row, run.trashed_at, run.trashed_by, run.trashed_at + KEPT_IN_TRASH)
+        for run, row in zip(runs, rows_of(runs), strict=True)
+        if run.trashed_at is not None
+    ]
+
+
+def trashed_bytes(workspace: Workspace) -> int:
+    """Bytes of the raw files in the trash of a workspace."""
+    artefacts = Artefact.objects.filter(upload__workspace=workspace, upload__is_in_trash=True)
+    return artefacts.aggregate(total=Sum("size_bytes"))["total"] or 0
+
+
+def remove_expired_runs() -> int:
+    """Delete for good what has been in the trash for 30 days; how many runs."""
+    expired = _trashed(Q(trashed_at__lt=timezone.now() - KEPT_IN_TRASH)).order_by("trashed_at")
+    runs = list(expired.select_related("workspace")[:MOST_AT_ONCE])
+    for run in runs:
+        remove_run(run)
+    if runs:
+        log.info("trash_emptied", extra={"runs": len(runs)})
+    return len(runs)
+
+
+def _trashed(condition: Q) -> QuerySet[Run]:
+    return Run.with_trash.filter(condition, trashed_at__isnull=False)

@@ -1,0 +1,98 @@
+"""Deleting a run: into the trash, out of it, or for good."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from backend.fleet.heartbeats import forget_progress
+from backend.ingest.removal import remove_run
+from backend.ingest.trash import (
+    KEPT_IN_TRASH,
+    find_trashed_run,
+    list_trash,
+    restore_run,
+    trash_run,
+    trashed_bytes,
+)
+from backend.links import link_to, run_link
+from backend.runs.models import Cell, Run, Trial
+from backend.web import visible
+from backend.web.run_edit import writable_run_or_404
+
+
+@require_safe
+def trash(request: HttpRequest, slug: str) -> HttpResponse:
+    """The runs in the trash of a workspace; members who may write restore and delete them."""
+    workspace = visible.workspace_or_404(request, slug)
+    context = {
+        "workspace": workspace,
+        "nav": "runs",
+        "trashed": list_trash([workspace.pk]),
+        "size_bytes": trashed_bytes(workspace),
+        "days": KEPT_IN_TRASH.days,
+        "may_write": visible.may_write(request, workspace),
+    }
+    return render(request, "trash.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """What deleting a run takes away, for members who may write. A POST moves it to the trash."""
+    run = writable_run_or_404(request, run_id)
+    if request.method != "POST":
+        return render(request, "delete_run.html", _taken_away(run))
+    trash_run(run, by=visible.viewer(request))
+    forget_progress(run_id, run.workspace_id)
+    messages.info(
+        request,
+        f"Run {str(run_id)[:8]} is in the trash. You can restore it for {KEPT_IN_TRASH.days} days.",
+    )
+    return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
+
+
+@require_POST
+def restore(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run out of the trash."""
+    run = _trashed_or_404(request, run_id)
+    restore_run(run)
+    messages.info(request, f"Run {str(run_id)[:8]} was restored.")
+    return HttpResponseRedirect(run_link(run_id))
+
+
+@require_POST
+def erase_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Delete a run for good, from the trash or at once."""
+    rows = Run.with_trash.filter(pk=run_id, workspace__in=visible.workspaces(request))
+    run = rows.select_related("workspace").first()
+    if run is None or not visible.may_write(request, run.workspace):
+        raise Http404
+    remove_run(run)
+    forget_progress(run_id, run.workspace_id)
+    messages.info(request, f"Run {str(run_id)[:8]} and its trials and raw output were deleted.")
+    return HttpResponseRedirect(link_to("trash-page", run.workspace.slug))
+
+
+def _trashed_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    run = find_trashed_run(run_id, visible.workspaces(request))
+    if run is None or not visible.may_write(request, run.workspace):
+        raise Http404
+    return run
+
+
+def _taken_away(run: Run) -> dict[str, Any]:
+    """The context of the question before a run is deleted."""
+    servers = Cell.objects.filter(run=run).values_list("series__server__name", flat=True)
+    return {
+        "workspace": run.workspace,
+        "nav": "runs",
+        "run": run,
+        "servers": sorted(set(servers)),
+        "trials": Trial.objects.filter(run=run).count(),
+        "days": KEPT_IN_TRASH.days,
+    }
