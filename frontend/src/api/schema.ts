@@ -1263,6 +1263,22 @@ export interface components {
             readonly trials: number;
             readonly runs: number;
         };
+        /** @description The trash. Its raw files count as stored until a run is deleted for good. */
+        readonly Trash: {
+            readonly runs: readonly components["schemas"]["TrashedRun"][];
+        };
+        /** @description A run in the trash. */
+        readonly TrashedRun: {
+            readonly run: components["schemas"]["RunRow"];
+            /** Format: date-time */
+            readonly trashed_at: string;
+            readonly trashed_by?: string | null;
+            /**
+             * Format: date-time
+             * @description When it is deleted for good
+             */
+            readonly gone_at: string;
+        };
         /** @description One execution of the load tool. Null is unknown. */
         readonly Trial: {
             /** Format: uuid */
@@ -1574,6 +1590,8 @@ export type StoredBytes = components['schemas']['StoredBytes'];
 export type Timeline = components['schemas']['Timeline'];
 export type TopicEnum = components['schemas']['TopicEnum'];
 export type Total = components['schemas']['Total'];
+export type Trash = components['schemas']['Trash'];
+export type TrashedRun = components['schemas']['TrashedRun'];
 export type Trial = components['schemas']['Trial'];
 export type Trust = components['schemas']['Trust'];
 export type TrustReason = components['schemas']['TrustReason'];

@@ -1,0 +1,266 @@
+"""What each kind of visitor gets from each route of the site: the matrix of test_access.py."""
+
+from dataclasses import dataclass, field
+
+VISITORS = ["anonymous", "stranger", "viewer", "owner", "token", "foreign_token"]
+
+
+def expected(anonymous, stranger, viewer, owner, token, foreign_token):
+    return dict(
+        zip(VISITORS, [anonymous, stranger, viewer, owner, token, foreign_token], strict=True)
+    )
+
+
+EVERYONE = expected(200, 200, 200, 200, 200, 200)
+# Tokens are for the API: on a page they are nobody.
+MEMBERS_PAGE = expected(404, 404, 200, 200, 404, 404)
+WRITERS_PAGE = expected(404, 404, 404, 302, 404, 404)
+NOBODY = expected(404, 404, 404, 404, 404, 404)
+OWNERS_PAGE = expected(404, 404, 404, 200, 404, 404)
+OWNERS_FORM = expected(404, 404, 404, 302, 404, 404)
+# Tokens are nobody here: they are sent to sign in.
+SIGNED_IN_PAGE = expected(302, 200, 200, 200, 302, 302)
+LED_ON = expected(302, 302, 302, 302, 302, 302)
+MEMBERS_API = expected(401, 404, 200, 200, 200, 404)
+# Lists show each their own; what is in them is asserted apart.
+SIGNED_IN_API = expected(401, 200, 200, 200, 200, 200)
+WRITERS_DELETE = expected(401, 404, 404, 204, 204, 404)
+WRITERS_API = expected(401, 404, 404, 200, 200, 404)
+
+
+@dataclass(frozen=True)
+class Row:
+    path: str
+    status: dict
+    method: str = "get"
+    data: dict = field(default_factory=dict)
+    json: bool = False
+
+
+NEW_NAME = {"name": "another"}
+INTO = {"into": "other-server"}
+REFUSED_WRITERS = expected(404, 404, 404, 400, 404, 404)
+FREEZE = {"query": "run={run}", "title": "A title", "visibility": "private"}
+
+ROWS = {
+    "livez": Row("/livez", EVERYONE),
+    "readyz": Row("/readyz", EVERYONE),
+    "home": Row("/", EVERYONE),
+    "try": Row("/try", EVERYONE),
+    "sign-in": Row("/sign-in/nonsense", expected(410, 302, 302, 302, 410, 410)),
+    "first-owner": Row("/first-owner/nonsense", expected(410, 410, 410, 410, 410, 410)),
+    "workspaces": Row("/workspaces", SIGNED_IN_PAGE),
+    "new-workspace": Row("/new-workspace", SIGNED_IN_PAGE),
+    # For the operator of the service alone.
+    "held-messages": Row("/messages", NOBODY),
+    "invitation": Row("/invitations/nonsense", expected(410, 410, 410, 410, 410, 410)),
+    "join": Row("/invitations/nonsense/join", expected(302, 410, 410, 410, 302, 302), "post"),
+    "members-page": Row("/w/own-lab/members", MEMBERS_PAGE),
+    "change-role": Row("/w/own-lab/members/{viewer}/role", OWNERS_FORM, "post", {"role": "member"}),
+    # Whoever is a member may leave, but not remove another; the others see no member.
+    "remove-member": Row(
+        "/w/own-lab/members/{owner}/remove", expected(404, 404, 409, 409, 404, 404), "post"
+    ),
+    "revoke-invitation": Row("/w/own-lab/invitations/{viewer}/revoke", OWNERS_FORM, "post"),
+    "delete-workspace": Row("/w/own-lab/delete", OWNERS_FORM, "post", {"confirm": "own-lab"}),
+    "rename-workspace": Row("/w/own-lab/rename", OWNERS_FORM, "post", NEW_NAME),
+    "guide": Row("/docs/", EVERYONE),
+    "guide-page": Row("/docs/checks", EVERYONE),
+    "library": Row("/library/", EVERYONE),
+    "library-server": Row("/library/servers/tornado", EVERYONE),
+    "workspace": Row("/w/own-lab/", MEMBERS_PAGE),
+    # The page that they lead to decides who reads it.
+    "workspace-without-slash": Row("/w/own-lab", LED_ON),
+    "guide-without-slash": Row("/docs", LED_ON),
+    "compare-page": Row("/w/own-lab/compare", MEMBERS_PAGE),
+    "first-comparison": Row("/w/own-lab/compare/first", expected(404, 404, 302, 302, 404, 404)),
+    # Allowed in, a viewer learns that a run is no pair with itself.
+    "compare-pair": Row(
+        "/w/own-lab/compare/pair?a={run}&b={run}", expected(404, 404, 400, 400, 404, 404)
+    ),
+    "compare-pair-api": Row(
+        "/api/v1/compare/pair?a={run}&b={run}", expected(401, 404, 400, 400, 400, 404)
+    ),
+    "saved-views": Row("/w/own-lab/views", MEMBERS_PAGE),
+    "save-view": Row("/w/own-lab/views/new", WRITERS_PAGE, "post", {"name": "A name"}),
+    "edit-view": Row("/w/own-lab/views/{view}/edit", WRITERS_PAGE, "post", NEW_NAME),
+    "delete-view": Row("/w/own-lab/views/{view}/delete", WRITERS_PAGE, "post"),
+    "compare-png": Row("/w/own-lab/compare.png", MEMBERS_PAGE),
+    "runs-page": Row("/w/own-lab/runs", MEMBERS_PAGE),
+    "ticked-runs": Row(
+        "/w/own-lab/runs/ticked",
+        WRITERS_PAGE,
+        "post",
+        {"action": "label", "run": "{run}", "label": "branch", "value": "main"},
+    ),
+    "uploads-page": Row("/w/own-lab/uploads", MEMBERS_PAGE),
+    "servers-page": Row("/w/own-lab/servers", MEMBERS_PAGE),
+    "server-page": Row("/w/own-lab/servers/{server}", MEMBERS_PAGE),
+    "hosts-page": Row("/w/own-lab/hosts", MEMBERS_PAGE),
+    "host-page": Row("/w/own-lab/hosts/{host}", MEMBERS_PAGE),
+    "workloads-page": Row("/w/own-lab/workloads", MEMBERS_PAGE),
+    "workload-page": Row("/w/own-lab/workloads/{workload}", MEMBERS_PAGE),
+    "rename-server": Row("/w/own-lab/servers/{server}/rename", WRITERS_PAGE, "post", NEW_NAME),
+    "rename-host": Row("/w/own-lab/hosts/{host}/rename", WRITERS_PAGE, "post", NEW_NAME),
+    "rename-workload": Row(
+        "/w/own-lab/workloads/{workload}/rename", WRITERS_PAGE, "post", NEW_NAME
+    ),
+    "new-upload": Row("/w/own-lab/upload", OWNERS_PAGE),
+    "search": Row("/w/own-lab/search?q=secre", MEMBERS_PAGE),
+    "settings": Row("/w/own-lab/settings", OWNERS_PAGE),
+    "merge-server": Row("/w/own-lab/servers/{server}/merge", WRITERS_PAGE, "post", INTO),
+    # 400: a writer, but there is no other of these.
+    "merge-host": Row("/w/own-lab/hosts/{host}/merge", REFUSED_WRITERS, "post", INTO),
+    "merge-workload": Row("/w/own-lab/workloads/{workload}/merge", REFUSED_WRITERS, "post", INTO),
+    "undo-merge": Row("/w/own-lab/merges/{merge}/undo", WRITERS_PAGE, "post"),
+    "agents-page": Row("/w/own-lab/agents", MEMBERS_PAGE),
+    "revoke-token": Row("/w/own-lab/agents/{token}/revoke", OWNERS_PAGE),
+    # The agent's program is no secret; this checkout has built none.
+    "agent-pyz": Row("/loadsheet.pyz", NOBODY),
+    "agent-pyz-sha256": Row("/loadsheet.pyz.sha256", NOBODY),
+    "agent-wheel": Row("/agent/loadsheet_agent-0.1.0-py3-none-any.whl", NOBODY),
+    "make-token": Row("/w/own-lab/tokens", expected(404, 404, 404, 200, 404, 404), "post"),
+    "result-sets-page": Row("/w/own-lab/result-sets", MEMBERS_PAGE),
+    "share": Row("/w/own-lab/result-sets/new", WRITERS_PAGE, "post", FREEZE),
+    "run-page": Row("/r/{run}", MEMBERS_PAGE),
+    "run-plan-page": Row("/r/{run}/plan.toml", NOBODY),
+    "edit-run": Row("/r/{run}/edit", expected(404, 404, 404, 200, 404, 404)),
+    "undo-correction": Row("/r/{run}/corrections/{correction}/undo", WRITERS_PAGE, "post"),
+    "restore-run": Row("/r/{trashed}/restore", WRITERS_PAGE, "post"),
+    "erase-run": Row("/r/{trashed}/erase", WRITERS_PAGE, "post"),
+    "trash-page": Row("/w/own-lab/trash", MEMBERS_PAGE),
+    "trash-list": Row("/api/v1/trash", SIGNED_IN_API),
+    "restore-run-api": Row("/api/v1/runs/{trashed}/restore", WRITERS_DELETE, "post"),
+    "delete-run": Row("/r/{run}/delete", WRITERS_PAGE, "post"),
+    "dismissals": Row(
+        "/r/{run}/dismissals", WRITERS_PAGE, "post", {"check": "same-host", "reason": "Known."}
+    ),
+    "trial-page": Row("/t/{trial}", MEMBERS_PAGE),
+    "upload-page": Row("/u/{upload}", MEMBERS_PAGE),
+    "artefact-page": Row("/a/{artefact}", MEMBERS_PAGE),
+    "artefact-raw": Row("/a/{artefact}/raw", MEMBERS_PAGE),
+    "result-set-page": Row("/s/{private}", MEMBERS_PAGE),
+    "result-set-json": Row("/s/{private}.json", MEMBERS_PAGE),
+    "result-set-csv": Row("/s/{private}.csv", MEMBERS_PAGE),
+    "result-set-png": Row("/s/{private}.png", MEMBERS_PAGE),
+    "result-set-svg": Row("/s/{private}.svg", MEMBERS_PAGE),
+    "result-set-changes": Row("/s/{private}/changes", MEMBERS_PAGE),
+    "edit-result-set": Row("/s/{private}/edit", WRITERS_PAGE, "post", {"visibility": "public"}),
+    "supersede": Row("/s/{private}/supersede", WRITERS_PAGE, "post", {"by": ""}),
+    "withdraw": Row("/s/{private}/withdraw", WRITERS_PAGE, "post", {"reason": "wrong"}),
+    "revoke": Row("/s/{private}/revoke", WRITERS_PAGE, "post"),
+    # Neither reads who asks.
+    "embed": Row("/embed/{private}", NOBODY),
+    "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{private}", NOBODY),
+    # 400: allowed in, but it said nothing.
+    "session-meet": Row(
+        "/api/v1/sessions", expected(401, 403, 403, 403, 400, 400), "post", json=True
+    ),
+    # Who may read finds that there is none.
+    "session-page": Row("/w/own-lab/sessions/none", NOBODY),
+    "me": Row("/api/v1/me", SIGNED_IN_API),
+    # 400: allowed in, but it said nothing.
+    "heartbeat": Row(
+        "/api/v1/heartbeat", expected(401, 403, 403, 403, 400, 400), "post", json=True
+    ),
+    # 400: allowed in, but the request has no file.
+    "upload-list": Row(
+        "/api/v1/uploads",
+        expected(401, 404, 404, 400, 400, 400),
+        "post",
+        {"workspace": "own-lab"},
+    ),
+    "upload-preview": Row(
+        "/api/v1/uploads/preview",
+        expected(401, 404, 404, 400, 400, 400),
+        "post",
+        {"workspace": "own-lab"},
+    ),
+    "upload": Row("/api/v1/uploads/{upload}", expected(404, 404, 200, 200, 200, 404)),
+    # For tokens alone; what another workspace sent does not exist.
+    "part-list": Row("/api/v1/uploads/{upload}/parts", expected(401, 403, 403, 403, 200, 200)),
+    # 400: allowed in, but the request has no checksum.
+    "part": Row(
+        "/api/v1/uploads/{upload}/parts/%s/0" % ("0" * 64),
+        expected(401, 403, 403, 403, 400, 400),
+        "put",
+    ),
+    "compare": Row("/api/v1/compare?run={run}", MEMBERS_API),
+    "compare-csv": Row("/api/v1/compare.csv?run={run}", MEMBERS_API),
+    "facets": Row("/api/v1/facets?run={run}", MEMBERS_API),
+    "run-list": Row("/api/v1/runs", SIGNED_IN_API),
+    "run": Row("/api/v1/runs/{run}", MEMBERS_API),
+    # 400: allowed in, but nothing was said.
+    "observations": Row(
+        "/api/v1/runs/{run}/observations",
+        expected(401, 404, 403, 403, 400, 404),
+        "post",
+        json=True,
+    ),
+    "correction": Row(
+        "/api/v1/runs/{run}/corrections/{correction}",
+        WRITERS_DELETE,
+        "delete",
+    ),
+    "run-progress": Row("/api/v1/runs/{run}/progress", MEMBERS_API),
+    # Who may read the run finds that it has no plan.
+    "run-plan": Row("/api/v1/runs/{run}/plan.toml", expected(401, 404, 404, 404, 404, 404)),
+    "trial-list": Row("/api/v1/trials?cell={cell}", MEMBERS_API),
+    "trial": Row("/api/v1/trials/{trial}", MEMBERS_API),
+    "trial-timeline": Row("/api/v1/trials/{trial}/timeline", MEMBERS_API),
+    "server-list": Row("/api/v1/servers", SIGNED_IN_API),
+    "host-list": Row("/api/v1/hosts", SIGNED_IN_API),
+    "workload-list": Row("/api/v1/workloads", SIGNED_IN_API),
+    "merge-list": Row("/api/v1/merges", SIGNED_IN_API),
+    "merge": Row("/api/v1/merges/{merge}", WRITERS_DELETE, "delete"),
+    "artefact": Row("/api/v1/artefacts/{artefact}/raw", MEMBERS_API),
+    "result-set-list": Row(
+        "/api/v1/result-sets",
+        expected(401, 404, 404, 201, 201, 404),
+        "post",
+        {**FREEZE, "workspace": "own-lab"},
+        json=True,
+    ),
+    "result-set": Row("/api/v1/result-sets/{private}", MEMBERS_API),
+    "result-set-changes-api": Row("/api/v1/result-sets/{private}/changes", MEMBERS_API),
+    "result-set-withdraw": Row(
+        "/api/v1/result-sets/{private}/withdraw",
+        WRITERS_API,
+        "post",
+        {"reason": "wrong"},
+        json=True,
+    ),
+    "result-set-revoke": Row("/api/v1/result-sets/{private}/revoke", WRITERS_API, "post"),
+    "view-list": Row("/api/v1/views", SIGNED_IN_API),
+    "view": Row("/api/v1/views/{view}", WRITERS_API, "patch", NEW_NAME, json=True),
+    "limit-list": Row("/api/v1/limits", EVERYONE),
+    "openapi": Row("/api/v1/openapi.json", EVERYONE),
+    "api-docs": Row("/api/v1/docs", EVERYONE),
+}
+
+# Unlisted and public result sets: who has the link may read, nobody but a writer may change.
+SHARED = {
+    "result-set-page": Row("/s/{shared}", EVERYONE),
+    "result-set-json": Row("/s/{shared}.json", EVERYONE),
+    "result-set-csv": Row("/s/{shared}.csv", EVERYONE),
+    "result-set-png": Row("/s/{shared}.png", EVERYONE),
+    "result-set-svg": Row("/s/{shared}.svg", EVERYONE),
+    "embed": Row("/embed/{shared}", EVERYONE),
+    "oembed": Row("/oembed?url=http://127.0.0.1:8000/s/{shared}", EVERYONE),
+    "result-set": Row("/api/v1/result-sets/{shared}", EVERYONE),
+    # It reads the runs of today, which nobody shared.
+    "result-set-changes": Row("/s/{shared}/changes", MEMBERS_PAGE),
+    "result-set-changes-api": Row("/api/v1/result-sets/{shared}/changes", MEMBERS_API),
+    "edit-result-set": Row("/s/{shared}/edit", WRITERS_PAGE, "post", {"visibility": "private"}),
+    "supersede": Row("/s/{shared}/supersede", WRITERS_PAGE, "post", {"by": ""}),
+    "withdraw": Row("/s/{shared}/withdraw", WRITERS_PAGE, "post", {"reason": "wrong"}),
+    "revoke": Row("/s/{shared}/revoke", WRITERS_PAGE, "post"),
+    "result-set-withdraw": Row(
+        "/api/v1/result-sets/{shared}/withdraw",
+        WRITERS_API,
+        "post",
+        {"reason": "wrong"},
+        json=True,
+    ),
+    "result-set-revoke": Row("/api/v1/result-sets/{shared}/revoke", WRITERS_API, "post"),
+}
