@@ -116,7 +116,7 @@ def test_a_parser_that_died_is_no_refusal(client, upload, end_parser, word, deat
     assert (upload.state, upload.parser_version) == (State.PARSED, version)
     client.force_login(upload.author)
     page = client.get(f"/r/{upload.run_id}").content.decode()
-    assert "stopped, the earlier figures stay" in page
+    assert "the parser was stopped, the earlier figures stay" in page
     assert word in page
 
 
