@@ -22,7 +22,7 @@ from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.parse_child import trial_of
 from backend.noise.record import refresh_noise
 from backend.runs.bulk import insert_rows
-from backend.runs.measured import TrialRecord
+from backend.runs.measured import UNKNOWN_SERVER, TrialRecord
 from backend.runs.models import Trial
 from backend.runs.names import is_unknown
 from backend.runs.observations import apply_observations
@@ -219,7 +219,7 @@ def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
 def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) -> TrialRecord:
     return TrialRecord(
         ordinal=entry.ordinal,
-        server={"name": "unknown server", **_with_values(known_members(entry.server))},
+        server={"name": UNKNOWN_SERVER, **_with_values(known_members(entry.server))},
         workload={"name": "unknown workload", **_with_values(known_members(entry.workload))},
         load=known_members(entry.load),
         reading=trial,
@@ -265,7 +265,7 @@ def _read_plain(
 def plain_record(ordinal: int, trial: ReadTrial, envelope: Envelope) -> TrialRecord:
     """A result of a file without a plan: what its output says, and what the sender said of it."""
     url = urlsplit(trial.parsed.url or "")
-    target = f"unknown server at {url.netloc}" if url.netloc else "unknown server"
+    target = f"{UNKNOWN_SERVER} at {url.netloc}" if url.netloc else UNKNOWN_SERVER
     return TrialRecord(
         ordinal=ordinal,
         server={

@@ -14,6 +14,8 @@ from backend.runs.host_facts import governors, link_bits_s, local_ports
 from backend.runs.models import Run, Trial
 
 Origin = Literal["computed", "reported"]
+# Begins the name of a server that nobody named.
+UNKNOWN_SERVER = "unknown server"
 # Stands for a trial whose artefacts were not read.
 UNREAD = ParsedTrial(tool="", loop=None)
 
@@ -84,6 +86,8 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
         same_host=run.same_host,
         exit_code=record.exit_code,
         server_version=record.server.get("version"),
+        server_software=parsed.server_software,
+        is_server_named=not str(record.server.get("name")).startswith(UNKNOWN_SERVER),
         host_known=run.server_host is not None,
         keepalive=_first_known(record.workload.get("keepalive"), parsed.keepalive),
         link_bits_s=link_bits_s(run.facts),

@@ -18,6 +18,7 @@ import re
 import pytest
 
 from backend.runs.checks import CHECKS
+from backend.runs.models import Trial
 from backend.testing.lab import Lab
 from backend.testing.made.printing import made_trial, print_trial, print_trials
 
@@ -234,3 +235,19 @@ def test_a_table_has_no_zero_for_a_latency_below_the_step(lab):
     (row,) = csv.DictReader(io.StringIO(lab.ask_csv(metric="p50")))
     assert (row["p50_us"], row["p50_us_below"]) == ("", "1000.0")
     assert row["throughput_rps_interval"] == "95 % interval within this run"
+
+
+@pytest.mark.parametrize(
+    ("server", "detail"),
+    [
+        ({}, "The server is not named; its answers say nginx/1.25."),
+        ({"name": "proxy"}, "No server version was recorded; its answers say nginx/1.25."),
+    ],
+)
+def test_a_server_without_a_name_has_that_of_its_answers_as_a_hint(lab, server, detail):
+    def forget(trial):
+        trial["server"] = server
+
+    run = lab.upload({"alpha": print_trials("ab", around(8_000, 0))}, tool="ab", edit=forget)
+    trial = Trial.objects.get(run=run)
+    assert {"id": "unknown-server-version", "detail": detail} in trial.checks

@@ -24,6 +24,8 @@ DEVIATION = "mean[+/-sd]"
 # ab says so where it stops without a report.
 REASONS = ("apr_", "connect(): ", "Total of ", "Test aborted", "SSL handshake failed", "ab: ")
 KILOBYTE = 1024
+# Characters of a header that anybody can send.
+MAX_SOFTWARE = 100
 PARENTHESIS = {"connect": "Connect", "read": "Receive", "length": "Length", "other": "Exceptions"}
 
 
@@ -100,7 +102,7 @@ class _Report:
             url=self._url(),
             connections=self._count("Concurrency Level"),
             keepalive=self._keepalive(),
-            server_software=self.values.get("Server Software"),
+            server_software=self.values.get("Server Software", "")[:MAX_SOFTWARE] or None,
             elapsed_s=elapsed,
             exact_elapsed_s=implied_elapsed_s(
                 elapsed, step_s=0.001, count=completed, rate_rps=rps, rate_step=0.01
@@ -260,6 +262,7 @@ class _Report:
 
 LABELS = frozenset(
     (
+        "Server Software",
         "Server Hostname",
         "Server Port",
         "SSL/TLS Protocol",

@@ -59,6 +59,9 @@ class CheckInput:
     latency_resolution_us: float | None = None
 
     server_version: str | None = None
+    # What the responses say in their header Server, and whether anybody named the server.
+    server_software: str | None = None
+    is_server_named: bool = True
     host_known: bool = False
     same_host: bool | None = None
     # The slower of the two hosts' network interfaces, in bits per second.

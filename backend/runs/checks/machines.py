@@ -34,7 +34,11 @@ def _find_same_host(trial: CheckInput) -> str | None:
 
 
 def _find_no_version(trial: CheckInput) -> str | None:
-    return None if trial.server_version else "No server version was recorded."
+    if trial.server_version:
+        return None
+    lack = "No server version was recorded" if trial.is_server_named else "The server is not named"
+    answers = trial.server_software
+    return f"{lack}; its answers say {answers}." if answers else f"{lack}."
 
 
 def _find_no_host(trial: CheckInput) -> str | None:

@@ -109,3 +109,11 @@ def test_rows_of_another_run_with_as_many_requests_are_a_disagreement():
     (same,), (trial,) = read(REPORT, TSV), read(REPORT, other)
     assert same.disagreements == ()
     assert any("p50 is 29 ms in the report" in found for found in trial.disagreements)
+
+
+def test_the_software_of_the_answers_is_read_and_cut():
+    line = re.search("Server Software: .*", REPORT).group()
+    (named,) = read(REPORT.replace(line, "Server Software: nginx/1.22.1"))
+    assert named.server_software == "nginx/1.22.1"
+    (long,) = read(REPORT.replace(line, "Server Software: " + "x" * 5_000))
+    assert long.server_software == "x" * 100
