@@ -243,7 +243,7 @@ def attempts(
     """
     if completed is None or ok is None:
         return None
-    unanswered = sum(errors.get(name) or 0 for name in UNANSWERED_CLASSES)
+    unanswered = sum([errors.get(name) or 0 for name in UNANSWERED_CLASSES])
     failed_completed = max(completed - ok, 0)
     status = errors.get("status") or 0
     counted_inside = max(failed_completed - status, 0)

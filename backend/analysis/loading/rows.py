@@ -60,8 +60,8 @@ def fetch_cells(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Load
     Raises NotVisible and UnknownValue.
     """
     selection = select(query, workspace_ids)
-    require_recorded(selection)
     runs, left_out = _runs(selection)
+    require_recorded(selection, runs)
     cells = _cells(selection, runs)
     with asking(selection.query):
         require_loads(selection.query, _loads(cells), selection.workspace_ids)

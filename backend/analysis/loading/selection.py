@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
@@ -115,17 +115,17 @@ def resolve_query(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Co
     return selection.query
 
 
-def require_recorded(selection: Selection) -> None:
+def require_recorded(selection: Selection, loaded: Collection[uuid.UUID] = ()) -> None:
     """Raises NotVisible for a run of the query that does not exist or is not the reader's, and
-    UnknownValue for a label that no run has."""
+    UnknownValue for a label that no run has. `loaded`: runs of the selection, which do exist."""
     query = selection.query
     with asking(query):
         require_labels(query, selection.workspace_ids)
-    run_ids = query.run_ids
+    run_ids = set(query.run_ids).difference(loaded)
     if not run_ids:
         return
     visible = Run.objects.filter(pk__in=run_ids, workspace_id__in=selection.workspace_ids)
-    if missing := set(run_ids) - set(visible.values_list("pk", flat=True)):
+    if missing := run_ids - set(visible.values_list("pk", flat=True)):
         raise NotVisible(f"There is no run {min(missing)}, or it is not shared with you.")
 
 
