@@ -157,7 +157,6 @@ def split_units(sample: Sample) -> Units:
     distances = [mean - centre for mean in means.values()] if of_runs else _within(by_run, means)
     squares = sum([distance * distance for distance in distances])
     freedom = len(means) - 1 if of_runs else n - len(means)
-    step = max(sample.step, LEAST_STEP)
     return Units(
         centre=centre,
         of_runs=of_runs,
@@ -166,11 +165,17 @@ def split_units(sample: Sample) -> Units:
         squares=squares,
         freedom=freedom,
         weight=1 / len(means) if of_runs else _trial_weight(by_run, len(sample.observations)),
-        rounding=rounding_error(step, squares / freedom) if freedom else step,
+        rounding=_rounding(sample.step, squares, freedom),
         n=n,
         runs=frozenset(by_run),
         set_aside=set_aside,
     )
+
+
+def _rounding(half_step: float, squares: float, freedom: int) -> float:
+    """How far rounding can move the centre of units with these squares of their distances."""
+    step = max(half_step, LEAST_STEP)
+    return rounding_error(step, squares / freedom) if freedom else step
 
 
 def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: int) -> float:
