@@ -1,7 +1,6 @@
 """What a reader has in sight at each width, in a real Chromium: nothing cut without a sign of it,
 nothing squeezed, nothing that touches its neighbour."""
 
-from itertools import pairwise
 
 import pytest
 from django.core.cache import cache
@@ -166,16 +165,3 @@ def test_text_keeps_off_what_is_below_it(visit, lab):
     Run.objects.all().delete()
     visit("/w/lab/compare")
     assert gap(page, ".steps-lead", ".steps") >= 8
-
-
-def test_the_picture_of_the_front_is_read_on_a_phone(open_page):
-    page = open_page("", viewport=NARROW)
-    size = "e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
-    assert page.locator(".picture-label").first.evaluate(size) > 11.5
-    whole = box(page, ".picture")
-    for text in page.locator(".picture text").all():
-        at = text.bounding_box()
-        assert whole["x"] <= at["x"]
-        assert at["x"] + at["width"] <= whole["x"] + whole["width"]
-    labels = sorted(text.bounding_box()["y"] for text in page.locator(".picture-label").all())
-    assert min(below - above for above, below in pairwise(labels)) > 13

@@ -13,7 +13,7 @@ from backend.fleet.heartbeats import Heartbeat, record_heartbeat
 from backend.ingest.models import State, Upload
 from backend.ingest.storage import storage
 from backend.ingest.worker import process
-from backend.runs.models import Run, Trial
+from backend.runs.models import Run, Server, Trial
 from backend.sharing.models import Visibility
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_measured_run, make_result_set
@@ -24,7 +24,7 @@ NAMES = (
     *("front", "runs", "runs-none", "servers", "server", "hosts", "host", "workloads"),
     *("workload", "run", "trial", "trial-seconds", "upload", "settings", "empty", "service"),
     *("not-understood", "agents", "agents-none", "agents-token", "revoke"),
-    *("run-live", "run-waiting", "session", "docs"),
+    *("run-live", "run-waiting", "session", "docs", "pair", "pair-versions", "uploads", "try"),
 )
 
 RUNNING, LIVE = uuid.UUID(int=7), uuid.UUID(int=8)
@@ -144,6 +144,11 @@ def _plan():
     return envelope
 
 
+def ids_of(model, lab, **fields):
+    rows = model.objects.filter(workspace=lab["tenant"].workspace, **fields)
+    return list(rows.values_list("pk", flat=True))
+
+
 def path_of(name, lab):
     trial = lab["trial"]
     cell = trial.cell
@@ -172,6 +177,12 @@ def path_of(name, lab):
         "session": "/w/lab/sessions/big",
         "run-waiting": f"/r/{RUNNING}",
         "docs": "/docs/",
+        "pair": "/w/lab/compare/pair?a={}&b={}".format(*ids_of(Run, lab)[:2]),
+        "pair-versions": "/w/lab/compare/pair?a={}&b={}".format(
+            *ids_of(Server, lab, name="gunicorn sync")[:2]
+        ),
+        "uploads": "/w/lab/uploads",
+        "try": "/try",
         "revoke": f"/w/lab/agents/{lab['token'].pk}/revoke",
     }[name]
 
