@@ -38,6 +38,8 @@ _VERDICTS = {
     "inconclusive": "too noisy",
 }
 MAX_REASONS = 3
+# A topic with more differences is opened by the reader.
+MOST_OPEN = 20
 
 
 @require_safe
@@ -61,6 +63,7 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
         "intent": "" if pair.finding.lower().startswith(intent) else intent,
         "reasons": reasons[:MAX_REASONS],
         "more_reasons": reasons[MAX_REASONS:],
+        "most_open": MOST_OPEN,
         "topics": list(_topics(pair.differences)),
         "series": [_series(each) for each in pair.pairs],
         "swapped_url": pair_link(slug, b, a),

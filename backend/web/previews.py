@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -85,7 +86,10 @@ def _trial(trial: DryTrial) -> dict[str, Any]:
         {**describe_check(find_check(finding.id)), "detail": finding.detail}
         for finding in trial.findings
     ]
-    return {"trial": trial, "checks": findings, **trial.figures}
+    counts = Counter(finding["severity"] for finding in findings)
+    # The checks themselves are listed once for all trials.
+    by_weight = [(name, counts[name]) for name in SEVERITIES if name != "info" and counts[name]]
+    return {"trial": trial, "checks": findings, "counts": by_weight, **trial.figures}
 
 
 def _fired_checks(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -102,7 +102,7 @@ def test_a_visitor_sees_an_output_read_and_checked_and_nothing_is_stored(strange
     html = html_of(stranger.post("/try", {"paste": WRK}))
     assert "1 trial, nothing was stored" in html
     assert 'value="6000.0" data-format="rate"' in html
-    assert "unknown-server-version" in html
+    assert "<strong>Server version unknown</strong>" in html
     assert rows() == before
 
 

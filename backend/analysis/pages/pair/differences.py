@@ -136,8 +136,10 @@ def _compare_plans(a: Run, b: Run) -> Iterator[PairDifference]:
     """The keys of the two plans with other values. A run without a plan has none to compare."""
     if not a.plan or not b.plan or a.plan == b.plan:
         return
-    plans = [dict(_flat(_read_plan(run.plan))) for run in (a, b)]
-    yield from _compare_maps("plan", plans[0], plans[1])
+    plan_a, plan_b = (dict(_flat(_read_plan(run.plan))) for run in (a, b))
+    for name in dict.fromkeys((*plan_a, *plan_b)):
+        if plan_a.get(name) != plan_b.get(name):
+            yield _row("plan", name, plan_a.get(name), plan_b.get(name))
 
 
 def _read_plan(text: str) -> Mapping[str, Any]:
@@ -149,24 +151,17 @@ def _read_plan(text: str) -> Mapping[str, Any]:
 
 def _compare_hosts(a: Run, b: Run) -> Iterator[PairDifference]:
     for role, topic in _TOPICS.items():
-        facts = [dict(_flat(_facts(run, role))) for run in (a, b)]
-        # Without the facts of one side nothing is known to differ.
-        if all(facts):
-            yield from _compare_maps(topic, facts[0], facts[1])
+        facts_a, facts_b = (dict(_flat(_facts(run, role))) for run in (a, b))
+        # A fact that one side does not tell is not known to differ.
+        for name in facts_a:
+            if name in facts_b and facts_a[name] != facts_b[name]:
+                yield _row(topic, name, facts_a[name], facts_b[name])
 
 
 def _facts(run: Run, role: str) -> Mapping[str, Any]:
     facts = run.facts.get(role) if isinstance(run.facts, dict) else None
     known = facts if isinstance(facts, dict) else {}
     return {name: value for name, value in known.items() if name not in _NOT_FACTS}
-
-
-def _compare_maps(
-    topic: Topic, a: Mapping[str, Any], b: Mapping[str, Any]
-) -> Iterator[PairDifference]:
-    for name in dict.fromkeys((*a, *b)):
-        if a.get(name) != b.get(name):
-            yield _row(topic, name, a.get(name), b.get(name))
 
 
 def _row(topic: Topic, name: str, a: object, b: object) -> PairDifference:

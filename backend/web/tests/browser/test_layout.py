@@ -1,7 +1,6 @@
 """What a reader has in sight at each width, in a real Chromium: nothing cut without a sign of it,
 nothing squeezed, nothing that touches its neighbour."""
 
-
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import expect
