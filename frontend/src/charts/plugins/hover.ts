@@ -6,7 +6,10 @@ import type { DrawnSeries } from "../style/line_style";
 const FADED = 0.16;
 const hovered = new WeakMap<Chart, string>();
 
-export function setHovered(chart: Chart, series: string | null): void {
+export function setHovered(chart: Chart, id: string | null): void {
+  // A hidden series has a name in the legend and no line: hovering its name fades nothing.
+  const isDrawn = chart.data.datasets.some((_, index) => drawnAt(chart, index).seriesId === id);
+  const series = isDrawn ? id : null;
   if ((hovered.get(chart) ?? null) === series) return;
   if (series === null) hovered.delete(chart);
   else hovered.set(chart, series);
