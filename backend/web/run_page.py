@@ -18,6 +18,7 @@ from backend.analysis.pages.reproduction import describe_reproduction
 from backend.analysis.pages.resource_use import resource_columns
 from backend.analysis.pages.run import describe_run
 from backend.analysis.pages.run_history import describe_corrections
+from backend.analysis.pages.run_summary import summarise_run
 from backend.fleet.progress import RunProgress, run_progress
 from backend.ingest.download import plan_file
 from backend.ingest.evidence import artefacts_by_trial, rereadings_of
@@ -29,6 +30,17 @@ from backend.runs.models import Cell, Run
 from backend.runs.naming import trial_count_text
 from backend.web import visible
 from backend.web.host_facts import shown_host
+from backend.web.registry import SLOTS
+from backend.web.small_charts import small_charts
+
+# The id of each part of the page, and its label.
+TABS = (
+    ("results", "Results"),
+    ("trials", "Trials"),
+    ("checks", "Checks"),
+    ("hosts", "Hosts"),
+    ("reproduce", "Reproduce"),
+)
 
 
 @require_safe
@@ -42,15 +54,8 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     except NotVisible:
         return _waiting(request, progress)
     workspace = visible.workspace_or_404(request, view["workspace"])
-    files = artefacts_by_trial(run_id)
-    trials = [
-        {
-            **trial,
-            "artefacts": files.get(trial["id"], []),
-            "used": resource_columns(trial["resources"]),
-        }
-        for trial in view["trials"]
-    ]
+    trials = _trials(run_id, view)
+    summary = _summary(run_id, trials, request)
     upload = Upload.objects.filter(run_id=run_id).only("id").first()
     context = {
         "workspace": workspace,
@@ -65,12 +70,35 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "corrections": describe_corrections(run_id),
         "has_resources": any(trial["resources"] for trial in trials),
         **_reproduction(run_id, trials),
+        "summary": summary,
+        "charts": small_charts(summary),
+        "tabs": TABS,
         "check_groups": _check_groups(_checks(run_id, trials)),
         "may_dismiss": visible.may_write(request, workspace),
         "compare_url": compare_link(workspace.slug, run=run_id),
         "upload": upload and {"url": link_to("upload-page", upload.pk)},
     }
     return render(request, "run.html", context)
+
+
+def _trials(run_id: UUID, view: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The trials with their files and their columns of resource use."""
+    files = artefacts_by_trial(run_id)
+    return [
+        {
+            **trial,
+            "artefacts": files.get(trial["id"], []),
+            "used": resource_columns(trial["resources"]),
+        }
+        for trial in view["trials"]
+    ]
+
+
+def _summary(
+    run_id: UUID, trials: Sequence[Mapping[str, Any]], request: HttpRequest
+) -> list[dict[str, Any]]:
+    rows = summarise_run(run_id, trials, workspace_ids=visible.workspaces(request))
+    return [{**row, "slot": row["slot"] % SLOTS} for row in rows]
 
 
 def _reproduction(run_id: UUID, trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

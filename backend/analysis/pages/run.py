@@ -13,7 +13,7 @@ from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.query.timestamps import instant
 from backend.runs.checks import Finding
 from backend.runs.measured import throughput_origin_of
-from backend.runs.models import Host, Run, Trial
+from backend.runs.models import Cell, Host, Run, Trial
 from backend.runs.naming import run_name
 from backend.runs.transactions import repeatable_read
 
@@ -97,18 +97,10 @@ def _host(host: Host, role: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, Any]:
     """One trial as the run page lists it. `repeated`: what is said of others with its output."""
-    cell = trial.cell
-    series = cell.series
     return {
         "id": str(trial.pk),
         "ordinal": trial.ordinal,
-        "cell": str(cell.pk),
-        "server": str(series.server),
-        "workload": series.workload.name,
-        "tool": f"{series.tool} {series.tool_version or ''}".strip(),
-        "loop": series.loop,
-        "connections": cell.connections,
-        "rate_rps": cell.rate_rps,
+        **_describe_load_point(trial.cell),
         "repeat": trial.repeat,
         "warmup": trial.warmup,
         "phase": trial.phase,
@@ -135,6 +127,20 @@ def describe_trial(trial: Trial, repeated: Finding | None = None) -> dict[str, A
         "exit_code": trial.exit_code,
         "incomplete": trial.incomplete,
         "error": trial.error,
+    }
+
+
+def _describe_load_point(cell: Cell) -> dict[str, Any]:
+    series = cell.series
+    return {
+        "cell": str(cell.pk),
+        "server": str(series.server),
+        "slot": series.server.slot,
+        "workload": series.workload.name,
+        "tool": f"{series.tool} {series.tool_version or ''}".strip(),
+        "loop": series.loop,
+        "connections": cell.connections,
+        "rate_rps": cell.rate_rps,
     }
 
 

@@ -176,7 +176,7 @@ def test_a_run_is_called_by_what_it_measured(owner, scene):
 
 def test_the_checks_of_a_run_are_grouped_and_their_text_is_closed(owner, scene):
     page = html_of(owner.get(f"/r/{scene.run.pk}"))
-    section = page[page.index('id="checks-title"') :]
+    section = page[page.index('id="checks"') :]
     assert section.index("<h3>Warnings") < section.index('id="check-same-host"')
     assert "<details open" not in section
     owner.post(f"/r/{scene.run.pk}/dismissals", {"check": "same-host", "reason": "Known."})

@@ -1,15 +1,27 @@
 import { targetId } from "../site/dom";
 import { followRun } from "../site/live_run";
+import { startTabs } from "../site/tabs";
 
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) followRun(live);
+
+// Before anything is opened or scrolled to inside a tab.
+const tabs = document.querySelector<HTMLElement>("[data-tabs]");
+if (tabs) startTabs(tabs);
+
+// The trials of a load point, below its row. The table may be replaced while a run goes on.
+document.addEventListener("click", (event) => {
+  const control = (event.target as Element).closest("[data-open-trials]");
+  const isOpen = control?.closest("tbody")?.classList.toggle("is-open");
+  control?.setAttribute("aria-expanded", String(isOpen));
+});
 
 // A link to one trial or check opens it.
 function openTarget(): void {
   const id = targetId();
   const target = id ? document.getElementById(id) : null;
-  const details = target?.closest("details") ?? target?.querySelector("details");
-  if (target && details) {
+  const details = target?.closest("details") ?? target?.querySelector(":scope > details");
+  if (target && details instanceof HTMLDetailsElement) {
     details.open = true;
     target.scrollIntoView({ block: "start" });
   }

@@ -2,3 +2,5 @@
 import { applyTheme, storedTheme } from "../site/theme_choice";
 
 applyTheme(storedTheme());
+// What a script opens later is closed from the first paint on; without scripts it stays open.
+document.documentElement.dataset.script = "";

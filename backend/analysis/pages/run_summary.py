@@ -1,0 +1,59 @@
+"""The summary of one run: each series at each load, with the figures that a comparison gives."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.analysis.grouping.outputs import count_outputs_once
+from backend.analysis.grouping.points import Point, plain_load, point_of
+from backend.analysis.loading.rows import fetch_cells, fetch_trials
+from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.transactions import repeatable_read
+
+METRICS = ("throughput", "p50", "p99", "error_rate")
+
+
+@repeatable_read()
+def summarise_run(
+    run_id: uuid.UUID,
+    trials: Sequence[Mapping[str, Any]],
+    *,
+    workspace_ids: Sequence[uuid.UUID],
+) -> list[dict[str, Any]]:
+    """A row for each load point of the run, by workload, server and load.
+
+    `trials`: as `describe_run` lists them; each row has its own. Figures are in req/s, µs and as a
+    share; None is unknown.
+    """
+    points = _points(run_id, workspace_ids)
+    by_cell: dict[str, list[Mapping[str, Any]]] = {}
+    for trial in trials:
+        by_cell.setdefault(trial["cell"], []).append(trial)
+    rows = [_row(group, points.get(cell)) for cell, group in by_cell.items()]
+    return sorted(rows, key=_order)
+
+
+def _points(run_id: uuid.UUID, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Point]:
+    """By the id of its cell: each load point with a figure."""
+    query = CompareQuery.parse({"run": str(run_id)})
+    cells = count_outputs_once(fetch_trials(fetch_cells(query, workspace_ids).cells).cells)
+    return {str(cell.id): point_of(None, [cell], {}, METRICS) for cell in cells}
+
+
+def _row(trials: Sequence[Mapping[str, Any]], point: Point | None) -> dict[str, Any]:
+    first = trials[0]
+    return {
+        **{name: first[name] for name in ("cell", "server", "slot", "workload", "tool", "loop")},
+        "connections": first["connections"],
+        "rate_rps": plain_load(first["rate_rps"]),
+        "figures": {name: None if point is None else point.metrics[name] for name in METRICS},
+        "counted": 0 if point is None else len(point.trials),
+        "trials": trials,
+    }
+
+
+def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    loads = (row["connections"], row["rate_rps"])
+    return (row["workload"], row["server"], row["tool"], *(load or 0 for load in loads))

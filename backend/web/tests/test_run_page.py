@@ -1,0 +1,94 @@
+"""The page of a run: what it measured at a glance, in parts that need no script."""
+
+import re
+
+import pytest
+
+from backend.analysis.compare.comparison import compare
+from backend.analysis.pages.run import describe_run
+from backend.analysis.pages.run_summary import summarise_run
+from backend.analysis.query.compare_query import CompareQuery
+from backend.runs.models import Cell, Trial
+from backend.testing.rows import CellSpec, make_run
+from backend.web.small_charts import small_charts
+from backend.web.tests.pages import html_of
+
+pytestmark = pytest.mark.django_db
+PARTS = ["results", "trials", "checks", "hosts", "reproduce"]
+
+
+@pytest.fixture
+def page(owner, scene):
+    return owner.get(f"/r/{scene.run.pk}")
+
+
+def rows_of(response):
+    return response.context["summary"]
+
+
+def test_every_part_is_on_the_page_and_has_a_link(page):
+    html = html_of(page)
+    nav = html[html.index('class="tab-list"') : html.index("</nav>", html.index("tab-list"))]
+    assert re.findall(r'href="#([a-z]+)"', nav) == PARTS
+    for part in PARTS:
+        assert f'id="{part}"' in html
+    assert not re.search(r'<section[^>]*class="tab-panel"[^>]* hidden', html)
+
+
+def test_the_summary_has_a_row_for_each_server_and_load(page):
+    rows = [(row["server"], row["connections"], row["counted"]) for row in rows_of(page)]
+    assert rows == [
+        ("other-server 1.0", 8, 3),
+        ("other-server 1.0", 64, 3),
+        ("secret-server 1.0", 8, 3),
+        ("secret-server 1.0", 64, 3),
+    ]
+
+
+def test_its_figures_are_those_of_a_comparison(scene):
+    run = make_run(
+        scene.own.workspace,
+        CellSpec("caddy", connections=8, rates=(100.0, 110.0, 132.0)),
+        CellSpec("caddy", connections=64, rates=(200.0, 230.0, 260.0)),
+    )
+    own = [scene.own.workspace.pk]
+    trials = describe_run(run.pk, workspace_ids=own)["trials"]
+    summary = summarise_run(run.pk, trials, workspace_ids=own)
+    (series,) = compare(CompareQuery.parse(f"run={run.pk}"), workspace_ids=own).series
+    values = [point.metrics["throughput"].value for point in series.points]
+    assert [row["figures"]["throughput"].value for row in summary] == values
+    assert all(any(trial["warmup"] for trial in row["trials"]) for row in summary)
+
+
+def test_a_load_point_without_a_figure_has_a_row_too(owner, scene):
+    cell = Cell.objects.filter(run=scene.run).first()
+    Trial.objects.filter(cell=cell).update(throughput_rps=None, error_rate=None, percentiles_us={})
+    response = owner.get(f"/r/{scene.run.pk}")
+    (row,) = [row for row in rows_of(response) if row["cell"] == str(cell.pk)]
+    assert row["counted"] == 0
+    assert len(row["trials"]) == 3
+    assert response.status_code == 200
+
+
+def test_small_charts_show_each_server_on_one_scale(page):
+    charts = small_charts(rows_of(page))
+    assert [chart.title for chart in charts] == ["other-server 1.0", "secret-server 1.0"]
+    assert {chart.first_load for chart in charts} == {"8"}
+    assert {chart.last_load for chart in charts} == {"64"}
+    (largest,) = {chart.plots[0].largest for chart in charts}
+    assert largest == max(row["figures"]["throughput"].value for row in rows_of(page))
+    assert [len(plot.dots) for plot in charts[0].plots] == [2, 2]
+
+
+def test_one_load_needs_no_chart(owner, scene):
+    Cell.objects.filter(run=scene.run, connections=64).delete()
+    response = owner.get(f"/r/{scene.run.pk}")
+    assert small_charts(rows_of(response)) == []
+    assert "small-chart" not in html_of(response)
+
+
+def test_many_facts_of_a_host_open_on_demand(owner, scene):
+    scene.run.facts = {"server": {f"fact_{number}": number for number in range(40)}}
+    scene.run.save()
+    html = html_of(owner.get(f"/r/{scene.run.pk}"))
+    assert re.search(r"<summary>\d+ more facts</summary>", html)
