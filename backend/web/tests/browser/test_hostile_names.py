@@ -263,6 +263,7 @@ def _nothing_runs_on_any_page(page, lab, live_server):
         assert missing(page, names) == []
         visit(page, live_server, f"/r/{run.pk}")
         assert missing(page, names) == []
+        visit(page, live_server, f"/r/{run.pk}/edit")
     run, names = runs[0], GROUPS[0]
     for view in ("nines", "tradeoff", "errors", "ratios", "trend"):
         text = f"override=1&run={run.pk}&view={view}{'&x=version' * (view == 'trend')}"
