@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.analysis import figures
+from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
     MAX_SERIES_NAMED,
@@ -151,7 +152,11 @@ def _over(point: Point) -> str:
 
 
 def _shown(point: Point) -> str:
-    measure = point.metrics[LIMITED]
+    return limited_text(point.metrics[LIMITED])
+
+
+def limited_text(measure: Measure) -> str:
+    """`9.99 ms [9.97 ms, 10 ms]`: a p99 with its interval."""
     if measure.value is None:
         return "unknown"
     if measure.low is None or measure.high is None:

@@ -82,8 +82,9 @@ def _alone_text(metric: str) -> str:
 
 def explain_no_ranking(outcome: Comparability) -> Headline:
     """Why there is no ranking."""
-    sentence = "These series cannot be ranked" if outcome.differing else "No comparison"
-    return Headline(sentence, outcome.reasons[0])
+    if not outcome.differing:
+        return Headline(f"No comparison: {outcome.reasons[0]}")
+    return Headline("These series cannot be ranked", outcome.reasons[0])
 
 
 def explain_no_points(asked: str, axis: str, values: Sequence[Value]) -> Headline:
@@ -110,6 +111,15 @@ def _explain_no_places(ranking: Ranking, place: str) -> str:
         return f"No series keeps p99 under {time_text(limit)} {place}"
     first = ranking.rows[0]
     return f"Nothing can be ranked {place}. {first.entrant.label}: {first.why_unranked}"
+
+
+def explain_only(ranking: Ranking, axis: str) -> str | None:
+    """That one series keeps the limit; None where several do, or there is no limit."""
+    if len(ranking.ranked) != 1 or not any(row.over_limit for row in ranking.rows):
+        return None
+    entrant = ranking.ranked[0].entrant
+    limit = time_text(entrant.limit_us or 0.0)
+    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking, axis)}"
 
 
 def place_text(ranking: Ranking, axis: str) -> str:

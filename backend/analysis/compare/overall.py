@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from backend.analysis.answer import Answer
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline
+from backend.analysis.compare.headline import Headline, explain_only
 from backend.analysis.compare.panels import RANKED_BY_REQUEST, Panel, combine, join_headlines
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend
@@ -70,7 +70,10 @@ def _advice(gathered: Gathered, panel: Panel) -> Headline | None:
     if panel.ranking is None or panel.comparability.overridden:
         return None
     sentence = recommend(gathered, panel.ranking)
-    return None if sentence is None else Headline(sentence, panel.headline.text)
+    if sentence is None:
+        return None
+    only = explain_only(panel.ranking, gathered.grouping.x)
+    return Headline(sentence, only or panel.headline.text)
 
 
 def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:

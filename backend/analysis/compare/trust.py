@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from backend.analysis.answer import Trust, TrustLevel, TrustReason
+from backend.analysis.compare.capacity import LIMITED, limited_text
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.ranking import Contest, Ranking
+from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.compare.reasons import Harm, Reason
+from backend.analysis.query.units import time_text
 
 MOST_REASONS = 3
 
 
-def judge_trust(comparability: Comparability, rankings: Iterable[Ranking] = ()) -> Trust:
+def judge_trust(comparability: Comparability, rankings: Sequence[Ranking] = ()) -> Trust:
     """Whether a reader may build on the answer.
 
     * not_comparable: the series were not measured alike, also where they are ranked by request.
     * noisy: no ranking can tell its leader from the series it is held against.
-    * care: a caveat, one ranking of several that is too noisy, or a lead that may be too small to
-      matter.
+    * care: a caveat, one ranking of several that is too noisy, a lead that may be too small to
+      matter, or a leader that may be over the limit.
     * solid: everything else.
 
     `rankings`: those that the answer is about, one for each panel.
     """
     contests = [contest for ranking in rankings if (contest := ranking.contest) is not None]
-    reasons = [*_doubts(contests), *_confounded(comparability), *comparability.because]
+    leaders = [ranking.ranked[0] for ranking in rankings if ranking.ranked]
+    reasons = [*_doubts(contests), *_limit_doubts(leaders), *_confounded(comparability)]
+    reasons += comparability.because
     worst = sorted(reasons, key=lambda reason: (-reason.harm, -reason.share))
     return Trust(
         level=_level(comparability, contests, reasons),
@@ -60,6 +64,18 @@ def _doubts(contests: Iterable[Contest]) -> list[Reason]:
     return reasons
 
 
+def _limit_doubts(leaders: Iterable[Row]) -> list[Reason]:
+    """Where the interval of a leader's p99 reaches over the limit, or there is none."""
+    reasons = []
+    for leader in leaders:
+        limit, p99 = leader.entrant.limit_us, leader.entrant.measure(LIMITED)
+        if limit is not None and (p99.high is None or p99.high > limit):
+            shown = limited_text(p99)
+            text = f"p99 of {leader.entrant.label} may be over {time_text(limit)}: {shown}"
+            reasons.append(Reason(text, "Measure more trials at this load.", Harm.HIDES))
+    return reasons
+
+
 def _confounded(comparability: Comparability) -> list[Reason]:
     if not comparability.confounded:
         return []
@@ -74,4 +90,6 @@ def _to_record(reason: Reason) -> TrustReason:
 
 
 def _as_sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
+    """With a capital, unless it begins with the name of a percentile, and a full stop."""
+    first = text[:1] if text.startswith(LIMITED) else text[:1].upper()
+    return f"{first}{text[1:].rstrip('.')}." if text else ""

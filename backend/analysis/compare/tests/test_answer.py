@@ -95,7 +95,18 @@ def test_with_a_limit_the_place_is_the_best_load_that_keeps_it(lab):
     assert second["ratio"]["value"] < 1
     told = figures["answer"]["sentence"]
     assert told == "Take fast 23.0 for up to 8 connections: 900 req/s at p99 1.76 ms"
-    assert figures["answer"]["margin"].startswith("fast 23.0 serves 900 requests/s [")
+    margin = "Only fast 23.0 keeps p99 under 10 ms at 8 connections"
+    assert figures["answer"]["margin"] == margin
+    assert figures["answer"]["trust"]["level"] == "solid"
+
+
+def test_a_winner_that_may_be_over_the_limit_asks_for_care(lab):
+    """One trial has no interval, so nothing is certain."""
+    make_run(lab, CellSpec("fast", rates=(1600.0,)), *cells("slow", {64: 1000}, p50_us=30_000.0))
+    trust = answer(lab, "limit=10000")["trust"]
+    assert trust["level"] == "care"
+    texts = [reason["text"] for reason in trust["reasons"]]
+    assert any(text.startswith("p99 of fast 23.0 may be over 10 ms: ") for text in texts)
 
 
 def test_an_asked_place_stays_and_a_limit_that_nobody_keeps_is_said(lab):
