@@ -33,7 +33,9 @@ function bindMenus(): void {
     }
   };
   document.addEventListener("click", (event) => {
-    close((event.target as Element | null)?.closest("details.menu") ?? null);
+    // The path of the event: a control in the menu may have been made anew since the press.
+    const menu = event.composedPath().find((each) => (each as Element).matches?.("details.menu"));
+    close((menu as HTMLDetailsElement | undefined) ?? null);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
